@@ -1,0 +1,46 @@
+//! The CUDA text of scalars and operators: what the algebra hands to the generator.
+
+/// The CUDA side of a scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScalarText {
+    /// Its name in CUDA: `f32`, `u64`, `Hop`.
+    pub name: &'static str,
+    /// The struct's definition; empty for built-in types.
+    pub definition: &'static str,
+    /// `size_of` in bytes, the same on both sides.
+    pub size: usize,
+}
+
+/// One operator's CUDA text: parameter names (`_` where an input is not read) and the expression they occur in.
+///
+/// The expression is written with the portable functions alone (`add`, `mul`, `min`, `select`, …), which mean the same
+/// in Rust and in the CUDA preamble. In it the type names `A`, `B` stand for the inputs and `C` for the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OperatorText {
+    /// Names of the inputs, in order.
+    pub parameters: &'static [&'static str],
+    /// The body.
+    pub expression: &'static str,
+}
+
+/// Which inputs a multiply looks at: value-free and positional kernels are chosen by this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reads {
+    /// The left operand's value.
+    pub a: bool,
+    /// The right operand's value.
+    pub b: bool,
+    /// The position (i, k, j) of the product.
+    pub position: bool,
+}
+
+/// When a running sum can stop early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Terminal<T> {
+    /// It cannot.
+    Never,
+    /// After the first term (`Any`).
+    Always,
+    /// Once it has this value.
+    Value(T),
+}

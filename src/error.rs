@@ -1,0 +1,166 @@
+//! What can go wrong at run time; what can go wrong in types is a compile error instead.
+use crate::device::Device;
+use std::path::PathBuf;
+
+/// The result of every operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Every failure of the library. An operation that fails has changed nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two shapes do not fit together.
+    #[error("{operation}: {left_name} is {}×{}, {right_name} is {}×{}: they do not fit", left.0, left.1, right.0, right.1)]
+    DimensionMismatch {
+        /// The operation asked for.
+        operation: &'static str,
+        /// Which operand has `left`.
+        left_name: &'static str,
+        /// Rows and columns, after the transpose options.
+        left: (u64, u64),
+        /// Which operand has `right`.
+        right_name: &'static str,
+        /// Rows and columns, after the transpose options.
+        right: (u64, u64),
+    },
+    /// A matrix must be square here.
+    #[error("{operation}: the matrix must be square, it is {}×{}", shape.0, shape.1)]
+    NotSquare {
+        /// The operation asked for.
+        operation: &'static str,
+        /// Its rows and columns.
+        shape: (u64, u64),
+    },
+    /// An index lies outside its dimension.
+    #[error("{operation}: {what} {index} at position {position} is out of range, the bound is {bound}")]
+    IndexOutOfBounds {
+        /// The operation asked for.
+        operation: &'static str,
+        /// What kind of index: "row", "column", "source", …
+        what: &'static str,
+        /// Where in the input it stands, from 0.
+        position: u64,
+        /// The index given.
+        index: u64,
+        /// Indices must be below this.
+        bound: u64,
+    },
+    /// The same position twice and no operator to combine the values.
+    #[error("{operation}: duplicate entry ({row}, {column}) at position {position} and no operator to combine the values")]
+    DuplicateEntry {
+        /// The operation asked for.
+        operation: &'static str,
+        /// Its row.
+        row: u64,
+        /// Its column.
+        column: u64,
+        /// Position in the input of the second one.
+        position: u64,
+    },
+    /// A value, an option or a structure that the operation cannot take.
+    #[error("{operation}: {reason}")]
+    InvalidValue {
+        /// The operation asked for.
+        operation: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Operands live on different devices.
+    #[error("{operation}: {left_name} is on {left}, {right_name} is on {right}: move one with .to(&device)")]
+    DeviceMismatch {
+        /// The operation asked for.
+        operation: &'static str,
+        /// Which operand is on `left`.
+        left_name: &'static str,
+        /// Its device.
+        left: Device,
+        /// Which operand is on `right`.
+        right_name: &'static str,
+        /// Its device.
+        right: Device,
+    },
+    /// Memory ran out, or a limit does not suffice.
+    #[error("{operation}: out of memory on {device}: {needed} bytes needed{}", available.map(|a| format!(", {a} available")).unwrap_or_default())]
+    OutOfMemory {
+        /// The operation asked for.
+        operation: &'static str,
+        /// "host" or the device's name.
+        device: String,
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes that were there, where known.
+        available: Option<u64>,
+    },
+    /// A count does not fit its type.
+    #[error("{operation}: {what} is {value}, the limit is {limit}")]
+    IndexOverflow {
+        /// The operation asked for.
+        operation: &'static str,
+        /// What was counted.
+        what: &'static str,
+        /// How many.
+        value: u128,
+        /// The most there can be.
+        limit: u128,
+    },
+    /// This combination is not offered.
+    #[error("{operation}: {reason}")]
+    NotSupported {
+        /// The operation asked for.
+        operation: &'static str,
+        /// What and why.
+        reason: String,
+    },
+    /// The device asked for cannot be used on this machine.
+    #[error("{device} is not available: {reason}")]
+    Unavailable {
+        /// The device asked for, `cuda:0`, or a part of it, `NVRTC`.
+        device: String,
+        /// Why, and what would help.
+        reason: String,
+    },
+    /// The CUDA driver reported an error.
+    #[error("{operation}: CUDA driver error {code}: {message}")]
+    Driver {
+        /// What was being done.
+        operation: &'static str,
+        /// The driver's number.
+        code: u32,
+        /// The driver's words.
+        message: String,
+    },
+    /// A kernel did not compile.
+    #[error("kernel {kernel} does not compile:\n{log}")]
+    Compile {
+        /// The kernel's key.
+        kernel: String,
+        /// The compiler's words.
+        log: String,
+    },
+    /// A file does not hold what it should.
+    #[error("{}{}: {reason}", path.as_ref().map(|p| p.display().to_string()).unwrap_or_else(|| "input".into()), line.map(|l| format!(":{l}")).unwrap_or_default())]
+    Parse {
+        /// The file, where there is one.
+        path: Option<PathBuf>,
+        /// The line, from 1.
+        line: Option<u64>,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The operating system reported an error.
+    #[error("{}: {message}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        message: String,
+    },
+    /// A negative cycle: no shortest paths exist.
+    #[error("{operation}: negative cycle through vertex {vertex}")]
+    NegativeCycle {
+        /// The algorithm.
+        operation: &'static str,
+        /// A vertex on it.
+        vertex: u64,
+    },
+}

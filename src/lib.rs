@@ -1,0 +1,6 @@
+//! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
+pub mod device;
+pub mod error;
+#[allow(dead_code)]
+mod memory;
+pub mod storage;

@@ -1,0 +1,45 @@
+//! Fallible host allocation: anything that grows with the data is taken through here, so that running out is an error.
+use crate::error::{Error, Result};
+
+fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
+    Error::OutOfMemory {
+        operation,
+        device: "host".into(),
+        needed: (n as u128 * size_of::<T>() as u128).min(u64::MAX as u128) as u64,
+        available: None,
+    }
+}
+
+/// An empty vector with room for `n`.
+pub(crate) fn with_capacity<T>(operation: &'static str, n: usize) -> Result<Vec<T>> {
+    let mut v = Vec::new();
+    v.try_reserve_exact(n).map_err(|_| out_of_memory::<T>(operation, n))?;
+    Ok(v)
+}
+
+/// `n` copies of `value`.
+pub(crate) fn filled<T: Clone>(operation: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    let mut v = with_capacity(operation, n)?;
+    v.resize(n, value);
+    Ok(v)
+}
+
+/// A copy of a slice.
+pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec<T>> {
+    let mut v = with_capacity(operation, from.len())?;
+    v.extend_from_slice(from);
+    Ok(v)
+}
+
+/// Room for `n` more in a growing vector.
+pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> Result<()> {
+    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, n))
+}
+
+/// Room for `n` values that the caller writes, each one, before reading any.
+pub(crate) fn uninitialized<T: bytemuck::Pod>(operation: &'static str, n: usize) -> Result<Vec<std::mem::MaybeUninit<T>>> {
+    let mut v = with_capacity(operation, n)?;
+    // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
+    unsafe { v.set_len(n) };
+    Ok(v)
+}

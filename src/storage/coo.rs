@@ -1,0 +1,37 @@
+//! Triplets: what files and generators give and `build` takes.
+
+/// Unordered triplets (i, j, value) of an `nrows` × `ncols` matrix, duplicates allowed, indices from 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coo<T> {
+    /// Number of rows.
+    pub nrows: u64,
+    /// Number of columns.
+    pub ncols: u64,
+    /// Row of each entry.
+    pub rows: Vec<u64>,
+    /// Column of each entry.
+    pub columns: Vec<u64>,
+    /// Value of each entry.
+    pub values: Vec<T>,
+}
+
+impl<T> Coo<T> {
+    /// No entries.
+    pub fn new(nrows: u64, ncols: u64) -> Self {
+        Self { nrows, ncols, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
+    }
+    /// Appends one entry.
+    pub fn push(&mut self, row: u64, column: u64, value: T) {
+        self.rows.push(row);
+        self.columns.push(column);
+        self.values.push(value);
+    }
+    /// Number of triplets, duplicates counted.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
