@@ -1,4 +1,5 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
+pub mod algebra;
 pub mod device;
 pub mod error;
 #[allow(dead_code)]

@@ -32,6 +32,8 @@ pub struct Reads {
     pub b: bool,
     /// The position (i, k, j) of the product.
     pub position: bool,
+    /// The operands were exchanged: row and column of the position are to be exchanged as well.
+    pub flipped: bool,
 }
 
 /// When a running sum can stop early.
@@ -43,4 +45,51 @@ pub enum Terminal<T> {
     Always,
     /// Once it has this value.
     Value(T),
+}
+
+/// The monoid's native-atomic kind: which hardware atomic does ⊕, where the type has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    /// None: a compare-and-swap loop.
+    #[default]
+    None,
+    /// x + y.
+    Add,
+    /// min(x, y).
+    Min,
+    /// max(x, y).
+    Max,
+    /// x ∨ y.
+    Or,
+    /// x ∧ y.
+    And,
+    /// x ⊻ y.
+    Xor,
+    /// The first one stays.
+    First,
+}
+
+/// All the generator needs to know of a semiring over given scalars.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SemiringText {
+    /// For people: `MinPlus`.
+    pub name: String,
+    /// The left operand's scalar.
+    pub a: ScalarText,
+    /// The right operand's scalar.
+    pub b: ScalarText,
+    /// The scalar of products and sums.
+    pub c: ScalarText,
+    /// ⊕: two parameters.
+    pub add: OperatorText,
+    /// Which hardware atomic does ⊕.
+    pub atomic: Atomic,
+    /// ⊗: three parameters, a, b, at.
+    pub multiply: OperatorText,
+    /// What ⊗ looks at.
+    pub reads: Reads,
+    /// Bit-exact literal of ⊕'s identity.
+    pub identity: String,
+    /// When a running sum can stop.
+    pub terminal: Terminal<String>,
 }
