@@ -1,7 +1,14 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
+mod backend;
+pub mod container;
 pub mod device;
 pub mod error;
-#[allow(dead_code)]
+pub mod mask;
 mod memory;
+pub mod operation;
+pub mod prelude;
+pub mod spgemm;
 pub mod storage;
+
+pub use error::{Error, Result};

@@ -216,6 +216,11 @@ index_operator! { /// Value from the thunk up.
 /// A unary operator as an index operator that looks at the value alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfValue<F>(PhantomData<F>);
+impl<F> OfValue<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 impl<A: Scalar, Y: Scalar, F: UnaryOp<A>> IndexUnaryOp<A, Y> for OfValue<F> {
     type Out = F::Out;
     const TEXT: OperatorText =
@@ -228,6 +233,11 @@ impl<A: Scalar, Y: Scalar, F: UnaryOp<A>> IndexUnaryOp<A, Y> for OfValue<F> {
 /// f(thunk, x).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BindFirst<F>(PhantomData<F>);
+impl<F> BindFirst<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 impl<A: Scalar, Y: Scalar, F: BinaryOp<Y, A>> IndexUnaryOp<A, Y> for BindFirst<F> {
     type Out = F::Out;
     const TEXT: OperatorText = OperatorText {
@@ -242,6 +252,11 @@ impl<A: Scalar, Y: Scalar, F: BinaryOp<Y, A>> IndexUnaryOp<A, Y> for BindFirst<F
 /// f(x, thunk).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BindSecond<F>(PhantomData<F>);
+impl<F> BindSecond<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 impl<A: Scalar, Y: Scalar, F: BinaryOp<A, Y>> IndexUnaryOp<A, Y> for BindSecond<F> {
     type Out = F::Out;
     const TEXT: OperatorText = OperatorText {
