@@ -156,7 +156,7 @@ macro_rules! semiring {
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
                     parameters: &[stringify!($p), stringify!($q), stringify!($at)], expression: stringify!($($mul)+) };
                 const READS: $crate::algebra::Reads = $crate::algebra::Reads {
-                    a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at) };
+                    a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
                 #[inline(always)]
                 fn multiply($p: $a, $q: $b, $at: $crate::algebra::At) -> $out {
                     #[allow(unused_imports)] use $crate::algebra::portable::*; $($mul)+ }
