@@ -44,3 +44,25 @@ pub enum Terminal<T> {
     /// Once it has this value.
     Value(T),
 }
+
+/// The monoid as a native atomic operation, as far as it is one; the kernel decides by type whether to use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    /// No native operation: a compare-and-swap loop, or exclusive ownership.
+    #[default]
+    None,
+    /// Wrapping integer or floating sum.
+    Add,
+    /// Smallest value (NaN loses against a number).
+    Min,
+    /// Largest value (NaN loses against a number).
+    Max,
+    /// Bitwise or, or logical or on `bool`.
+    Or,
+    /// Bitwise and, or logical and on `bool`.
+    And,
+    /// Bitwise or logical exclusive or.
+    Xor,
+    /// `Any`: the term with the smallest inner index k.
+    First,
+}
