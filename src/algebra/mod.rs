@@ -6,6 +6,7 @@ pub mod scalar;
 pub mod semiring;
 
 pub use operator::*;
-pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, SemiringText, Terminal};
+pub use oplus_codegen::SemiringText;
+pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 pub use scalar::{Number, Scalar, Truth, finite_bounds};
 pub use semiring::*;

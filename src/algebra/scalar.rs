@@ -61,6 +61,10 @@ pub trait Number: Scalar + PartialOrd {
     const TOP: Self;
     /// Identity of max: the smallest value, −∞ for floats.
     const BOTTOM: Self;
+    /// Whether `TOP` and `BOTTOM` are ends of a range that stand for ±∞ (integers), not ±∞ themselves (floats).
+    const SATURATES: bool;
+    /// −x; integers wrap, a float only changes its sign.
+    fn negated(self) -> Self;
     /// x + y, integers wrap.
     fn plus(self, y: Self) -> Self;
     /// x − y, integers wrap.
@@ -117,6 +121,8 @@ macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
         const ONE: Self = 1;
         const TOP: Self = $t::MAX;
         const BOTTOM: Self = $t::MIN;
+        const SATURATES: bool = true;
+        #[inline(always)] fn negated(self) -> Self { self.wrapping_neg() }
         #[inline(always)] fn plus(self, y: Self) -> Self { WrappingAdd::wrapping_add(&self, &y) }
         #[inline(always)] fn minus(self, y: Self) -> Self { WrappingSub::wrapping_sub(&self, &y) }
         #[inline(always)] fn times(self, y: Self) -> Self { WrappingMul::wrapping_mul(&self, &y) }
@@ -148,14 +154,21 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         const ONE: Self = 1.0;
         const TOP: Self = $t::INFINITY;
         const BOTTOM: Self = $t::NEG_INFINITY;
+        const SATURATES: bool = false;
+        #[inline(always)] fn negated(self) -> Self { -self }
         #[inline(always)] fn plus(self, y: Self) -> Self { self + y }
         #[inline(always)] fn minus(self, y: Self) -> Self { self - y }
         #[inline(always)] fn times(self, y: Self) -> Self { self * y }
         #[inline(always)] fn over(self, y: Self) -> Self { self / y }
         #[inline(always)] fn plus_saturating(self, y: Self) -> Self { self + y }
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
-        #[inline(always)] fn least(self, y: Self) -> Self { Float::min(self, y) }
-        #[inline(always)] fn greatest(self, y: Self) -> Self { Float::max(self, y) }
+        #[inline(always)] fn least(self, y: Self) -> Self {
+            // −0 < +0, so that every backend and order gives the same bits.
+            if self.is_nan() || y < self || (y == self && y.is_sign_negative()) { y } else { self }
+        }
+        #[inline(always)] fn greatest(self, y: Self) -> Self {
+            if self.is_nan() || y > self || (y == self && self.is_sign_negative()) { y } else { self }
+        }
         #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
         #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
         #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }

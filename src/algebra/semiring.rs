@@ -1,7 +1,8 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
 use super::scalar::{Number, Scalar};
-use oplus_codegen::text::{Atomic, Reads, SemiringText, Terminal};
+use oplus_codegen::SemiringText;
+use oplus_codegen::text::{Atomic, Reads, Terminal};
 use std::marker::PhantomData;
 
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
