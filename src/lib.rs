@@ -4,6 +4,8 @@ mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
+pub mod generate;
+pub mod io;
 pub mod mask;
 mod memory;
 pub mod operation;
