@@ -1,6 +1,7 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
-mod backend;
+#[doc(hidden)]
+pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
