@@ -45,7 +45,8 @@ fn machine_code_and_resources_for_each_architecture() {
         assert!(plain.shared >= 1024, "{plain:?}");
         let heavy = compiled.resources["heavy"];
         assert!(heavy.spill_stores > 0 && heavy.spill_loads > 0 && heavy.stack > 0, "{heavy:?}");
-        assert!(heavy.registers <= 32, "{heavy:?}");
+        // Two blocks of 1024 share 65536 registers; sm_75 holds one such block only.
+        assert!(heavy.registers <= if architecture == 75 { 64 } else { 32 }, "{heavy:?}");
     }
 }
 
