@@ -139,7 +139,7 @@ impl Buffer {
 
     /// All of it as values of `T`. Waits for the device. A length that is no multiple of T's size is an error.
     pub fn to_host<T: Pod>(&self) -> Result<Vec<T>> {
-        if size_of::<T>() == 0 || self.bytes % size_of::<T>() as u64 != 0 {
+        if size_of::<T>() == 0 || !self.bytes.is_multiple_of(size_of::<T>() as u64) {
             let reason = format!("{} bytes are not a whole number of values of {} bytes", self.bytes, size_of::<T>());
             return Err(Error::InvalidValue { operation: "copy to host", reason });
         }

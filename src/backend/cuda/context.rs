@@ -158,6 +158,19 @@ impl Context {
         self.driver.check(operation, status)
     }
 
+    /// As `check`, where running out of device memory is a likely failure; `needed` is what was asked for.
+    pub(super) fn check_memory(&self, operation: &'static str, status: u32, needed: u64) -> Result<()> {
+        if status == Code::CUDA_ERROR_OUT_OF_MEMORY as u32 {
+            return Err(self.out_of_memory(operation, needed));
+        }
+        self.check(operation, status)
+    }
+
+    fn out_of_memory(&self, operation: &'static str, needed: u64) -> Error {
+        let available = self.memory().ok().map(|(free, _)| free);
+        Error::OutOfMemory { operation, device: self.device().to_string(), needed, available }
+    }
+
     pub(super) fn driver(&self) -> &'static Driver {
         self.driver
     }
@@ -229,13 +242,7 @@ impl Context {
     /// Device memory for `bytes` > 0, in the order of the stream: after an allocation fails the pool is emptied and it is
     /// tried once more.
     pub(super) fn allocate(&self, operation: &'static str, bytes: u64) -> Result<u64> {
-        let out_of_memory = || Error::OutOfMemory {
-            operation,
-            device: self.device().to_string(),
-            needed: bytes,
-            available: self.memory().ok().map(|(free, _)| free),
-        };
-        let size = usize::try_from(bytes).map_err(|_| out_of_memory())?;
+        let size = usize::try_from(bytes).map_err(|_| self.out_of_memory(operation, bytes))?;
         self.bind(operation)?;
         let api = &self.driver.api;
         let attempt = || {
@@ -253,10 +260,7 @@ impl Context {
             self.trim()?;
             last = attempt();
         }
-        if last.0 == Code::CUDA_ERROR_OUT_OF_MEMORY as u32 {
-            return Err(out_of_memory());
-        }
-        self.check(operation, last.0)?;
+        self.check_memory(operation, last.0, bytes)?;
         self.usage.add(bytes);
         Ok(last.1)
     }

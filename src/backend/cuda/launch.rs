@@ -194,7 +194,7 @@ impl<'a> Launch<'a> {
         let context = self.kernel.context();
         // SAFETY: limits checked above; the driver copies the arguments before it returns; what the kernel does with
         // them is the caller's promise.
-        context.check(OPERATION, unsafe {
+        let status = unsafe {
             (context.driver().api.launch_kernel)(
                 self.kernel.raw(),
                 gx as u32,
@@ -208,6 +208,10 @@ impl<'a> Launch<'a> {
                 addresses.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
-        })
+        };
+        // A launch takes memory for the stacks of all threads that can be resident.
+        let p = context.properties();
+        let stacks = u64::from(p.multiprocessors) * u64::from(p.threads_per_multiprocessor);
+        context.check_memory(OPERATION, status, stacks * u64::from(self.kernel.attributes().local))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The only place that names cudarc, and that only for the driver's types and constants: the calls go through a table of
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
-//! Without CUDA every door here answers with [`Error::Unavailable`](crate::Error::Unavailable).
+//! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
 pub mod buffer;
 pub mod cache;

@@ -142,10 +142,10 @@ impl Context {
         const OPERATION: &str = "load kernel";
         self.bind(OPERATION)?;
         let mut raw = std::ptr::null_mut();
+        let image = compiled.image.bytes();
         // SAFETY: a whole CUBIN, or PTX with its NUL, both copied by the driver; unloaded in `Modules::unload`.
-        self.check(OPERATION, unsafe {
-            (self.driver().api.module_load_data)(&mut raw, compiled.image.bytes().as_ptr().cast())
-        })?;
+        let status = unsafe { (self.driver().api.module_load_data)(&mut raw, image.as_ptr().cast()) };
+        self.check_memory(OPERATION, status, image.len() as u64)?;
         Ok(Module { raw, resources: compiled.resources, functions: Mutex::default() })
     }
 
