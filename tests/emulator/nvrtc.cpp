@@ -37,7 +37,8 @@ std::string hash(const std::string& text) {
 // Behind the kernel: an entry per kernel and the extent of its static shared memory.
 std::string entries(const std::string& source) {
   static const std::regex kernel(R"(extern\s*"C"\s*__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
-  std::string text = "\n#line 1 \"emulator\"\n";
+  // Kernels may stand in the generator's namespace.
+  std::string text = "\n#line 1 \"emulator\"\nnamespace oplus {}\nusing namespace oplus;\n";
   for (std::sregex_iterator i(source.begin(), source.end(), kernel), end; i != end; ++i)
     text += "EMU_KERNEL(" + (*i)[1].str() + ")\n";
   return text + R"(

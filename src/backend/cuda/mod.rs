@@ -4,18 +4,25 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
+mod backend;
 pub mod buffer;
 pub mod cache;
 pub mod context;
 pub mod launch;
+mod device_csr;
 mod log;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 pub mod probe;
+mod product;
+mod program;
+mod vector;
 
+pub(crate) use backend::Cuda;
 pub use buffer::Buffer;
 pub use context::Context;
+pub(crate) use device_csr::{DeviceCsr, DevicePattern};
 pub use launch::{Argument, Launch};
 pub use module::{Kernel, Source};
 pub use nvrtc::{Compiled, Image, compile_for};

@@ -53,7 +53,7 @@ impl Image {
 }
 
 /// What every kernel is compiled with, besides the architecture.
-pub const OPTIONS: &[&str] = &["--std=c++17", "-default-device"];
+pub const OPTIONS: &[&str] = &["--std=c++17", "-default-device", "--fmad=false"];
 
 /// Compiles for an architecture (90 for sm_90), with [`OPTIONS`]. Needs no device, no driver, and uses no cache.
 pub fn compile_for(architecture: u32, name: &str, source: &str) -> Result<Compiled> {
