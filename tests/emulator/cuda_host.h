@@ -9,7 +9,7 @@
 #include <utility>
 
 #define OPLUS_EMULATOR 1
-#define __global__
+#define __global__ EMU_GLOBAL  // nvrtc.cpp finds kernels by it, then compiles with it empty
 #define __device__
 #define __host__
 #define __forceinline__ inline
@@ -186,5 +186,3 @@ template <class... A, size_t... I> inline void emu_apply(void (*k)(A...), void**
   k(*static_cast<std::remove_reference_t<A>*>(a[I])...);
 }
 template <class... A> inline void emu_call(void (*k)(A...), void** a) { emu_apply(k, a, std::index_sequence_for<A...>{}); }
-#define EMU_KERNEL(name) \
-  extern "C" void emu_entry_##name(void** a) { emu_call(&name, a); }

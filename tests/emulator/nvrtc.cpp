@@ -34,13 +34,15 @@ std::string hash(const std::string& text) {
   std::snprintf(name, sizeof name, "%016llx%016llx", high, low);
   return name;
 }
-// Behind the kernel: an entry per kernel and the extent of its static shared memory.
-std::string entries(const std::string& source) {
-  static const std::regex kernel(R"(extern\s*"C"\s*__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
+// Behind the preprocessed kernels: an entry each, and the extent of their static shared memory.
+std::string entries(const std::string& preprocessed) {
+  static const std::regex kernel(R"re(extern\s*"C"\s*EMU_GLOBAL\s+void(?:\s|#[^\n]*\n)+(\w+)\s*\()re");
   // Kernels may stand in the generator's namespace.
   std::string text = "\n#line 1 \"emulator\"\nnamespace oplus {}\nusing namespace oplus;\n";
-  for (std::sregex_iterator i(source.begin(), source.end(), kernel), end; i != end; ++i)
-    text += "EMU_KERNEL(" + (*i)[1].str() + ")\n";
+  for (std::sregex_iterator i(preprocessed.begin(), preprocessed.end(), kernel), end; i != end; ++i) {
+    const std::string name = (*i)[1].str();
+    text += "extern \"C\" void emu_entry_" + name + "(void** a) { emu_call(&" + name + ", a); }\n";
+  }
   return text + R"(
 #ifndef __SANITIZE_ADDRESS__
 extern "C" char __start_emu_shared[] __attribute__((weak, visibility("hidden")));
@@ -73,23 +75,30 @@ R nvrtcDestroyProgram(Program** p) {
 R nvrtcCompileProgram(Program* p, int, const char* const*) {
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
   const std::string command = environment("EMU_CXX", "c++") +
-      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "") + " -I" +
-      home + " -include cuda_host.h";
-  const std::string source = p->source + entries(p->source);
-  const std::string name = hash(command + source), object = cache + "/" + name + ".so";
+      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "");
+  const std::string name = hash(command + p->source), object = cache + "/" + name + ".so";
   p->binary = contents(object);
   if (!p->binary.empty()) return 0;
   mkdir(cache.c_str(), 0777);
-  const std::string draft = cache + "/" + name + "." + std::to_string(getpid());
-  std::ofstream(draft + ".cu") << source;
-  const std::string all = command + " -x c++ " + draft + ".cu -o " + draft + ".so -x none -L" + home + " -l:libcuda.so.1 > " +
-      draft + ".log 2>&1";
-  const int status = std::system(all.c_str());
+  const std::string draft = cache + "/" + name + "." + std::to_string(getpid()), log = " >> " + draft + ".log 2>&1";
+  std::ofstream(draft + ".cu") << p->source;
+  // Kernels that macros define are visible only after preprocessing.
+  const std::string first = command + " -E -DEMU_GLOBAL=EMU_GLOBAL -I" + home + " -include cuda_host.h -x c++ " + draft + ".cu -o " +
+      draft + ".ii" + log;
+  const std::string second = command + " -DEMU_GLOBAL= -x c++ " + draft + ".ii -o " + draft + ".so -x none -L" + home +
+      " -l:libcuda.so.1" + log;
+  int status = std::system(first.c_str());
+  if (status == 0) {
+    const std::string preprocessed = contents(draft + ".ii");
+    std::ofstream(draft + ".ii") << preprocessed << entries(preprocessed);
+    status = std::system(second.c_str());
+  }
   p->log = contents(draft + ".log");
   if (status == 0) p->binary = contents(draft + ".so");
   // Whole or not at all: other processes read it.
   if (status == 0) std::rename((draft + ".so").c_str(), object.c_str());
-  if (status == 0) unlink((draft + ".cu").c_str());
+  unlink((draft + ".cu").c_str());
+  unlink((draft + ".ii").c_str());
   unlink((draft + ".log").c_str());
   return status == 0 ? 0 : 6;
 }
