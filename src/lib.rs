@@ -2,6 +2,7 @@
 pub mod algebra;
 #[doc(hidden)]
 pub mod backend;
+pub mod algorithm;
 pub mod container;
 pub mod device;
 pub mod error;
