@@ -1,6 +1,17 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
+pub mod algebra;
+#[doc(hidden)]
+pub mod backend;
+pub mod container;
 pub mod device;
 pub mod error;
-#[allow(dead_code)]
+pub mod generate;
+pub mod io;
+pub mod mask;
 mod memory;
+pub mod operation;
+pub mod prelude;
+pub mod spgemm;
 pub mod storage;
+
+pub use error::{Error, Result};

@@ -54,6 +54,8 @@ templates! {
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "matrix_left"], numbers [];
+    /// Vectors between sparse and bitmap form.
+    Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
 }
 
 macro_rules! kernels {

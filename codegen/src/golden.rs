@@ -12,7 +12,7 @@ pub const fn built_in(name: &'static str, size: usize) -> ScalarText {
 }
 
 const XY: &[&str] = &["x", "y"];
-const BOTH: Reads = Reads { a: true, b: true, position: false };
+const BOTH: Reads = Reads { a: true, b: true, position: false, flipped: false };
 
 fn uniform(name: &str, scalar: ScalarText, add: &'static str, atomic: Atomic, multiply: &'static str) -> SemiringText {
     SemiringText {

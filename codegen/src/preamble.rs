@@ -141,8 +141,12 @@ fn semiring(s: &SemiringText) -> Result<(String, String), Error> {
     }
     text += &monoid_members("semiring_add", &c, true, &s.terminal, s.atomic);
     text += "  static __device__ C add(C x, C y) { return user::semiring_add::apply(x, y); }\n";
-    text +=
-        "  static __device__ C multiply(A a, B b, At at) { return user::semiring_multiply::apply(a, b, at); }\n};\n";
+    // Exchanged operands compute the transposed product: its row is the operator's column.
+    let at = if s.reads.flipped { "At{at.j, at.k, at.i}" } else { "at" };
+    let _ = writeln!(
+        text,
+        "  static __device__ C multiply(A a, B b, At at) {{ return user::semiring_multiply::apply(a, b, {at}); }}\n}};"
+    );
     Ok((bodies, text))
 }
 

@@ -32,6 +32,8 @@ pub struct Reads {
     pub b: bool,
     /// The position (i, k, j) of the product.
     pub position: bool,
+    /// The operands were exchanged: row and column of the position are exchanged as well.
+    pub flipped: bool,
 }
 
 /// When a running sum can stop early.

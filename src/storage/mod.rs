@@ -1,1 +1,7 @@
+//! Storage formats: compressed sparse rows over full or listed axes, and triplets.
+pub(crate) mod axis;
 pub mod coo;
+pub(crate) mod pattern;
+pub(crate) mod store;
+
+pub use coo::Coo;

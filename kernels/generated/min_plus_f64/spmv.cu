@@ -155,6 +155,15 @@ template <class T> __device__ inline T sub_sat(T x, T y) {
     return ((x ^ y) & (x ^ d)) < 0 ? (x < 0 ? Number<T>::smallest : Number<T>::largest) : d;
   }
 }
+// Saturating sums in which the largest (smallest) integer is infinite and stays so; floats as IEEE has it.
+template <class T> __device__ inline T add_top(T x, T y) {
+  if constexpr (Number<T>::is_float) return x + y;
+  else return x == Number<T>::largest || y == Number<T>::largest ? Number<T>::largest : add_sat(x, y);
+}
+template <class T> __device__ inline T add_bottom(T x, T y) {
+  if constexpr (Number<T>::is_float) return x + y;
+  else return x == Number<T>::smallest || y == Number<T>::smallest ? Number<T>::smallest : add_sat(x, y);
+}
 __device__ inline u64 high_product(u64 x, u64 y) {
 #ifdef OPLUS_EMULATOR
   return u64((unsigned __int128)x * y >> 64);
@@ -174,6 +183,9 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
     return negative ? T(0 - low) : T(low);
   }
 }
+
+template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
   if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;

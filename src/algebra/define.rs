@@ -1,0 +1,210 @@
+//! One definition, two languages: the macros for scalars, operators and semirings.
+
+/// Rejects what is Rust but not CUDA C++, or is both with different meanings.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! portable {
+    () => {};
+    (true $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (false $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (as $($r:tt)*) => { compile_error!("`as` is not CUDA C++, and float-to-int casts differ there: use a named conversion"); };
+    (if $($r:tt)*) => { compile_error!("`if` is a statement in CUDA C++: use select(condition, yes, no)"); };
+    (match $($r:tt)*) => { compile_error!("`match` does not exist in CUDA C++: use select(condition, yes, no)"); };
+    (let $($r:tt)*) => { compile_error!("one expression only: no `let`"); };
+    (. $m:ident ( $($i:tt)* ) $($r:tt)*) => { compile_error!(concat!("method call `.", stringify!($m), "()`: scalars have no methods in CUDA; use a function: add, mul, min, max, select, …")); };
+    (:: < $($r:tt)*) => { compile_error!("`::<…>` is not CUDA C++"); };
+    ($m:ident ! ($($i:tt)*) $($r:tt)*) => { compile_error!("no macro calls"); };
+    (+ $($r:tt)*) => { compile_error!("`+` overflows differently (Rust panics or wraps, C++ is undefined): use add or add_sat"); };
+    (- $($r:tt)*) => { compile_error!("`-` overflows differently: use sub"); };
+    (* $($r:tt)*) => { compile_error!("`*` overflows differently: use mul"); };
+    (/ $($r:tt)*) => { compile_error!("`/` traps in Rust on integers: use div"); };
+    (% $($r:tt)*) => { compile_error!("`%` traps in Rust on integers and differs for negative values"); };
+    (<< $($r:tt)*) => { compile_error!("`<<` differs where the shift is too large"); };
+    (>> $($r:tt)*) => { compile_error!("`>>` differs where the shift is too large"); };
+    (^ $($r:tt)*) => { compile_error!("use `!=` on booleans"); };
+    (& $($r:tt)*) => { compile_error!("no references; use &&"); };
+    (| $($r:tt)*) => { compile_error!("no closures; use ||"); };
+    (? $($r:tt)*) => { compile_error!("`?` is not CUDA C++"); };
+    ({ $($i:tt)* } $($r:tt)*) => { compile_error!("no blocks or struct literals: use Type::make(…)"); };
+    ([ $($i:tt)* ] $($r:tt)*) => { compile_error!("no indexing or arrays"); };
+    ( ( $($i:tt)* ) $($r:tt)*) => { $crate::portable!{ $($i)* } $crate::portable!{ $($r)* } };
+    ($l:literal $($r:tt)*) => { compile_error!("untyped literals differ (1.0 is double in CUDA): use a named constant or a thunk"); };
+    ($t:tt $($r:tt)*) => { $crate::portable!{ $($r)* } };
+}
+
+#[macro_export]
+#[doc(hidden)]
+macro_rules! is_read {
+    (_) => {
+        false
+    };
+    ($p:tt) => {
+        true
+    };
+}
+
+/// A binary operator, in Rust and CUDA from one text.
+///
+/// A parameter written `_` is not read: kernels then never load those values. The body is one expression over the
+/// functions of [`algebra::portable`](crate::algebra::portable), comparisons, `&&`, `||`, `!` and field access.
+/// ```
+/// oplus::operator! { /// The larger of x and 2y.
+///     pub Steep[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, add(y, y)) }
+/// use oplus::algebra::BinaryOp;
+/// assert_eq!(<Steep as BinaryOp<i32, i32>>::apply(3, 2), 4);
+/// ```
+#[macro_export]
+macro_rules! operator {
+    ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty, $b:ty) -> $out:ty = |$x:tt, $y:tt| $($e:tt)+) => {
+        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        const _: () = { $crate::portable!{ $($e)+ } };
+        #[diagnostic::do_not_recommend]
+        impl<$($g: $bound),*> $crate::algebra::BinaryOp<$a, $b> for $name {
+            type Out = $out;
+            const TEXT: $crate::algebra::OperatorText =
+                $crate::algebra::OperatorText { parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($e)+) };
+            #[inline(always)]
+            fn apply($x: $a, $y: $b) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for $name {
+            type Out = $out;
+            const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
+                parameters: &[stringify!($x), stringify!($y), "_"], expression: stringify!($($e)+) };
+            const READS: $crate::algebra::Reads =
+                $crate::algebra::Reads { a: $crate::is_read!($x), b: $crate::is_read!($y), position: false, flipped: false };
+            #[inline(always)]
+            fn multiply(a: $a, b: $b, _: $crate::algebra::At) -> $out { <Self as $crate::algebra::BinaryOp<$a, $b>>::apply(a, b) }
+        }
+    };
+}
+
+/// A unary operator: `unary_operator!{ pub Negate[T: Number](T) -> T = |x| neg(x) }`.
+#[macro_export]
+macro_rules! unary_operator {
+    ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty) -> $out:ty = |$x:tt| $($e:tt)+) => {
+        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        const _: () = { $crate::portable!{ $($e)+ } };
+        #[diagnostic::do_not_recommend]
+        impl<$($g: $bound),*> $crate::algebra::UnaryOp<$a> for $name {
+            type Out = $out;
+            const TEXT: $crate::algebra::OperatorText =
+                $crate::algebra::OperatorText { parameters: &[stringify!($x)], expression: stringify!($($e)+) };
+            #[inline(always)]
+            fn apply($x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+        }
+    };
+}
+
+/// An operator of value, row, column and thunk: `index_operator!{ pub Tril[A: Scalar](A, i64) -> bool = |_, i, j, k| … }`.
+#[macro_export]
+macro_rules! index_operator {
+    ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty, $y:ty) -> $out:ty
+     = |$x:tt, $i:tt, $j:tt, $t:tt| $($e:tt)+) => {
+        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        const _: () = { $crate::portable!{ $($e)+ } };
+        #[diagnostic::do_not_recommend]
+        impl<$($g: $bound),*> $crate::algebra::IndexUnaryOp<$a, $y> for $name {
+            type Out = $out;
+            const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
+                parameters: &[stringify!($x), stringify!($i), stringify!($j), stringify!($t)], expression: stringify!($($e)+) };
+            #[inline(always)]
+            fn apply($x: $a, $i: i64, $j: i64, $t: $y) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+        }
+    };
+}
+
+/// A user's semiring, Rust and CUDA from one text.
+///
+/// ```
+/// use oplus::{algebra::*, scalar, semiring};
+/// scalar! { /// A road length and a number of roads.
+///     pub struct Hop { dist: f32, hops: u32 } }
+/// semiring! {
+///     /// Shortest, then fewest hops.
+///     pub struct Shortest[](Hop, Hop) -> Hop;
+///     identity = Hop::make(f32::INFINITY, 0);
+///     add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
+///     multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
+/// }
+/// let hop = Hop::make(1.0, 1);
+/// let two = <<Shortest as Semiring<Hop, Hop>>::Multiply as Multiply<Hop, Hop>>::multiply(hop, hop, At::default());
+/// assert_eq!(two, Hop::make(2.0, 2));
+/// ```
+#[macro_export]
+macro_rules! semiring {
+    ($(#[$m:meta])* $v:vis struct $name:ident [$($g:ident : $bound:path),*] ($a:ty, $b:ty) -> $out:ty;
+     identity = $id:expr;
+     $(terminal = $term:expr;)?
+     add = |$x:tt, $y:tt| ($($add:tt)+);
+     multiply = |$p:tt, $q:tt, $at:tt| ($($mul:tt)+);) => {
+        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        const _: () = {
+            $crate::portable!{ $($add)+ }
+            $crate::portable!{ $($mul)+ }
+            impl<$($g: $bound),*> $crate::algebra::BinaryOp<$out, $out> for $name {
+                type Out = $out;
+                const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
+                    parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($add)+) };
+                #[inline(always)]
+                fn apply($x: $out, $y: $out) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($add)+ }
+            }
+            // A second type for the multiply: $name is already the monoid's operator.
+            #[derive(Clone, Copy, Debug)] pub struct Product;
+            impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for Product {
+                type Out = $out;
+                const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
+                    parameters: &[stringify!($p), stringify!($q), stringify!($at)], expression: stringify!($($mul)+) };
+                const READS: $crate::algebra::Reads = $crate::algebra::Reads {
+                    a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
+                #[inline(always)]
+                fn multiply($p: $a, $q: $b, $at: $crate::algebra::At) -> $out {
+                    #[allow(unused_imports)] use $crate::algebra::portable::*; $($mul)+ }
+            }
+            impl<$($g: $bound),*> $crate::algebra::Monoid<$out> for $name {
+                fn identity() -> $out { $id }
+                $(fn terminal() -> $crate::algebra::Terminal<$out> { $crate::algebra::Terminal::Value($term) })?
+            }
+            impl<$($g: $bound),*> $crate::algebra::Semiring<$a, $b> for $name {
+                type Out = $out;
+                type Add = Self;
+                type Multiply = Product;
+            }
+        };
+    };
+}
+
+/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both.
+#[macro_export]
+macro_rules! scalar {
+    ($(#[$m:meta])* $v:vis struct $name:ident { $($(#[$fm:meta])* $fv:vis $f:ident : $t:ident),+ $(,)? }) => {
+        $(#[$m])* #[repr(C)] #[derive(Clone, Copy, Debug, PartialEq)] #[allow(missing_docs)] $v struct $name { $($(#[$fm])* $fv $f: $t),+ }
+        #[allow(missing_docs)]
+        impl $name { #[inline(always)] $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } } }
+        const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$t>())+, "padding bytes: reorder the fields or add one");
+        // SAFETY: repr(C), no padding (asserted above), fields are Scalars in the same order as in the CUDA text.
+        unsafe impl $crate::algebra::Scalar for $name {
+            const TEXT: $crate::algebra::ScalarText = $crate::algebra::ScalarText {
+                name: stringify!($name),
+                definition: concat!("struct ", stringify!($name), " { ", $(stringify!($t), " ", stringify!($f), "; "),+,
+                    "static __device__ ", stringify!($name), " make(", $crate::params!($($t $f),+), ") { return {",
+                    $crate::commas!($($f),+), "}; } };"),
+                size: size_of::<$name>(),
+            };
+            fn cuda_literal(self) -> String {
+                let fields: &[String] = &[$($crate::algebra::Scalar::cuda_literal(self.$f)),+];
+                format!("{}::make({})", stringify!($name), fields.join(", "))
+            }
+            fn is_valid(bytes: &[u8]) -> bool {
+                $(let (field, bytes) = bytes.split_at(size_of::<$t>()); if !<$t as $crate::algebra::Scalar>::is_valid(field) { return false; })+
+                bytes.is_empty()
+            }
+        }
+    };
+}
+#[macro_export]
+#[doc(hidden)]
+macro_rules! params { ($t:ident $f:ident $(, $u:ident $g:ident)*) => { concat!(stringify!($t), " ", stringify!($f) $(, ", ", stringify!($u), " ", stringify!($g))*) }; }
+#[macro_export]
+#[doc(hidden)]
+macro_rules! commas { ($f:ident $(, $g:ident)*) => { concat!(stringify!($f) $(, ", ", stringify!($g))*) }; }

@@ -1,0 +1,285 @@
+//! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
+use super::scalar::{Number, Scalar, Truth};
+use crate::{index_operator, operator, unary_operator};
+use oplus_codegen::text::{OperatorText, Reads};
+use std::marker::PhantomData;
+
+/// Where a product a(i,k) ⊗ b(k,j) stands, after the transpose options are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// Row of the left operand and of the result.
+    pub i: u64,
+    /// The index summed over.
+    pub k: u64,
+    /// Column of the right operand and of the result.
+    pub j: u64,
+}
+
+/// z = f(x).
+#[diagnostic::on_unimplemented(message = "operator `{Self}` does not take {A}")]
+pub trait UnaryOp<A: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of z.
+    type Out: Scalar;
+    /// f in CUDA.
+    const TEXT: OperatorText;
+    /// f.
+    fn apply(x: A) -> Self::Out;
+}
+
+/// z = f(x, y).
+#[diagnostic::on_unimplemented(message = "operator `{Self}` does not take ({A}, {B})")]
+pub trait BinaryOp<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of z.
+    type Out: Scalar;
+    /// f in CUDA.
+    const TEXT: OperatorText;
+    /// f.
+    fn apply(x: A, y: B) -> Self::Out;
+}
+
+/// z = f(x, i, j, y): a value, its row and column, and a thunk.
+#[diagnostic::on_unimplemented(message = "index operator `{Self}` does not take ({A}, thunk {Y})")]
+pub trait IndexUnaryOp<A: Scalar, Y: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of z.
+    type Out: Scalar;
+    /// f in CUDA.
+    const TEXT: OperatorText;
+    /// f. Positions are those after the transpose option.
+    fn apply(x: A, i: i64, j: i64, y: Y) -> Self::Out;
+}
+
+/// a ⊗ b of a semiring; may look at the position as well. Every binary [`operator!`] is one.
+#[diagnostic::on_unimplemented(message = "multiply `{Self}` does not take ({A}, {B})")]
+pub trait Multiply<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of the product.
+    type Out: Scalar;
+    /// ⊗ in CUDA.
+    const TEXT: OperatorText;
+    /// What it looks at.
+    const READS: Reads;
+    /// ⊗.
+    fn multiply(a: A, b: B, at: At) -> Self::Out;
+}
+
+operator! { /// x + y; integers wrap.
+    pub Plus[T: Number](T, T) -> T = |x, y| add(x, y) }
+operator! { /// x − y; integers wrap.
+    pub Minus[T: Number](T, T) -> T = |x, y| sub(x, y) }
+operator! { /// x · y; integers wrap.
+    pub Times[T: Number](T, T) -> T = |x, y| mul(x, y) }
+operator! { /// x / y; never traps: x/0 is the end of the integer's range on x's side, 0/0 is 0.
+    pub Div[T: Number](T, T) -> T = |x, y| div(x, y) }
+operator! { /// x + y; integers stop at the ends of their range and the largest is +∞: it stays. The ⊗ of (min,+).
+    pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
+operator! { /// x + y; integers stop at the ends of their range and the smallest is −∞: it stays. The ⊗ of (max,+).
+    pub PlusBottom[T: Number](T, T) -> T = |x, y| add_bottom(x, y) }
+operator! { /// x · y; integers stop at the ends of their range.
+    pub TimesSaturating[T: Number](T, T) -> T = |x, y| mul_sat(x, y) }
+operator! { /// min(x, y), NaN omitted.
+    pub Min[T: Number](T, T) -> T = |x, y| min(x, y) }
+operator! { /// max(x, y), NaN omitted.
+    pub Max[T: Number](T, T) -> T = |x, y| max(x, y) }
+operator! { /// x ∨ y.
+    pub Lor[](bool, bool) -> bool = |x, y| x || y }
+operator! { /// x ∧ y.
+    pub Land[](bool, bool) -> bool = |x, y| x && y }
+operator! { /// x ⊻ y.
+    pub Lxor[](bool, bool) -> bool = |x, y| x != y }
+operator! { /// x ≡ y.
+    pub Lxnor[](bool, bool) -> bool = |x, y| x == y }
+operator! { /// x.
+    pub First[A: Scalar, B: Scalar](A, B) -> A = |x, _| x }
+operator! { /// y.
+    pub Second[A: Scalar, B: Scalar](A, B) -> B = |_, y| y }
+operator! { /// Either; the one met first, so the one with the smallest index.
+    pub Any[T: Scalar](T, T) -> T = |x, _| x }
+operator! { /// x = y.
+    pub Eq[T: Number](T, T) -> bool = |x, y| x == y }
+operator! { /// x ≠ y.
+    pub Ne[T: Number](T, T) -> bool = |x, y| x != y }
+operator! { /// x < y.
+    pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
+operator! { /// x ≤ y.
+    pub Le[T: Number](T, T) -> bool = |x, y| x <= y }
+operator! { /// x > y.
+    pub Gt[T: Number](T, T) -> bool = |x, y| x > y }
+operator! { /// x ≥ y.
+    pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
+
+unary_operator! { /// x.
+    pub Identity[T: Scalar](T) -> T = |x| x }
+unary_operator! { /// −x; integers wrap.
+    pub Negate[T: Number](T) -> T = |x| neg(x) }
+unary_operator! { /// |x|.
+    pub Abs[T: Number](T) -> T = |x| abs(x) }
+unary_operator! { /// 1 / x.
+    pub Inverse[T: Number](T) -> T = |x| inv(x) }
+unary_operator! { /// ¬x.
+    pub Not[](bool) -> bool = |x| !x }
+unary_operator! { /// x ≠ 0.
+    pub IsTrue[T: Truth](T) -> bool = |x| truth(x) }
+
+/// 1 for every product; `C` is the counter. A multiply of its own because its output is no operand's type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pair<C>(PhantomData<C>);
+/// A type with a one, `true` for bool.
+pub trait HasOne: Scalar {
+    /// 1.
+    fn one() -> Self;
+}
+impl<T: Number> HasOne for T {
+    #[inline(always)]
+    fn one() -> T {
+        T::ONE
+    }
+}
+impl HasOne for bool {
+    #[inline(always)]
+    fn one() -> bool {
+        true
+    }
+}
+const PAIR: OperatorText = OperatorText { parameters: &["_", "_", "_"], expression: "one<C>()" };
+impl<A: Scalar, B: Scalar, C: HasOne> Multiply<A, B> for Pair<C> {
+    type Out = C;
+    const TEXT: OperatorText = PAIR;
+    const READS: Reads = Reads { a: false, b: false, position: false, flipped: false };
+    #[inline(always)]
+    fn multiply(_: A, _: B, _: At) -> C {
+        C::one()
+    }
+}
+impl<A: Scalar, C: HasOne> UnaryOp<A> for Pair<C> {
+    type Out = C;
+    const TEXT: OperatorText = OperatorText { parameters: &["_"], expression: "one<C>()" };
+    #[inline(always)]
+    fn apply(_: A) -> C {
+        C::one()
+    }
+}
+
+macro_rules! positional { ($($(#[$m:meta])* $name:ident $field:ident $text:literal;)*) => {$(
+    $(#[$m])* #[derive(Clone, Copy, Debug, Default)]
+    pub struct $name;
+    impl<A: Scalar, B: Scalar> Multiply<A, B> for $name {
+        type Out = u64;
+        const TEXT: OperatorText = OperatorText { parameters: &["_", "_", "at"], expression: $text };
+        const READS: Reads = Reads { a: false, b: false, position: true, flipped: false };
+        #[inline(always)]
+        fn multiply(_: A, _: B, at: At) -> u64 { at.$field }
+    }
+)*} }
+positional! {
+    /// The row i of a product (GraphBLAS FIRSTI).
+    FirstI i "at.i";
+    /// The inner index k of a product (GraphBLAS SECONDI, FIRSTJ).
+    SecondI k "at.k";
+    /// The column j of a product (GraphBLAS SECONDJ).
+    SecondJ j "at.j";
+}
+
+index_operator! { /// The row.
+    pub RowIndex[A: Scalar](A, i64) -> i64 = |_, i, _, y| add(i, y) }
+index_operator! { /// The column.
+    pub ColIndex[A: Scalar](A, i64) -> i64 = |_, _, j, y| add(j, y) }
+index_operator! { /// The diagonal, j − i + thunk.
+    pub DiagIndex[A: Scalar](A, i64) -> i64 = |_, i, j, y| add(sub(j, i), y) }
+index_operator! { /// On or below the thunk-th diagonal.
+    pub Tril[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) <= y }
+index_operator! { /// On or above the thunk-th diagonal.
+    pub Triu[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) >= y }
+index_operator! { /// On the thunk-th diagonal.
+    pub Diag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) == y }
+index_operator! { /// Off the thunk-th diagonal.
+    pub Offdiag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) != y }
+index_operator! { /// In rows up to the thunk.
+    pub RowLe[A: Scalar](A, i64) -> bool = |_, i, _, y| i <= y }
+index_operator! { /// In rows above the thunk.
+    pub RowGt[A: Scalar](A, i64) -> bool = |_, i, _, y| i > y }
+index_operator! { /// In columns up to the thunk.
+    pub ColLe[A: Scalar](A, i64) -> bool = |_, _, j, y| j <= y }
+index_operator! { /// In columns above the thunk.
+    pub ColGt[A: Scalar](A, i64) -> bool = |_, _, j, y| j > y }
+index_operator! { /// Value equal to the thunk; NaN never.
+    pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
+index_operator! { /// Value different from the thunk; NaN always.
+    pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
+index_operator! { /// Value below the thunk.
+    pub ValueLt[A: Number](A, A) -> bool = |x, _, _, y| x < y }
+index_operator! { /// Value up to the thunk.
+    pub ValueLe[A: Number](A, A) -> bool = |x, _, _, y| x <= y }
+index_operator! { /// Value above the thunk.
+    pub ValueGt[A: Number](A, A) -> bool = |x, _, _, y| x > y }
+index_operator! { /// Value from the thunk up.
+    pub ValueGe[A: Number](A, A) -> bool = |x, _, _, y| x >= y }
+
+/// A unary operator as an index operator that looks at the value alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfValue<F>(PhantomData<F>);
+impl<F> OfValue<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+impl<A: Scalar, Y: Scalar, F: UnaryOp<A>> IndexUnaryOp<A, Y> for OfValue<F> {
+    type Out = F::Out;
+    const TEXT: OperatorText =
+        OperatorText { parameters: &[F::TEXT.parameters[0], "_", "_", "_"], expression: F::TEXT.expression };
+    #[inline(always)]
+    fn apply(x: A, _: i64, _: i64, _: Y) -> F::Out {
+        F::apply(x)
+    }
+}
+/// f(thunk, x).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BindFirst<F>(PhantomData<F>);
+impl<F> BindFirst<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+impl<A: Scalar, Y: Scalar, F: BinaryOp<Y, A>> IndexUnaryOp<A, Y> for BindFirst<F> {
+    type Out = F::Out;
+    const TEXT: OperatorText = OperatorText {
+        parameters: &[F::TEXT.parameters[1], "_", "_", F::TEXT.parameters[0]],
+        expression: F::TEXT.expression,
+    };
+    #[inline(always)]
+    fn apply(x: A, _: i64, _: i64, y: Y) -> F::Out {
+        F::apply(y, x)
+    }
+}
+/// f(x, thunk).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BindSecond<F>(PhantomData<F>);
+impl<F> BindSecond<F> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+impl<A: Scalar, Y: Scalar, F: BinaryOp<A, Y>> IndexUnaryOp<A, Y> for BindSecond<F> {
+    type Out = F::Out;
+    const TEXT: OperatorText = OperatorText {
+        parameters: &[F::TEXT.parameters[0], "_", "_", F::TEXT.parameters[1]],
+        expression: F::TEXT.expression,
+    };
+    #[inline(always)]
+    fn apply(x: A, _: i64, _: i64, y: Y) -> F::Out {
+        F::apply(x, y)
+    }
+}
+/// The operator with its inputs exchanged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flip<F>(PhantomData<F>);
+impl<A: Scalar, B: Scalar, F: Multiply<B, A>> Multiply<A, B> for Flip<F> {
+    type Out = F::Out;
+    const TEXT: OperatorText = OperatorText {
+        parameters: &[F::TEXT.parameters[1], F::TEXT.parameters[0], F::TEXT.parameters[2]],
+        expression: F::TEXT.expression,
+    };
+    const READS: Reads = Reads { a: F::READS.b, b: F::READS.a, position: F::READS.position, flipped: false };
+    #[inline(always)]
+    fn multiply(a: A, b: B, at: At) -> F::Out {
+        F::multiply(b, a, at)
+    }
+}

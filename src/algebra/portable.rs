@@ -1,0 +1,80 @@
+//! Functions that exist under the same name in Rust and in the CUDA preamble, and mean the same in both.
+//!
+//! The body of every operator is written only with these, so one token stream serves both languages.
+use super::scalar::{Number, Truth};
+
+/// x + y; integers wrap.
+#[inline(always)]
+pub fn add<T: Number>(x: T, y: T) -> T {
+    x.plus(y)
+}
+/// x − y; integers wrap.
+#[inline(always)]
+pub fn sub<T: Number>(x: T, y: T) -> T {
+    x.minus(y)
+}
+/// x · y; integers wrap.
+#[inline(always)]
+pub fn mul<T: Number>(x: T, y: T) -> T {
+    x.times(y)
+}
+/// x / y; x/0 is the end of the integer's range on x's side, 0/0 is 0; floats as IEEE has it.
+#[inline(always)]
+pub fn div<T: Number>(x: T, y: T) -> T {
+    x.over(y)
+}
+/// x + y; integers stop at the ends of their range.
+#[inline(always)]
+pub fn add_sat<T: Number>(x: T, y: T) -> T {
+    x.plus_saturating(y)
+}
+/// x · y; integers stop at the ends of their range.
+#[inline(always)]
+pub fn mul_sat<T: Number>(x: T, y: T) -> T {
+    x.times_saturating(y)
+}
+/// Saturating x + y in which the largest integer is +∞ and stays so; floats as IEEE has it.
+#[inline(always)]
+pub fn add_top<T: Number>(x: T, y: T) -> T {
+    if T::SATURATES && (x == T::TOP || y == T::TOP) { T::TOP } else { x.plus_saturating(y) }
+}
+/// Saturating x + y in which the smallest integer is −∞ and stays so; floats as IEEE has it.
+#[inline(always)]
+pub fn add_bottom<T: Number>(x: T, y: T) -> T {
+    if T::SATURATES && (x == T::BOTTOM || y == T::BOTTOM) { T::BOTTOM } else { x.plus_saturating(y) }
+}
+/// min(x, y), NaN omitted.
+#[inline(always)]
+pub fn min<T: Number>(x: T, y: T) -> T {
+    x.least(y)
+}
+/// max(x, y), NaN omitted.
+#[inline(always)]
+pub fn max<T: Number>(x: T, y: T) -> T {
+    x.greatest(y)
+}
+/// |x|.
+#[inline(always)]
+pub fn abs<T: Number>(x: T) -> T {
+    x.magnitude()
+}
+/// 0 − x; integers wrap, a float only changes its sign.
+#[inline(always)]
+pub fn neg<T: Number>(x: T) -> T {
+    x.negated()
+}
+/// 1 / x.
+#[inline(always)]
+pub fn inv<T: Number>(x: T) -> T {
+    T::ONE.over(x)
+}
+/// Non-zero.
+#[inline(always)]
+pub fn truth<T: Truth>(x: T) -> bool {
+    x.truth()
+}
+/// `yes` where the condition holds, else `no`; both are evaluated.
+#[inline(always)]
+pub fn select<T>(condition: bool, yes: T, no: T) -> T {
+    if condition { yes } else { no }
+}

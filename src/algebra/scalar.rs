@@ -1,0 +1,199 @@
+//! Scalars: what a matrix can hold, on any device.
+use num_traits::{Bounded, Float, PrimInt, Saturating, WrappingAdd, WrappingMul, WrappingSub};
+use oplus_codegen::text::ScalarText;
+use std::fmt::Debug;
+
+/// A value that can be stored in a matrix, on any device.
+///
+/// # Safety
+/// `size_of`, `align_of` and the field order equal those of [`Scalar::TEXT`] in CUDA; there are no padding bytes; all
+/// bytes zero is a valid value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored in a matrix",
+    note = "built in: bool, i8 to i64, u8 to u64, f32, f64; define a struct with `scalar!{{ … }}`"
+)]
+pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
+    /// The type in CUDA.
+    const TEXT: ScalarText;
+    /// Bit-exact CUDA expression for this value (never a decimal float).
+    fn cuda_literal(self) -> String;
+    /// Whether these bytes are a value: only `bool` has bytes that are none.
+    fn is_valid(_bytes: &[u8]) -> bool {
+        true
+    }
+    /// All bytes zero: initial memory, `false`, 0.
+    fn zeroed() -> Self {
+        // SAFETY: the trait's contract: all bytes zero is a value.
+        unsafe { std::mem::zeroed() }
+    }
+}
+
+/// The bytes of scalars, for the way to a device.
+pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
+    // SAFETY: no padding by the trait's contract, so every byte is initialised; u8 has no alignment.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The scalars in bytes that came from a device; `None` where the bytes hold no whole number of values or no value.
+pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> crate::error::Result<Vec<T>> {
+    let size = size_of::<T>();
+    if bytes.len() % size != 0 || !bytes.chunks_exact(size).all(T::is_valid) {
+        let reason = format!("{} bytes from the device are not values of {}", bytes.len(), T::TEXT.name);
+        return Err(crate::error::Error::InvalidValue { operation, reason });
+    }
+    let mut values = crate::memory::with_capacity(operation, bytes.len() / size)?;
+    // SAFETY: each chunk has size_of::<T>() bytes that were just found to be a value.
+    values.extend(bytes.chunks_exact(size).map(|b| unsafe { b.as_ptr().cast::<T>().read_unaligned() }));
+    Ok(values)
+}
+
+/// Arithmetic with one meaning on every backend.
+///
+/// Integers wrap in `plus`, `minus`, `times`; x/0 is the type's largest value (smallest for negative x), 0/0 is 0;
+/// min and max omit NaN; `TOP` and `BOTTOM` are the identities of min and max, ±∞ for floats.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number type", label = "this operator needs numbers")]
+pub trait Number: Scalar + PartialOrd {
+    /// Identity of +.
+    const ZERO: Self;
+    /// Identity of ×.
+    const ONE: Self;
+    /// Identity of min: the largest value, +∞ for floats.
+    const TOP: Self;
+    /// Identity of max: the smallest value, −∞ for floats.
+    const BOTTOM: Self;
+    /// Whether `TOP` and `BOTTOM` are ends of a range that stand for ±∞ (integers), not ±∞ themselves (floats).
+    const SATURATES: bool;
+    /// −x; integers wrap, a float only changes its sign.
+    fn negated(self) -> Self;
+    /// x + y, integers wrap.
+    fn plus(self, y: Self) -> Self;
+    /// x − y, integers wrap.
+    fn minus(self, y: Self) -> Self;
+    /// x · y, integers wrap.
+    fn times(self, y: Self) -> Self;
+    /// x / y; never traps.
+    fn over(self, y: Self) -> Self;
+    /// x + y; integers stop at the ends of their range.
+    fn plus_saturating(self, y: Self) -> Self;
+    /// x · y; integers stop at the ends of their range.
+    fn times_saturating(self, y: Self) -> Self;
+    /// min(x, y), NaN omitted.
+    fn least(self, y: Self) -> Self;
+    /// max(x, y), NaN omitted.
+    fn greatest(self, y: Self) -> Self;
+    /// |x|; the smallest signed integer stays.
+    fn magnitude(self) -> Self;
+    /// The nearest f64.
+    fn as_f64(self) -> f64;
+    /// From f64 by Rust's `as`: saturating, NaN to 0.
+    fn of_f64(x: f64) -> Self;
+    /// From u64 by Rust's `as`.
+    fn of_u64(x: u64) -> Self;
+}
+
+/// Types with a truth value: valued masks and the logical operators. User structs have none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no truth value",
+    note = "a matrix of this type can be a structural mask only: `.mask(&m.structure())`"
+)]
+pub trait Truth: Scalar {
+    /// Non-zero; NaN is true, −0.0 is false.
+    fn truth(self) -> bool;
+}
+
+fn divide<T: PrimInt>(x: T, y: T) -> T {
+    if y.is_zero() {
+        return if x.is_zero() { T::zero() } else if x < T::zero() { T::min_value() } else { T::max_value() };
+    }
+    // Only MIN / −1 overflows; it wraps to MIN.
+    x.checked_div(&y).unwrap_or_else(T::min_value)
+}
+
+macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
+    // SAFETY: the CUDA typedefs of the preamble have these sizes; every bit pattern is a value.
+    unsafe impl Scalar for $t {
+        const TEXT: ScalarText = ScalarText { name: stringify!($t), definition: "", size: size_of::<$t>() };
+        fn cuda_literal(self) -> String { format!("({})0x{:x}ull", stringify!($t), self) }
+    }
+    impl Truth for $t { fn truth(self) -> bool { self != 0 } }
+    impl Number for $t {
+        const ZERO: Self = 0;
+        const ONE: Self = 1;
+        const TOP: Self = $t::MAX;
+        const BOTTOM: Self = $t::MIN;
+        const SATURATES: bool = true;
+        #[inline(always)] fn negated(self) -> Self { self.wrapping_neg() }
+        #[inline(always)] fn plus(self, y: Self) -> Self { WrappingAdd::wrapping_add(&self, &y) }
+        #[inline(always)] fn minus(self, y: Self) -> Self { WrappingSub::wrapping_sub(&self, &y) }
+        #[inline(always)] fn times(self, y: Self) -> Self { WrappingMul::wrapping_mul(&self, &y) }
+        #[inline(always)] fn over(self, y: Self) -> Self { divide(self, y) }
+        #[inline(always)] fn plus_saturating(self, y: Self) -> Self { Saturating::saturating_add(self, y) }
+        #[inline(always)] fn times_saturating(self, y: Self) -> Self { <$t>::saturating_mul(self, y) }
+        #[inline(always)] fn least(self, y: Self) -> Self { Ord::min(self, y) }
+        #[inline(always)] fn greatest(self, y: Self) -> Self { Ord::max(self, y) }
+        #[inline(always)] fn magnitude(self) -> Self { let f: fn($t) -> $t = $magnitude; f(self) }
+        #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
+        #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }
+        #[inline(always)] fn of_u64(x: u64) -> Self { x as $t }
+    }
+)*} }
+integers! {
+    u8 |x| x; u16 |x| x; u32 |x| x; u64 |x| x;
+    i8 |x| x.wrapping_abs(); i16 |x| x.wrapping_abs(); i32 |x| x.wrapping_abs(); i64 |x| x.wrapping_abs();
+}
+
+macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
+    // SAFETY: IEEE formats on both sides; every bit pattern is a value.
+    unsafe impl Scalar for $t {
+        const TEXT: ScalarText = ScalarText { name: stringify!($t), definition: "", size: size_of::<$t>() };
+        fn cuda_literal(self) -> String { format!("{}(0x{:x}ull)", $from_bits, self.to_bits()) }
+    }
+    impl Truth for $t { fn truth(self) -> bool { self != 0.0 } }
+    impl Number for $t {
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+        const TOP: Self = $t::INFINITY;
+        const BOTTOM: Self = $t::NEG_INFINITY;
+        const SATURATES: bool = false;
+        #[inline(always)] fn negated(self) -> Self { -self }
+        #[inline(always)] fn plus(self, y: Self) -> Self { self + y }
+        #[inline(always)] fn minus(self, y: Self) -> Self { self - y }
+        #[inline(always)] fn times(self, y: Self) -> Self { self * y }
+        #[inline(always)] fn over(self, y: Self) -> Self { self / y }
+        #[inline(always)] fn plus_saturating(self, y: Self) -> Self { self + y }
+        #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
+        #[inline(always)] fn least(self, y: Self) -> Self {
+            // −0 < +0, so that every backend and order gives the same bits.
+            if self.is_nan() || y < self || (y == self && y.is_sign_negative()) { y } else { self }
+        }
+        #[inline(always)] fn greatest(self, y: Self) -> Self {
+            if self.is_nan() || y > self || (y == self && self.is_sign_negative()) { y } else { self }
+        }
+        #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
+        #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
+        #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }
+        #[inline(always)] fn of_u64(x: u64) -> Self { x as $t }
+    }
+)*} }
+floats! { f32 "f32_bits" f64 "f64_bits" }
+
+// SAFETY: one byte on both sides, 0 is false; other bytes than 0 and 1 are refused on the way in.
+unsafe impl Scalar for bool {
+    const TEXT: ScalarText = ScalarText { name: "bool", definition: "", size: 1 };
+    fn cuda_literal(self) -> String {
+        self.to_string()
+    }
+    fn is_valid(bytes: &[u8]) -> bool {
+        bytes.iter().all(|b| *b < 2)
+    }
+}
+impl Truth for bool {
+    fn truth(self) -> bool {
+        self
+    }
+}
+
+/// The largest and smallest finite values, for callers that must not meet ±∞.
+pub fn finite_bounds<T: Bounded>() -> (T, T) {
+    (T::min_value(), T::max_value())
+}

@@ -1,0 +1,229 @@
+//! Monoids and semirings: how products are made and added.
+use super::operator::*;
+use super::scalar::{Number, Scalar};
+use oplus_codegen::SemiringText;
+use oplus_codegen::text::{Atomic, Reads, Terminal};
+use std::marker::PhantomData;
+
+/// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a monoid over `{T}`")]
+pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
+    /// e with e ⊕ x = x.
+    fn identity() -> T;
+    /// When a running sum can stop early.
+    fn terminal() -> Terminal<T> {
+        Terminal::Never
+    }
+    /// Which hardware atomic does ⊕, where there is one.
+    const ATOMIC: Atomic = Atomic::None;
+}
+
+impl<T: Number> Monoid<T> for Plus {
+    fn identity() -> T {
+        T::ZERO
+    }
+    const ATOMIC: Atomic = Atomic::Add;
+}
+impl<T: Number> Monoid<T> for Times {
+    fn identity() -> T {
+        T::ONE
+    }
+}
+impl<T: Number> Monoid<T> for Min {
+    fn identity() -> T {
+        T::TOP
+    }
+    fn terminal() -> Terminal<T> {
+        Terminal::Value(T::BOTTOM)
+    }
+    const ATOMIC: Atomic = Atomic::Min;
+}
+impl<T: Number> Monoid<T> for Max {
+    fn identity() -> T {
+        T::BOTTOM
+    }
+    fn terminal() -> Terminal<T> {
+        Terminal::Value(T::TOP)
+    }
+    const ATOMIC: Atomic = Atomic::Max;
+}
+impl Monoid<bool> for Lor {
+    fn identity() -> bool {
+        false
+    }
+    fn terminal() -> Terminal<bool> {
+        Terminal::Value(true)
+    }
+    const ATOMIC: Atomic = Atomic::Or;
+}
+impl Monoid<bool> for Land {
+    fn identity() -> bool {
+        true
+    }
+    fn terminal() -> Terminal<bool> {
+        Terminal::Value(false)
+    }
+    const ATOMIC: Atomic = Atomic::And;
+}
+impl Monoid<bool> for Lxor {
+    fn identity() -> bool {
+        false
+    }
+    const ATOMIC: Atomic = Atomic::Xor;
+}
+impl Monoid<bool> for Lxnor {
+    fn identity() -> bool {
+        true
+    }
+}
+/// `Any` has no identity in algebra; what stands here is initial memory only: every sum starts from its first term,
+/// and reducing nothing by `Any` gives no value.
+impl<T: Scalar> Monoid<T> for Any {
+    fn identity() -> T {
+        T::zeroed()
+    }
+    fn terminal() -> Terminal<T> {
+        Terminal::Always
+    }
+    const ATOMIC: Atomic = Atomic::First;
+}
+
+/// What a product of an `A` and a `B` is, and how products are added.
+#[diagnostic::on_unimplemented(
+    message = "semiring `{Self}` does not fit scalars ({A}, {B})",
+    label = "no multiply and monoid of `{Self}` for these scalars",
+    note = "relabel with `.over::<S>()`, convert with `.cast()`, or define one with `semiring!{{ … }}`"
+)]
+pub trait Semiring<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of products and sums.
+    type Out: Scalar;
+    /// ⊕.
+    type Add: Monoid<Self::Out>;
+    /// ⊗.
+    type Multiply: Multiply<A, B, Out = Self::Out>;
+}
+
+/// All the generator needs to know of a semiring over these scalars.
+pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText {
+    let name = std::any::type_name::<S>();
+    SemiringText {
+        name: name.rsplit("::").next().unwrap_or(name).trim_end_matches('>').to_string(),
+        a: A::TEXT,
+        b: B::TEXT,
+        c: <S::Out as Scalar>::TEXT,
+        add: <S::Add as BinaryOp<S::Out, S::Out>>::TEXT,
+        atomic: <S::Add as Monoid<S::Out>>::ATOMIC,
+        multiply: <S::Multiply as Multiply<A, B>>::TEXT,
+        reads: <S::Multiply as Multiply<A, B>>::READS,
+        identity: S::Add::identity().cuda_literal(),
+        terminal: match S::Add::terminal() {
+            Terminal::Never => Terminal::Never,
+            Terminal::Always => Terminal::Always,
+            Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
+        },
+    }
+}
+
+/// Named semirings: a type of its own each, so that error messages say `MinPlus`.
+macro_rules! named { ($($(#[$m:meta])* $name:ident $(<$c:ident = $d:ty>)? = $add:ty, $mul:ty;)*) => {$(
+    $(#[$m])* #[derive(Clone, Copy, Debug, Default)]
+    pub struct $name$(<$c = $d>(PhantomData<$c>))?;
+    #[diagnostic::do_not_recommend]
+    impl<A: Scalar, B: Scalar, $($c: HasOne)?> Semiring<A, B> for $name$(<$c>)?
+    where $mul: Multiply<A, B>, $add: Monoid<<$mul as Multiply<A, B>>::Out> {
+        type Out = <$mul as Multiply<A, B>>::Out;
+        type Add = $add;
+        type Multiply = $mul;
+    })*}
+}
+named! {
+    /// (+, ×): the ring of numbers; integers wrap. 0 annihilates except 0·∞ and 0·NaN.
+    PlusTimes = Plus, Times;
+    /// (min, +): shortest paths. Integers saturate and their largest value is ∞. ∞ annihilates except ∞ + −∞ of floats.
+    MinPlus = Min, PlusTop;
+    /// (max, +): longest paths. Integers saturate and their smallest value is −∞.
+    MaxPlus = Max, PlusBottom;
+    /// (min, max): minimax paths. ∞ annihilates.
+    MinMax = Min, Max;
+    /// (max, min): bottleneck paths. −∞ annihilates.
+    MaxMin = Max, Min;
+    /// (min, ×); integers saturate. The identity does not annihilate (∞·0 is not ∞).
+    MinTimes = Min, TimesSaturating;
+    /// (max, ×); integers saturate. The identity does not annihilate.
+    MaxTimes = Max, TimesSaturating;
+    /// (∨, ∧): reachability.
+    LorLand = Lor, Land;
+    /// (∧, ∨): the dual of [`LorLand`].
+    LandLor = Land, Lor;
+    /// (⊻, ∧): the field of two elements.
+    LxorLand = Lxor, Land;
+    /// (min, first): ignores B's values.
+    MinFirst = Min, First;
+    /// (min, second): ignores A's values.
+    MinSecond = Min, Second;
+    /// (max, first).
+    MaxFirst = Max, First;
+    /// (max, second).
+    MaxSecond = Max, Second;
+    /// (+, first).
+    PlusFirst = Plus, First;
+    /// (+, second).
+    PlusSecond = Plus, Second;
+    /// (any, first).
+    AnyFirst = Any, First;
+    /// (any, second).
+    AnySecond = Any, Second;
+    /// (any, secondi): the smallest k of the products, as u64: BFS parents.
+    AnySecondI = Any, SecondI;
+    /// (min, secondi): the same as [`AnySecondI`] by an algebraic sum.
+    MinSecondI = Min, SecondI;
+    /// (max, secondi): the largest k of the products.
+    MaxSecondI = Max, SecondI;
+    /// (any, firsti): the row.
+    AnyFirstI = Any, FirstI;
+    /// (any, secondj): the column.
+    AnySecondJ = Any, SecondJ;
+    /// (any, pair): the pattern of the product; value-free.
+    AnyPair<C = bool> = Any, Pair<C>;
+    /// (+, pair): how many products an entry has; C counts.
+    PlusPair<C = u64> = Plus, Pair<C>;
+}
+
+/// Any monoid with any multiply, without a definition: `a.over::<Compose<Max, First>>()`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compose<Add, Mul>(PhantomData<(Add, Mul)>);
+#[diagnostic::do_not_recommend]
+impl<A: Scalar, B: Scalar, Add, Mul> Semiring<A, B> for Compose<Add, Mul>
+where
+    Add: Copy + Send + Sync + 'static,
+    Mul: Multiply<A, B>,
+    Add: Monoid<Mul::Out>,
+{
+    type Out = Mul::Out;
+    type Add = Add;
+    type Multiply = Mul;
+}
+
+/// The semiring with the operands of ⊗ exchanged: what a product of transposes needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flipped<S>(PhantomData<S>);
+/// ⊗ of a [`Flipped`] semiring.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlippedMultiply<S>(PhantomData<S>);
+impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Multiply<A, B> for FlippedMultiply<S> {
+    type Out = S::Out;
+    const TEXT: oplus_codegen::text::OperatorText = <Flip<S::Multiply> as Multiply<A, B>>::TEXT;
+    const READS: Reads = Reads {
+        flipped: !S::Multiply::READS.flipped,
+        ..<Flip<S::Multiply> as Multiply<A, B>>::READS
+    };
+    #[inline(always)]
+    fn multiply(a: A, b: B, at: At) -> S::Out {
+        S::Multiply::multiply(b, a, At { i: at.j, k: at.k, j: at.i })
+    }
+}
+impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Semiring<A, B> for Flipped<S> {
+    type Out = S::Out;
+    type Add = S::Add;
+    type Multiply = FlippedMultiply<S>;
+}

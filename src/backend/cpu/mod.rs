@@ -1,0 +1,1 @@
+pub(crate) use super::reference::Reference as Cpu;

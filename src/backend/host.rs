@@ -1,0 +1,61 @@
+//! Compressed rows in host memory, shared by the reference and the CPU backend.
+use crate::storage::pattern::Pattern;
+use std::sync::Arc;
+
+/// Positions and values, shared: clones and relabelled matrices never copy entries.
+#[derive(Debug)]
+pub(crate) struct HostCsr<T> {
+    pub(crate) pattern: Arc<Pattern>,
+    pub(crate) values: Arc<Vec<T>>,
+}
+impl<T> Clone for HostCsr<T> {
+    fn clone(&self) -> Self {
+        Self { pattern: self.pattern.clone(), values: self.values.clone() }
+    }
+}
+impl<T> HostCsr<T> {
+    pub(crate) fn new(pattern: Pattern, values: Vec<T>) -> Self {
+        Self { pattern: Arc::new(pattern), values: Arc::new(values) }
+    }
+    /// The columns and values of one row.
+    #[inline(always)]
+    pub(crate) fn row(&self, row: usize) -> (&[u32], &[T]) {
+        let range = self.pattern.range(row);
+        (&self.pattern.indices[range.clone()], &self.values[range])
+    }
+}
+
+/// The methods both host backends share: data is in place already.
+macro_rules! host_memory {
+    () => {
+        type Csr<T: Scalar> = HostCsr<T>;
+        type Pattern = Arc<Pattern>;
+        fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<HostCsr<T>> {
+            match body {
+                Body::Host(h) => Ok(h.clone()),
+                #[cfg(feature = "cuda")]
+                Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+            }
+        }
+        fn pattern(&self, body: &PatternBody) -> Result<Arc<Pattern>> {
+            match body {
+                PatternBody::Host(p) => Ok(p.clone()),
+                #[cfg(feature = "cuda")]
+                PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+            }
+        }
+        fn upload<T: Scalar>(&self, host: &HostCsr<T>) -> Result<HostCsr<T>> {
+            Ok(host.clone())
+        }
+        fn download<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
+            Ok(a.clone())
+        }
+        fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+            Ok(host.clone())
+        }
+        fn download_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+            Ok(a.clone())
+        }
+    };
+}
+pub(crate) use host_memory;

@@ -1,0 +1,244 @@
+//! One implementation each of the same small set of kernels.
+//!
+//! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
+//! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar, Semiring};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::operation::Accumulate;
+use crate::spgemm::Strategy;
+use crate::storage::axis::Ids;
+use crate::storage::pattern::Pattern;
+use std::sync::Arc;
+
+pub(crate) mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+pub(crate) mod host;
+pub(crate) mod reference;
+
+/// Which entries of the result may be written: those in the pattern, or with `complement` those not in it.
+#[derive(Clone, Debug)]
+pub(crate) struct MaskOn<P> {
+    pub(crate) pattern: P,
+    pub(crate) complement: bool,
+}
+
+/// What the ids of places are, for operators that look at positions; `None` where a place is its id.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Positions {
+    pub(crate) i: Ids,
+    pub(crate) k: Ids,
+    pub(crate) j: Ids,
+}
+
+/// Options of a product that concern how, not what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MxmOptions {
+    pub(crate) strategy: Strategy,
+    /// B is given transposed: its rows are the columns of the product's right operand.
+    pub(crate) transposed_b: bool,
+    pub(crate) memory_limit: Option<u64>,
+}
+
+/// The kernels every device offers.
+pub(crate) trait Backend: Sized {
+    /// Compressed rows in this device's memory; cheap to clone.
+    type Csr<T: Scalar>: Clone;
+    /// Their positions alone.
+    type Pattern: Clone;
+
+    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<Self::Csr<T>>;
+    fn pattern(&self, body: &PatternBody) -> Result<Self::Pattern>;
+    fn upload<T: Scalar>(&self, host: &host::HostCsr<T>) -> Result<Self::Csr<T>>;
+    fn download<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<host::HostCsr<T>>;
+    fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Self::Pattern>;
+    fn download_pattern(&self, a: &Self::Pattern) -> Result<Arc<Pattern>>;
+
+    /// T⟨M⟩ = A ⊕.⊗ B: an entry exactly where a product exists and the mask admits it.
+    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+        mask: Option<&MaskOn<Self::Pattern>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Self::Csr<S::Out>>;
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by the monoid R without storing the product; `None` where there is no product.
+    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+        mask: Option<&MaskOn<Self::Pattern>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<S::Out>>;
+    /// t⟨m⟩ = A ⊕.⊗ x: the rows of A pull; x and t are single rows.
+    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+        &self,
+        a: &Self::Csr<A>,
+        x: &Self::Csr<X>,
+        mask: Option<&MaskOn<Self::Pattern>>,
+        at: &Positions,
+    ) -> Result<Self::Csr<S::Out>>;
+    /// t⟨m⟩ = xᵀ ⊕.⊗ A: the entries of x push along the rows of A.
+    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+        &self,
+        x: &Self::Csr<X>,
+        a: &Self::Csr<A>,
+        mask: Option<&MaskOn<Self::Pattern>>,
+        at: &Positions,
+    ) -> Result<Self::Csr<S::Out>>;
+    /// Entries of either, `F` where both are.
+    fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &Self::Csr<T>, b: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// `F` where both are.
+    fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// F(a, i, j, y) at every entry; the pattern is shared.
+    fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+        &self,
+        a: &Self::Csr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// The entries where F holds.
+    fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+        &self,
+        a: &Self::Csr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<Self::Csr<A>>;
+    /// One row: ⊕ over each row in column order, no entry for an empty row.
+    fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// ⊕ over all entries; `None` where there are none.
+    fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Option<T>>;
+    fn transpose<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    fn transpose_pattern(&self, a: &Self::Pattern) -> Result<Self::Pattern>;
+    /// Rows from triplets in any order; duplicates folded by F in input order. Places are in range.
+    /// `Err` of the position of a second entry where `refuse` is set.
+    fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+        &self,
+        shape: (usize, usize),
+        rows: &[u32],
+        columns: &[u32],
+        values: &[T],
+        refuse: bool,
+    ) -> Result<std::result::Result<Self::Csr<T>, usize>>;
+    /// The rule of the standard: C⟨M, replace⟩ ⊙= T.
+    fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &Self::Csr<C>,
+        t: &Self::Csr<T>,
+        mask: Option<&MaskOn<Self::Pattern>>,
+        replace: bool,
+    ) -> Result<Self::Csr<C>>;
+    /// Row r of the result is row `rows[r]` of A.
+    fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    fn get<T: Scalar>(&self, a: &Self::Csr<T>, row: usize, column: u32) -> Result<Option<T>>;
+}
+
+/// A store's entries, wherever they are.
+#[derive(Debug)]
+pub(crate) enum Body<T> {
+    Host(host::HostCsr<T>),
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::DeviceCsr<T>),
+}
+impl<T> Clone for Body<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Body::Host(h) => Body::Host(h.clone()),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => Body::Cuda(d.clone()),
+        }
+    }
+}
+impl<T> Body<T> {
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            Body::Host(h) => h.pattern.nnz() as u64,
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => d.nnz(),
+        }
+    }
+    pub(crate) fn pattern(&self) -> PatternBody {
+        match self {
+            Body::Host(h) => PatternBody::Host(h.pattern.clone()),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+        }
+    }
+}
+impl<T> From<host::HostCsr<T>> for Body<T> {
+    fn from(h: host::HostCsr<T>) -> Self {
+        Body::Host(h)
+    }
+}
+#[cfg(feature = "cuda")]
+impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
+    fn from(d: cuda::DeviceCsr<T>) -> Self {
+        Body::Cuda(d)
+    }
+}
+
+/// A pattern, wherever it is.
+#[derive(Clone, Debug)]
+pub(crate) enum PatternBody {
+    Host(Arc<Pattern>),
+    #[cfg(feature = "cuda")]
+    Cuda(Arc<cuda::DevicePattern>),
+}
+impl From<Arc<Pattern>> for PatternBody {
+    fn from(p: Arc<Pattern>) -> Self {
+        PatternBody::Host(p)
+    }
+}
+#[cfg(feature = "cuda")]
+impl From<Arc<cuda::DevicePattern>> for PatternBody {
+    fn from(p: Arc<cuda::DevicePattern>) -> Self {
+        PatternBody::Cuda(p)
+    }
+}
+
+/// Data that its device label says is elsewhere: cannot happen unless a store was put together wrongly.
+pub(crate) fn misplaced(device: Device) -> Error {
+    Error::InvalidValue { operation: "dispatch", reason: format!("the data is not in the memory of {device}") }
+}
+
+/// The one place that knows all backends: the body is compiled once for each.
+macro_rules! on_backend {
+    ($device:expr, |$backend:ident| $body:block) => {
+        match $device {
+            $crate::device::Device::Reference => {
+                let $backend = $crate::backend::reference::Reference;
+                #[allow(unused_imports)]
+                use $crate::backend::Backend as _;
+                $body
+            }
+            $crate::device::Device::Cpu => {
+                let $backend = $crate::backend::cpu::Cpu;
+                #[allow(unused_imports)]
+                use $crate::backend::Backend as _;
+                $body
+            }
+            #[cfg(feature = "cuda")]
+            $crate::device::Device::Cuda(ordinal) => {
+                let $backend = $crate::backend::cuda::Cuda::open(ordinal)?;
+                #[allow(unused_imports)]
+                use $crate::backend::Backend as _;
+                $body
+            }
+            #[cfg(not(feature = "cuda"))]
+            device => {
+                return Err($crate::error::Error::Unavailable {
+                    device: device.to_string(),
+                    reason: "oplus was built without the feature `cuda`".into(),
+                })
+            }
+        }
+    };
+}
+pub(crate) use on_backend;

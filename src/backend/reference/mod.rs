@@ -1,0 +1,245 @@
+//! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
+use super::host::{HostCsr, host_memory};
+use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
+use crate::algebra::*;
+use crate::device::Device;
+use crate::error::Result;
+use crate::operation::Accumulate;
+use crate::storage::axis::Ids;
+use crate::storage::pattern::Pattern;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The oracle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference;
+
+impl Reference {
+    const DEVICE: Device = Device::Reference;
+}
+
+fn id(ids: &Ids, place: usize) -> u64 {
+    ids.as_ref().map_or(place as u64, |ids| ids[place])
+}
+
+fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool {
+    mask.is_none_or(|m| m.pattern.find(row, column).is_some() != m.complement)
+}
+
+/// Rows of (column, value) put together.
+fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> HostCsr<T> {
+    let mut pattern = Pattern { nrows, ncols, offsets: vec![0], indices: vec![] };
+    let mut values = vec![];
+    for row in rows {
+        for (column, value) in row {
+            pattern.indices.push(column);
+            values.push(value);
+        }
+        pattern.offsets.push(pattern.indices.len() as u64);
+    }
+    HostCsr::new(pattern, values)
+}
+
+fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> BTreeMap<u32, T> {
+    let (columns, values) = a.row(row);
+    columns.iter().copied().zip(values.iter().copied()).collect()
+}
+
+fn insert<T: Scalar, F: BinaryOp<T, T, Out = T>>(row: &mut BTreeMap<u32, T>, column: u32, value: T) {
+    row.entry(column).and_modify(|c| *c = F::apply(*c, value)).or_insert(value);
+}
+
+impl Backend for Reference {
+    host_memory!();
+
+    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<HostCsr<S::Out>> {
+        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let mut row = BTreeMap::new();
+            for (k, x) in row_map(a, i) {
+                for (j, y) in row_map(&b, k as usize) {
+                    if admits(mask, i, j) {
+                        let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: id(&at.j, j as usize) };
+                        insert::<S::Out, S::Add>(&mut row, j, S::Multiply::multiply(x, y, at));
+                    }
+                }
+            }
+            row
+        });
+        Ok(collect(a.pattern.nrows, b.pattern.ncols, rows))
+    }
+
+    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<S::Out>> {
+        self.reduce::<S::Out, R>(&self.mxm::<A, B, S>(a, b, mask, at, options)?)
+    }
+
+    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+        &self,
+        a: &HostCsr<A>,
+        x: &HostCsr<X>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+    ) -> Result<HostCsr<S::Out>> {
+        let x = row_map(x, 0);
+        let mut t = BTreeMap::new();
+        for i in 0..a.pattern.nrows {
+            for (k, v) in row_map(a, i) {
+                if let Some(y) = x.get(&k)
+                    && admits(mask, 0, i as u32)
+                {
+                    let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: 0 };
+                    insert::<S::Out, S::Add>(&mut t, i as u32, S::Multiply::multiply(v, *y, at));
+                }
+            }
+        }
+        Ok(collect(1, a.pattern.nrows, std::iter::once(t)))
+    }
+
+    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+        &self,
+        x: &HostCsr<X>,
+        a: &HostCsr<A>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+    ) -> Result<HostCsr<S::Out>> {
+        self.mxm::<X, A, S>(x, a, mask, at, &MxmOptions::default())
+    }
+
+    fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let mut row = row_map(a, i);
+            row_map(b, i).into_iter().for_each(|(j, y)| insert::<T, F>(&mut row, j, y));
+            row
+        });
+        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+    }
+
+    fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let right = row_map(b, i);
+            row_map(a, i).into_iter().filter_map(|(j, x)| right.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
+        });
+        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+    }
+
+    fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+        &self,
+        a: &HostCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<HostCsr<F::Out>> {
+        let f = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
+        let rows =
+            (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x))).collect());
+        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+    }
+
+    fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+        &self,
+        a: &HostCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<HostCsr<A>> {
+        let keep = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
+        let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().filter(|(j, x)| keep(i, *j, *x)).collect());
+        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+    }
+
+    fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
+        let mut t = BTreeMap::new();
+        for i in 0..a.pattern.nrows {
+            a.row(i).1.iter().for_each(|x| insert::<T, M>(&mut t, i as u32, *x));
+        }
+        Ok(collect(1, a.pattern.nrows, std::iter::once(t)))
+    }
+
+    fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
+        Ok(a.values.iter().copied().reduce(M::apply))
+    }
+
+    fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
+        let mut rows = vec![BTreeMap::new(); a.pattern.ncols];
+        for i in 0..a.pattern.nrows {
+            for (j, x) in row_map(a, i) {
+                rows[j as usize].insert(i as u32, x);
+            }
+        }
+        Ok(collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter()))
+    }
+
+    fn transpose_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+        let unit = HostCsr { pattern: a.clone(), values: Arc::new(vec![false; a.nnz()]) };
+        Ok(self.transpose(&unit)?.pattern)
+    }
+
+    fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+        &self,
+        (nrows, ncols): (usize, usize),
+        rows: &[u32],
+        columns: &[u32],
+        values: &[T],
+        refuse: bool,
+    ) -> Result<std::result::Result<HostCsr<T>, usize>> {
+        let mut built = vec![BTreeMap::new(); nrows];
+        for (e, ((i, j), v)) in rows.iter().zip(columns).zip(values).enumerate() {
+            if refuse && built[*i as usize].contains_key(j) {
+                return Ok(Err(e));
+            }
+            insert::<T, F>(&mut built[*i as usize], *j, *v);
+        }
+        Ok(Ok(collect(nrows, ncols, built.into_iter())))
+    }
+
+    fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        replace: bool,
+    ) -> Result<HostCsr<C>> {
+        let rows = (0..c.pattern.nrows).map(|i| {
+            let mut met: BTreeMap<u32, (Option<C>, Option<T>)> = BTreeMap::new();
+            row_map(c, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().0 = Some(v));
+            row_map(t, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().1 = Some(v));
+            met.into_iter()
+                .filter_map(|(j, (old, new))| {
+                    let z = if admits(mask, i, j) {
+                        F::combine(old, new)
+                    } else if replace {
+                        None
+                    } else {
+                        old
+                    };
+                    z.map(|z| (j, z))
+                })
+                .collect()
+        });
+        Ok(collect(c.pattern.nrows, c.pattern.ncols, rows))
+    }
+
+    fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
+        Ok(collect(rows.len(), a.pattern.ncols, rows.iter().map(|i| row_map(a, *i as usize))))
+    }
+
+    fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
+        Ok(a.pattern.find(row, column).map(|e| a.values[e]))
+    }
+}

@@ -1,0 +1,65 @@
+//! apply: T = f(A) entry by entry; the pattern stays.
+use super::{OfOne, Operation};
+use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Scalar, UnaryOp};
+use crate::backend::{Body, Positions, on_backend};
+use crate::container::Container;
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+type Applied<X, C> = Operation<OfOne<<X as Container>::Scalar, <X as Container>::Of<C, <X as Container>::Label>>>;
+
+/// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 5.0)])?;
+/// assert_eq!(apply_index(&a, ColIndex, 1).eval()?.entries()?, [(0, 1, 2)]);
+/// # Ok(()) }
+/// ```
+pub fn apply_index<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y>>(a: &X, _op: F, thunk: Y) -> Applied<X, F::Out> {
+    let run = move |a: &Store<X::Scalar>| {
+        let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
+        let body = on_backend!(a.device, |backend| {
+            Body::from(backend.apply::<X::Scalar, Y, F>(&backend.csr(&a.body)?, thunk, &at)?)
+        });
+        Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
+    };
+    let a = a.parts().0.clone();
+    Operation::new(OfOne { name: "apply", a, transposed: false, shape: |s| s, run: Arc::new(run) })
+}
+
+/// T = f(A) at every entry of A. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<i32> = Vector::build(3, &[(1, 7)])?;
+/// assert_eq!(apply(&x, Negate).eval()?.entries()?, [(1, -7)]);
+/// # Ok(()) }
+/// ```
+pub fn apply<X: Container, F: UnaryOp<X::Scalar>>(a: &X, _op: F) -> Applied<X, F::Out> {
+    apply_index::<X, X::Scalar, OfValue<F>>(a, OfValue::new(), X::Scalar::zeroed())
+}
+
+/// T = f(value, A) at every entry of A. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(2, &[(0, 4.0)])?;
+/// assert_eq!(apply_first(1.0, Div, &x).eval()?.entries()?, [(0, 0.25)]);
+/// # Ok(()) }
+/// ```
+pub fn apply_first<X: Container, Y: Scalar, F: BinaryOp<Y, X::Scalar>>(value: Y, _op: F, a: &X) -> Applied<X, F::Out> {
+    apply_index::<X, Y, BindFirst<F>>(a, BindFirst::new(), value)
+}
+
+/// T = f(A, value) at every entry of A. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(2, &[(0, 4.0)])?;
+/// assert_eq!(apply_second(&x, Div, 2.0).eval()?.entries()?, [(0, 2.0)]);
+/// # Ok(()) }
+/// ```
+pub fn apply_second<X: Container, Y: Scalar, F: BinaryOp<X::Scalar, Y>>(a: &X, _op: F, value: Y) -> Applied<X, F::Out> {
+    apply_index::<X, Y, BindSecond<F>>(a, BindSecond::new(), value)
+}

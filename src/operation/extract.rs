@@ -1,0 +1,79 @@
+//! extract: rows of a matrix.
+use super::{Compute, MaskParts, Operation};
+use crate::algebra::Scalar;
+use crate::backend::{Body, on_backend};
+use crate::container::{Matrix, Owned};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::{axis::Axis, store::Store};
+use std::marker::PhantomData;
+
+/// A list of rows of a matrix, in the list's order.
+#[derive(Debug, Clone)]
+pub struct Rows<T, S> {
+    a: Store<T>,
+    rows: Vec<u64>,
+    label: PhantomData<fn() -> S>,
+}
+
+/// T(r, :) = A(rows[r], :); an index may occur more than once. O(rows + nnz(T)).
+///
+/// # Errors
+/// At the end: `IndexOutOfBounds` naming the position in the list.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 7), (1, 0, 8)])?;
+/// assert_eq!(extract_rows(&a, &[1, 1, 0]).eval()?.entries()?, [(0, 0, 8), (1, 0, 8), (2, 1, 7)]);
+/// # Ok(()) }
+/// ```
+pub fn extract_rows<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64]) -> Operation<Rows<T, S>> {
+    Operation::new(Rows { a: a.store.clone(), rows: rows.to_vec(), label: PhantomData })
+}
+
+impl<T: Scalar, S> Compute for Rows<T, S> {
+    type Target = Matrix<T, S>;
+    fn name(&self) -> &'static str {
+        "extract"
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        let bound = self.a.rows.n();
+        if let Some(position) = self.rows.iter().position(|r| *r >= bound) {
+            let (index, position) = (self.rows[position], position as u64);
+            return Err(Error::IndexOutOfBounds { operation: self.name(), what: "row", position, index, bound });
+        }
+        Ok(((self.rows.len() as u64, self.a.cols.n()), self.a.device))
+    }
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+        // On a listed axis a row without a place is empty; the place behind the last stands for it.
+        let listed = matches!(self.a.rows, Axis::Listed { .. });
+        let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows.len())?;
+        places.extend(self.rows.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
+        let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
+        let body = on_backend!(a.device, |backend| {
+            Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?)
+        });
+        let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {
+            operation: self.name(),
+            what: "number of rows",
+            value: places.len() as u128,
+            limit: u32::MAX as u128,
+        })?);
+        Ok((Owned(Store { rows, cols: a.cols, body, device: a.device }), false))
+    }
+}
+
+/// The store with one more, empty, place at the end of its rows.
+fn with_empty_row<T: Scalar>(a: &Store<T>, operation: &'static str) -> Result<Store<T>> {
+    let host = a.to_host()?;
+    let mut pattern = crate::storage::pattern::Pattern {
+        nrows: host.pattern.nrows + 1,
+        ncols: host.pattern.ncols,
+        offsets: memory::copied(operation, &host.pattern.offsets)?,
+        indices: memory::copied(operation, &host.pattern.indices)?,
+    };
+    pattern.offsets.push(pattern.indices.len() as u64);
+    let values = memory::copied(operation, &host.values)?;
+    Store::host(a.rows.clone(), a.cols.clone(), pattern, values, Device::Cpu).to(a.device)
+}

@@ -1,0 +1,283 @@
+//! The operations of the GraphBLAS: C⟨M, replace⟩ ⊙= op(inputs).
+//!
+//! Each is a function that returns a builder; the builder owns its operands (a few shared pointers), so the output may
+//! be one of them: inputs count as if copied first. Ends: [`eval`](Operation::eval) makes a new container,
+//! [`into`](Operation::into) writes by the standard's rule, a product's [`reduce`](Operation::reduce) never stores it.
+//! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
+//! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
+use crate::algebra::Scalar;
+use crate::backend::{Body, MaskOn, on_backend};
+use crate::container::{Container, Owned};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::mask::{AsMask, Mask};
+use crate::storage::store::{PatternStore, Store, same_device};
+use std::marker::PhantomData;
+
+mod accumulate;
+mod apply;
+mod ewise;
+mod extract;
+mod product;
+mod reduce;
+mod select;
+mod transpose;
+
+pub use accumulate::{Accumulate, Overwrite, With};
+pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use ewise::{ewise_add, ewise_mult};
+pub use extract::extract_rows;
+pub use product::{Product, Same, mxm, mxv, vxm};
+pub use reduce::{reduce, reduce_rows};
+pub use select::select;
+pub use transpose::transpose;
+
+/// What an operation computes, before mask, accumulator and replace: opaque outside.
+pub trait Compute {
+    /// What `.eval()` makes.
+    type Target: Container;
+    #[doc(hidden)]
+    fn name(&self) -> &'static str;
+    /// Shape and device of the result; every check of the operands.
+    #[doc(hidden)]
+    fn check(&self) -> Result<((u64, u64), Device)>;
+    /// The result, and whether the mask was applied already.
+    #[doc(hidden)]
+    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<<Self::Target as Container>::Scalar>, bool)>;
+}
+
+/// A checked mask: opaque outside.
+#[derive(Clone, Debug)]
+pub struct MaskParts {
+    pub(crate) pattern: PatternStore,
+    pub(crate) complement: bool,
+}
+
+/// An operation that has not run yet. `K` is what it computes, `F` how the result meets what is there.
+#[must_use = "a builder does nothing until .eval(), .into() or .reduce()"]
+#[derive(Debug, Clone)]
+pub struct Operation<K, F = Overwrite> {
+    pub(crate) kernel: K,
+    mask: Option<Mask>,
+    replace: bool,
+    accumulate: PhantomData<F>,
+}
+
+type Out<K> = <<K as Compute>::Target as Container>::Scalar;
+
+impl<K: Compute> Operation<K> {
+    pub(crate) fn new(kernel: K) -> Self {
+        Self { kernel, mask: None, replace: false, accumulate: PhantomData }
+    }
+    /// A new container: T where the mask admits.
+    ///
+    /// # Errors
+    /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    pub fn eval(self) -> Result<K::Target> {
+        let (shape, device) = self.kernel.check()?;
+        let mask = self.mask_parts(shape, device)?;
+        let (t, masked) = self.kernel.compute(mask.as_ref())?;
+        if mask.is_none() || masked {
+            return Ok(K::Target::made_of(t));
+        }
+        let c = Store::<Out<K>>::empty(self.kernel.name(), shape.0, shape.1, device)?;
+        let written = write::<_, _, Overwrite>(self.kernel.name(), &c, t.0, mask.as_ref(), true)?;
+        Ok(K::Target::made_of(Owned(written)))
+    }
+}
+
+impl<K: Compute, F> Operation<K, F> {
+    /// Only what the mask admits is written. The last call counts.
+    pub fn mask(mut self, mask: &impl AsMask) -> Self {
+        self.mask = Some(mask.as_mask());
+        self
+    }
+    /// Entries that the mask does not admit are deleted.
+    pub fn replace(mut self) -> Self {
+        self.replace = true;
+        self
+    }
+    /// The result meets old entries by `op`.
+    pub fn accumulate<G>(self, _op: G) -> Operation<K, With<G>> {
+        Operation { kernel: self.kernel, mask: self.mask, replace: self.replace, accumulate: PhantomData }
+    }
+    pub(crate) fn mask_parts(&self, shape: (u64, u64), device: Device) -> Result<Option<MaskParts>> {
+        let Some(mask) = &self.mask else { return Ok(None) };
+        let (operation, pattern) = (self.kernel.name(), mask.pattern.clone()?);
+        same_shape(operation, ("the result", shape), ("the mask", pattern.shape()))?;
+        same_device(operation, ("the result", device), ("the mask", pattern.device))?;
+        Ok(Some(MaskParts { pattern, complement: mask.complement }))
+    }
+    /// C⟨M, replace⟩ ⊙= T. `c` is untouched on error, and may be an operand or the mask.
+    ///
+    /// # Errors
+    /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    pub fn into<C>(self, c: &mut C) -> Result<()>
+    where
+        C: Container<Kind = <K::Target as Container>::Kind>,
+        F: Accumulate<C::Scalar, Out<K>>,
+    {
+        let operation = self.kernel.name();
+        let (shape, device) = self.kernel.check()?;
+        same_shape(operation, ("the result", shape), ("the output", c.parts().0.shape()))?;
+        same_device(operation, ("the operands", device), ("the output", c.parts().0.device))?;
+        let mask = self.mask_parts(shape, device)?;
+        let (t, masked) = self.kernel.compute(mask.as_ref())?;
+        let t = if mask.is_none() || (masked && self.replace) {
+            match F::adopt(t) {
+                Ok(all) => return Ok(c.replace_with(all)),
+                Err(t) => t,
+            }
+        } else {
+            t
+        };
+        let written = write::<_, _, F>(operation, c.parts().0, t.0, mask.as_ref(), self.replace)?;
+        c.replace_with(Owned(written));
+        Ok(())
+    }
+}
+
+/// The rule of the standard on common axes.
+fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    operation: &'static str,
+    c: &Store<C>,
+    t: Store<T>,
+    mask: Option<&MaskParts>,
+    replace: bool,
+) -> Result<Store<C>> {
+    let (mut rows, mut cols) = (c.rows.union(&t.rows, operation)?, c.cols.union(&t.cols, operation)?);
+    if let Some(m) = mask {
+        (rows, cols) = (rows.union(&m.pattern.rows, operation)?, cols.union(&m.pattern.cols, operation)?);
+    }
+    let (c, t) = (c.on_axes(&rows, &cols, operation)?, t.on_axes(&rows, &cols, operation)?);
+    let mask = mask.map(|m| Ok((m.pattern.on_axes(&rows, &cols, operation)?, m.complement))).transpose()?;
+    let body = on_backend!(c.device, |backend| {
+        let mask = match &mask {
+            Some((p, complement)) => Some(MaskOn { pattern: backend.pattern(&p.body)?, complement: *complement }),
+            None => None,
+        };
+        Body::from(backend.write::<C, T, F>(&backend.csr(&c.body)?, &backend.csr(&t.body)?, mask.as_ref(), replace)?)
+    });
+    Ok(Store { rows, cols, body, device: c.device })
+}
+
+pub(crate) fn same_shape(
+    operation: &'static str,
+    left: (&'static str, (u64, u64)),
+    right: (&'static str, (u64, u64)),
+) -> Result<()> {
+    if left.1 == right.1 {
+        return Ok(());
+    }
+    Err(Error::DimensionMismatch {
+        operation,
+        left_name: left.0,
+        left: left.1,
+        right_name: right.0,
+        right: right.1,
+    })
+}
+
+/// The store, transposed where asked: row i of the result is column i.
+pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<Store<T>> {
+    if !transposed {
+        return Ok(store.clone());
+    }
+    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(&backend.csr(&store.body)?)?) });
+    Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
+}
+
+pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u64) {
+    let (rows, cols) = store.shape();
+    if transposed { (cols, rows) } else { (rows, cols) }
+}
+
+/// An operation on one operand.
+pub struct OfOne<A, C: Container> {
+    name: &'static str,
+    a: Store<A>,
+    transposed: bool,
+    shape: fn((u64, u64)) -> (u64, u64),
+    run: std::sync::Arc<dyn Fn(&Store<A>) -> Result<Store<C::Scalar>> + Send + Sync>,
+}
+
+/// An operation on two operands of one shape.
+pub struct OfTwo<A, B, C: Container> {
+    name: &'static str,
+    a: (Store<A>, bool),
+    b: (Store<B>, bool),
+    run: std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>> + Send + Sync>,
+}
+
+impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(self.name).field("transposed", &self.transposed).finish_non_exhaustive()
+    }
+}
+impl<A, B, C: Container> std::fmt::Debug for OfTwo<A, B, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(self.name).finish_non_exhaustive()
+    }
+}
+impl<A, C: Container> Clone for OfOne<A, C> {
+    fn clone(&self) -> Self {
+        Self { a: self.a.clone(), run: self.run.clone(), ..*self }
+    }
+}
+impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, a: self.a.clone(), b: self.b.clone(), run: self.run.clone() }
+    }
+}
+
+impl<A: Scalar, C: Container> Compute for OfOne<A, C> {
+    type Target = C;
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        Ok(((self.shape)(shape_of(&self.a, self.transposed)), self.a.device))
+    }
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
+        Ok((Owned((self.run)(&oriented(&self.a, self.transposed)?)?), false))
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Container> Compute for OfTwo<A, B, C> {
+    type Target = C;
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        let shape = shape_of(&self.a.0, self.a.1);
+        same_shape(self.name, ("A", shape), ("B", shape_of(&self.b.0, self.b.1)))?;
+        Ok((shape, same_device(self.name, ("A", self.a.0.device), ("B", self.b.0.device))?))
+    }
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
+        let (a, b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
+        let (rows, cols) = (a.rows.union(&b.rows, self.name)?, a.cols.union(&b.cols, self.name)?);
+        let (a, b) = (a.on_axes(&rows, &cols, self.name)?, b.on_axes(&rows, &cols, self.name)?);
+        Ok((Owned((self.run)(&a, &b)?), false))
+    }
+}
+
+/// The descriptor's transpose options exist for matrices only.
+impl<A: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfOne<A, C>, F> {
+    /// A is read transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.kernel.transposed = !self.kernel.transposed;
+        self
+    }
+}
+impl<A: Scalar, B: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfTwo<A, B, C>, F> {
+    /// A is read transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.kernel.a.1 = !self.kernel.a.1;
+        self
+    }
+    /// B is read transposed.
+    pub fn transpose_b(mut self) -> Self {
+        self.kernel.b.1 = !self.kernel.b.1;
+        self
+    }
+}

@@ -1,0 +1,53 @@
+//! reduce: rows to a vector, everything to a scalar.
+use super::{OfOne, Operation};
+use crate::algebra::{Monoid, Scalar};
+use crate::backend::{Body, on_backend};
+use crate::container::{Container, Matrix, Vector};
+use crate::error::Result;
+use crate::storage::{axis::Axis, store::Store};
+use std::sync::Arc;
+
+/// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)).
+///
+/// Integers, booleans, min and max give the same bits everywhere; floating sums run in column order on the host.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(3, 2, &[(0, 0, 1), (0, 1, 2), (2, 1, 5)])?;
+/// assert_eq!(reduce_rows(&a, Plus).eval()?.entries()?, [(0, 3), (2, 5)]);
+/// assert_eq!(reduce_rows(&a, Plus).transpose_a().eval()?.entries()?, [(0, 1), (1, 7)]);
+/// # Ok(()) }
+/// ```
+pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(a: &Matrix<T, S>, _monoid: M) -> Operation<OfOne<T, Vector<T, S>>> {
+    let run = |a: &Store<T>| {
+        let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(&backend.csr(&a.body)?)?) });
+        Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
+    };
+    let a = a.store.clone();
+    Operation::new(OfOne { name: "reduce", a, transposed: false, shape: |s| (1, s.0), run: Arc::new(run) })
+}
+
+impl<T: Scalar, S, F> Operation<OfOne<T, Vector<T, S>>, F> {
+    /// A is read transposed: columns are reduced.
+    pub fn transpose_a(mut self) -> Self {
+        self.kernel.transposed = !self.kernel.transposed;
+        self
+    }
+}
+
+/// s = ⊕ of all entries; the identity where there are none. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(3, &[(0, 1.5), (1, 2.0)])?;
+/// assert_eq!(reduce(&x, Max)?, 2.0);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+pub fn reduce<X: Container, M: Monoid<X::Scalar>>(a: &X, _monoid: M) -> Result<X::Scalar> {
+    let a = a.parts().0;
+    let sum = on_backend!(a.device, |backend| { backend.reduce::<X::Scalar, M>(&backend.csr(&a.body)?)? });
+    Ok(sum.unwrap_or_else(M::identity))
+}

@@ -1,0 +1,9 @@
+//! The names a program uses: `use oplus::prelude::*;`.
+pub use crate::algebra::*;
+pub use crate::container::{Container, Matrix, Vector};
+pub use crate::device::Device;
+pub use crate::error::{Error, Result};
+pub use crate::mask::{AsMask, Mask};
+pub use crate::operation::*;
+pub use crate::spgemm::Strategy;
+pub use crate::storage::Coo;

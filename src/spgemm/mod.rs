@@ -1,0 +1,14 @@
+//! What a product will do and why, as data; knows no device.
+
+/// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// Chosen from the operands.
+    #[default]
+    Auto,
+    /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size).
+    Hash,
+    /// One dot product per entry of the mask; needs a mask that is not complemented.
+    Dot,
+}

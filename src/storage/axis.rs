@@ -1,0 +1,102 @@
+//! One dimension of a matrix: all its indices, or a list of those in use where most are not (hypersparse).
+use crate::error::Result;
+use crate::memory;
+use std::sync::Arc;
+
+/// A dimension of length n. `Full` stores a place for every index (n < 2³²); `Listed` only for the ascending `ids`,
+/// so that dimensions up to 2⁶⁴ − 1 cost what their entries cost. Kernels see places only, always below 2³².
+#[derive(Clone, Debug)]
+pub(crate) enum Axis {
+    Full(u32),
+    Listed { n: u64, ids: Arc<Vec<u64>> },
+}
+
+/// The ids of places, `None` for places that are their own ids.
+pub(crate) type Ids = Option<Arc<Vec<u64>>>;
+
+impl Axis {
+    /// The form for a dimension of `n`: full wherever u32 counts it.
+    pub(crate) fn new(n: u64) -> Self {
+        match u32::try_from(n) {
+            Ok(n) => Axis::Full(n),
+            Err(_) => Axis::Listed { n, ids: Arc::new(Vec::new()) },
+        }
+    }
+    /// The length of the dimension.
+    pub(crate) fn n(&self) -> u64 {
+        match self {
+            Axis::Full(n) => *n as u64,
+            Axis::Listed { n, .. } => *n,
+        }
+    }
+    /// How many places are stored.
+    pub(crate) fn places(&self) -> usize {
+        match self {
+            Axis::Full(n) => *n as usize,
+            Axis::Listed { ids, .. } => ids.len(),
+        }
+    }
+    /// The index of a place.
+    pub(crate) fn id(&self, place: usize) -> u64 {
+        match self {
+            Axis::Full(_) => place as u64,
+            Axis::Listed { ids, .. } => ids.get(place).copied().unwrap_or(u64::MAX),
+        }
+    }
+    /// The place of an index, where it has one.
+    pub(crate) fn place(&self, index: u64) -> Option<usize> {
+        match self {
+            Axis::Full(n) => (index < *n as u64).then_some(index as usize),
+            Axis::Listed { ids, .. } => ids.binary_search(&index).ok(),
+        }
+    }
+    pub(crate) fn ids(&self) -> Ids {
+        match self {
+            Axis::Full(_) => None,
+            Axis::Listed { ids, .. } => Some(ids.clone()),
+        }
+    }
+    pub(crate) fn same(&self, other: &Axis) -> bool {
+        match (self, other) {
+            (Axis::Full(n), Axis::Full(m)) => n == m,
+            (Axis::Listed { n, ids }, Axis::Listed { n: m, ids: jds }) => n == m && (Arc::ptr_eq(ids, jds) || ids == jds),
+            _ => false,
+        }
+    }
+    /// An axis with a place for every place of both; the dimensions are equal.
+    pub(crate) fn union(&self, other: &Axis, operation: &'static str) -> Result<Axis> {
+        let (ids, jds) = match (self, other) {
+            (Axis::Full(n), _) | (_, Axis::Full(n)) => return Ok(Axis::Full(*n)),
+            _ if self.same(other) => return Ok(self.clone()),
+            (Axis::Listed { ids, .. }, Axis::Listed { ids: jds, .. }) => (ids, jds),
+        };
+        let mut merged: Vec<u64> = memory::with_capacity(operation, ids.len() + jds.len())?;
+        let (mut x, mut y) = (ids.iter().copied().peekable(), jds.iter().copied().peekable());
+        while let Some(next) = match (x.peek(), y.peek()) {
+            (Some(a), Some(b)) => Some(*a.min(b)),
+            (a, b) => a.or(b).copied(),
+        } {
+            x.next_if_eq(&next);
+            y.next_if_eq(&next);
+            merged.push(next);
+        }
+        Ok(Axis::Listed { n: self.n(), ids: Arc::new(merged) })
+    }
+    /// Where each of this axis's places stands on `target`, which has them all.
+    pub(crate) fn map_to(&self, target: &Axis, operation: &'static str) -> Result<Vec<u32>> {
+        let mut map = memory::with_capacity(operation, self.places())?;
+        let mut from = 0;
+        for place in 0..self.places() {
+            let id = self.id(place);
+            let to = match target {
+                Axis::Full(_) => id as usize,
+                Axis::Listed { ids, .. } => {
+                    from += ids[from..].partition_point(|t| *t < id);
+                    from
+                }
+            };
+            map.push(to as u32);
+        }
+        Ok(map)
+    }
+}

@@ -1,0 +1,80 @@
+//! The stored positions without values, in compressed sparse rows: everything symbolic works on this alone.
+use super::axis::Axis;
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// Compressed sparse rows over places: row r's columns are `indices[offsets[r]..offsets[r + 1]]`, ascending, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    /// nrows + 1 offsets, counted in u64 whatever the platform.
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) indices: Vec<u32>,
+}
+
+impl Pattern {
+    pub(crate) fn empty(operation: &'static str, nrows: usize, ncols: usize) -> Result<Self> {
+        Ok(Self { nrows, ncols, offsets: memory::filled(operation, nrows + 1, 0)?, indices: Vec::new() })
+    }
+    pub(crate) fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+    #[inline(always)]
+    pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+    #[inline(always)]
+    pub(crate) fn row(&self, row: usize) -> &[u32] {
+        &self.indices[self.range(row)]
+    }
+    /// The entry at (row, column), where there is one: O(log row length).
+    pub(crate) fn find(&self, row: usize, column: u32) -> Option<usize> {
+        self.row(row).binary_search(&column).ok().map(|e| self.offsets[row] as usize + e)
+    }
+    /// The one place where foreign CSR arrays are checked.
+    pub(crate) fn validate(&self, operation: &'static str, values: usize) -> Result<()> {
+        let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
+        if self.offsets.len() != self.nrows + 1 {
+            return invalid(format!("{} offsets for {} rows: rows + 1 are needed", self.offsets.len(), self.nrows));
+        }
+        if self.offsets[0] != 0 || self.offsets[self.nrows] != self.indices.len() as u64 {
+            let (first, last) = (self.offsets[0], self.offsets[self.nrows]);
+            return invalid(format!("offsets run from {first} to {last}, they must run from 0 to {}", self.indices.len()));
+        }
+        if values != self.indices.len() {
+            return invalid(format!("{values} values for {} column indices", self.indices.len()));
+        }
+        if let Some(r) = (0..self.nrows).find(|r| self.offsets[*r] > self.offsets[r + 1]) {
+            return invalid(format!("offsets decrease at row {r}: {} to {}", self.offsets[r], self.offsets[r + 1]));
+        }
+        for r in 0..self.nrows {
+            let (row, start) = (self.row(r), self.offsets[r]);
+            if let Some(e) = row.iter().position(|c| *c as usize >= self.ncols) {
+                let (position, index) = (start + e as u64, row[e] as u64);
+                return Err(Error::IndexOutOfBounds { operation, what: "column", position, index, bound: self.ncols as u64 });
+            }
+            if let Some(e) = row.windows(2).position(|w| w[0] >= w[1]) {
+                return invalid(format!("columns of row {r} are not ascending at position {}", start + e as u64 + 1));
+            }
+        }
+        Ok(())
+    }
+    /// The same entries on axes with more places.
+    pub(crate) fn spread(&self, from: (&Axis, &Axis), to: (&Axis, &Axis), operation: &'static str) -> Result<Pattern> {
+        let rows = from.0.map_to(to.0, operation)?;
+        let mut offsets = memory::filled(operation, to.0.places() + 1, 0u64)?;
+        for (r, target) in rows.iter().enumerate() {
+            offsets[*target as usize + 1] = self.offsets[r + 1] - self.offsets[r];
+        }
+        for r in 0..to.0.places() {
+            offsets[r + 1] += offsets[r];
+        }
+        let mut indices = memory::copied(operation, &self.indices)?;
+        if !from.1.same(to.1) {
+            let columns = from.1.map_to(to.1, operation)?;
+            indices.iter_mut().for_each(|c| *c = columns[*c as usize]);
+        }
+        Ok(Pattern { nrows: to.0.places(), ncols: to.1.places(), offsets, indices })
+    }
+}

@@ -1,0 +1,110 @@
+//! What a matrix or vector is made of: two axes and a body on some device. Knows the scalar, not the semiring.
+use super::axis::Axis;
+use super::pattern::Pattern;
+use crate::algebra::Scalar;
+use crate::backend::{Body, PatternBody, host::HostCsr, on_backend};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use std::sync::Arc;
+
+/// Entries on two axes. A vector of length n is the only row of a 1 × n store.
+#[derive(Debug)]
+pub(crate) struct Store<T> {
+    pub(crate) rows: Axis,
+    pub(crate) cols: Axis,
+    pub(crate) body: Body<T>,
+    pub(crate) device: Device,
+}
+
+impl<T> Clone for Store<T> {
+    fn clone(&self) -> Self {
+        Self { rows: self.rows.clone(), cols: self.cols.clone(), body: self.body.clone(), device: self.device }
+    }
+}
+
+/// The positions of a store, without values: masks.
+#[derive(Clone, Debug)]
+pub(crate) struct PatternStore {
+    pub(crate) rows: Axis,
+    pub(crate) cols: Axis,
+    pub(crate) body: PatternBody,
+    pub(crate) device: Device,
+}
+
+impl<T: Scalar> Store<T> {
+    pub(crate) fn host(rows: Axis, cols: Axis, pattern: Pattern, values: Vec<T>, device: Device) -> Self {
+        let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: Arc::new(values) });
+        Self { rows, cols, body, device }
+    }
+    /// No entries, in the memory of `device`.
+    pub(crate) fn empty(operation: &'static str, nrows: u64, ncols: u64, device: Device) -> Result<Self> {
+        Self::empty_on(operation, Axis::new(nrows), Axis::new(ncols), device)
+    }
+    pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
+        let pattern = Pattern::empty(operation, rows.places(), cols.places())?;
+        Self::host(rows, cols, pattern, Vec::new(), Device::Cpu).to(device)
+    }
+    pub(crate) fn shape(&self) -> (u64, u64) {
+        (self.rows.n(), self.cols.n())
+    }
+    pub(crate) fn nvals(&self) -> u64 {
+        self.body.nnz()
+    }
+    pub(crate) fn pattern(&self) -> PatternStore {
+        PatternStore { rows: self.rows.clone(), cols: self.cols.clone(), body: self.body.pattern(), device: self.device }
+    }
+    /// The same entries in the memory of `device`.
+    pub(crate) fn to(&self, device: Device) -> Result<Self> {
+        let host = self.to_host()?;
+        let body = on_backend!(device, |backend| { Body::from(backend.upload(&host)?) });
+        Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, device })
+    }
+    /// The entries in host memory; no copy where they are there already.
+    pub(crate) fn to_host(&self) -> Result<HostCsr<T>> {
+        on_backend!(self.device, |backend| { backend.download(&backend.csr(&self.body)?) })
+    }
+    /// The same entries on axes that have at least these places.
+    pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
+        if self.rows.same(rows) && self.cols.same(cols) {
+            return Ok(self.clone());
+        }
+        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
+        let host = self.to_host()?;
+        let pattern = host.pattern.spread((&self.rows, &self.cols), (rows, cols), operation)?;
+        let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: host.values });
+        Self { rows: rows.clone(), cols: cols.clone(), body, device: Device::Cpu }.to(self.device)
+    }
+}
+
+impl PatternStore {
+    pub(crate) fn shape(&self) -> (u64, u64) {
+        (self.rows.n(), self.cols.n())
+    }
+    pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
+        if self.rows.same(rows) && self.cols.same(cols) {
+            return Ok(self.clone());
+        }
+        let host = on_backend!(self.device, |backend| { backend.download_pattern(&backend.pattern(&self.body)?)? });
+        let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
+        let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
+        Ok(Self { rows: rows.clone(), cols: cols.clone(), body, device: self.device })
+    }
+}
+
+/// Both operands on one device, or an error that says which is where.
+pub(crate) fn same_device(
+    operation: &'static str,
+    left: (&'static str, Device),
+    right: (&'static str, Device),
+) -> Result<Device> {
+    if left.1 == right.1 {
+        return Ok(left.1);
+    }
+    Err(Error::DeviceMismatch {
+        operation,
+        left_name: left.0,
+        left: left.1,
+        right_name: right.0,
+        right: right.1,
+    })
+}
