@@ -100,7 +100,7 @@ pub fn trial_semirings() -> Vec<SemiringText> {
         ..uniform("max_plus_user", i64, "max(x, y)", Atomic::None, "add(x, y)")
     });
     let blind: &[&str] = &["_", "_"];
-    let none = Reads { a: false, b: false, position: false };
+    let none = Reads { a: false, b: false, position: false, flipped: false };
     all.push(SemiringText {
         name: "any_secondi".to_string(),
         a: bool,
