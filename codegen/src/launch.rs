@@ -42,9 +42,12 @@ impl Spec {
     pub fn table_launch(&self, table: usize) -> Option<TableLaunch> {
         let semiring = self.semiring.as_ref()?;
         let tuning = Tuning::of(self.architecture);
-        let (threads, slots, values) = tuning.tables().get(table).copied()?;
+        let (threads, slots, bytes) = tuning.tables().get(table).copied()?;
         let masked = self.flags.iter().any(|f| f.0 == "masked" && f.1);
+        let slots = if masked && table + 1 == TABLES { slots / 2 } else { slots };
         let (exact, constant) = semiring.kind();
+        let size = u32::try_from(semiring.c.size).ok()?;
+        let values = bytes / (size + if exact || threads == 32 { 0 } else { 4 }) / 32 * 32;
         let block = if threads == 32 { tuning.table_warp_block } else { threads };
         let scratch = rounded(16 * threads) + 34 * 8 + 16;
         let bits = |arrays: u32| rounded(4 * slots * (arrays + if masked { 2 } else { 0 }));
@@ -53,7 +56,6 @@ impl Spec {
             (false, 32) => values.div_ceil(32),
             (false, _) => values,
         };
-        let size = u32::try_from(semiring.c.size).ok()?;
         let sums = if constant { 0 } else { rounded(4 * state_words) + rounded(values * size) };
         let teams = block / threads;
         let (symbolic_shared, numeric_shared) = (teams * (scratch + bits(2)), teams * (scratch + bits(4) + sums));

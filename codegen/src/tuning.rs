@@ -49,40 +49,40 @@ tuning! {
     table0_threads,
     /// Table size 0: slots for words of 32 columns.
     table0_slots,
-    /// Table size 0: sums.
-    table0_values,
+    /// Table size 0: bytes for the sums.
+    table0_bytes,
     /// Table size 0: most products of a row.
     table0_products,
     /// Table size 1: threads of a team.
     table1_threads,
     /// Table size 1: slots for words of 32 columns.
     table1_slots,
-    /// Table size 1: sums.
-    table1_values,
+    /// Table size 1: bytes for the sums.
+    table1_bytes,
     /// Table size 1: most products of a row.
     table1_products,
     /// Table size 2: threads of a team.
     table2_threads,
     /// Table size 2: slots for words of 32 columns.
     table2_slots,
-    /// Table size 2: sums.
-    table2_values,
+    /// Table size 2: bytes for the sums.
+    table2_bytes,
     /// Table size 2: most products of a row.
     table2_products,
     /// Table size 3: threads of a team.
     table3_threads,
     /// Table size 3: slots for words of 32 columns.
     table3_slots,
-    /// Table size 3: sums.
-    table3_values,
+    /// Table size 3: bytes for the sums.
+    table3_bytes,
     /// Table size 3: most products of a row.
     table3_products,
     /// Table size 4: threads of a team.
     table4_threads,
     /// Table size 4: slots for words of 32 columns.
     table4_slots,
-    /// Table size 4: sums.
-    table4_values,
+    /// Table size 4: bytes for the sums.
+    table4_bytes,
     /// Table size 4: most products of a row.
     table4_products,
 }
@@ -106,28 +106,28 @@ pub const SM_75: Tuning = Tuning {
     slice_products: 65536,
     table0_threads: 32,
     table0_slots: 128,
-    table0_values: 128,
+    table0_bytes: 1024,
     table0_products: 2048,
     table1_threads: 32,
     table1_slots: 256,
-    table1_values: 256,
+    table1_bytes: 2048,
     table1_products: 4096,
     table2_threads: 128,
     table2_slots: 512,
-    table2_values: 512,
+    table2_bytes: 4096,
     table2_products: 16384,
     table3_threads: 256,
     table3_slots: 1024,
-    table3_values: 1024,
+    table3_bytes: 8192,
     table3_products: 131072,
     table4_threads: 512,
     table4_slots: 2048,
-    table4_values: 2048,
+    table4_bytes: 16384,
     table4_products: u32::MAX,
 };
 /// Ampere.
 pub const SM_80: Tuning =
-    Tuning { table4_threads: 512, table4_slots: 4096, table4_values: 8192, table4_products: u32::MAX, ..SM_90 };
+    Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, table4_products: u32::MAX, ..SM_90 };
 /// Hopper.
 pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
@@ -147,38 +147,38 @@ pub const SM_90: Tuning = Tuning {
     slice_products: 65536,
     table0_threads: 32,
     table0_slots: 128,
-    table0_values: 256,
+    table0_bytes: 2048,
     table0_products: 2048,
     table1_threads: 32,
     table1_slots: 512,
-    table1_values: 512,
+    table1_bytes: 4096,
     table1_products: 4096,
     table2_threads: 128,
     table2_slots: 1024,
-    table2_values: 1024,
+    table2_bytes: 8192,
     table2_products: 16384,
     table3_threads: 256,
     table3_slots: 4096,
-    table3_values: 4096,
+    table3_bytes: 32768,
     table3_products: 131072,
     table4_threads: 512,
     table4_slots: 8192,
-    table4_values: 8192,
+    table4_bytes: 65536,
     table4_products: u32::MAX,
 };
 /// Blackwell.
 pub const SM_100: Tuning = SM_90;
 
 impl Tuning {
-    /// Threads of a team, slots and sums of each table size of the sparse product.
+    /// Threads of a team, slots and bytes for sums of each table size of the sparse product.
     #[must_use]
     pub const fn tables(&self) -> [(u32, u32, u32); 5] {
         [
-            (self.table0_threads, self.table0_slots, self.table0_values),
-            (self.table1_threads, self.table1_slots, self.table1_values),
-            (self.table2_threads, self.table2_slots, self.table2_values),
-            (self.table3_threads, self.table3_slots, self.table3_values),
-            (self.table4_threads, self.table4_slots, self.table4_values),
+            (self.table0_threads, self.table0_slots, self.table0_bytes),
+            (self.table1_threads, self.table1_slots, self.table1_bytes),
+            (self.table2_threads, self.table2_slots, self.table2_bytes),
+            (self.table3_threads, self.table3_slots, self.table3_bytes),
+            (self.table4_threads, self.table4_slots, self.table4_bytes),
         ]
     }
     /// The table of the newest known architecture that is not newer than `architecture` (75, 80, 86, 90, …).

@@ -128,13 +128,13 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   u64 words_bound = bound;
   if (flag::masked && flag::complement) words_bound += mask;
   if (flag::masked && !flag::complement) words_bound = bound = bound < mask ? bound : mask;
-  if (fits(tuning::table0_slots, tuning::table0_values, tuning::table0_products, work, words_bound, span_words))
+  if (fits(tuning::table0_slots, tuning::table0_bytes / 8, tuning::table0_products, work, words_bound, span_words))
     return {class_table + 0, 1};
-  if (fits(tuning::table1_slots, tuning::table1_values, tuning::table1_products, work, words_bound, span_words))
+  if (fits(tuning::table1_slots, tuning::table1_bytes / 8, tuning::table1_products, work, words_bound, span_words))
     return {class_table + 1, 1};
-  if (fits(tuning::table2_slots, tuning::table2_values, tuning::table2_products, work, words_bound, span_words))
+  if (fits(tuning::table2_slots, tuning::table2_bytes / 8, tuning::table2_products, work, words_bound, span_words))
     return {class_table + 2, 1};
-  if (fits(tuning::table3_slots, tuning::table3_values, tuning::table3_products, work, words_bound, span_words))
+  if (fits(tuning::table3_slots, tuning::table3_bytes / 8, tuning::table3_products, work, words_bound, span_words))
     return {class_table + 3, 1};
   const u64 share = total / tuning::slice_units > tuning::slice_products ? total / tuning::slice_units
                                                                          : u64(tuning::slice_products);

@@ -127,6 +127,8 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
         }
       }
       term = sum;
+    } else {
+      term = Semiring::multiply(A(), B(), At{0, 0, 0});
     }
     if (head) {
       const u32 in_group = heads >> (group * WIDTH);

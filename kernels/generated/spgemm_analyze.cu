@@ -307,23 +307,23 @@ constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 65536;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
-constexpr u32 table0_values = 256;
+constexpr u32 table0_bytes = 2048;
 constexpr u32 table0_products = 2048;
 constexpr u32 table1_threads = 32;
 constexpr u32 table1_slots = 512;
-constexpr u32 table1_values = 512;
+constexpr u32 table1_bytes = 4096;
 constexpr u32 table1_products = 4096;
 constexpr u32 table2_threads = 128;
 constexpr u32 table2_slots = 1024;
-constexpr u32 table2_values = 1024;
+constexpr u32 table2_bytes = 8192;
 constexpr u32 table2_products = 16384;
 constexpr u32 table3_threads = 256;
 constexpr u32 table3_slots = 4096;
-constexpr u32 table3_values = 4096;
+constexpr u32 table3_bytes = 32768;
 constexpr u32 table3_products = 131072;
 constexpr u32 table4_threads = 512;
 constexpr u32 table4_slots = 8192;
-constexpr u32 table4_values = 8192;
+constexpr u32 table4_bytes = 65536;
 constexpr u32 table4_products = 4294967295;
 }  // namespace tuning
 namespace shared_bytes {
@@ -602,13 +602,13 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   u64 words_bound = bound;
   if (flag::masked && flag::complement) words_bound += mask;
   if (flag::masked && !flag::complement) words_bound = bound = bound < mask ? bound : mask;
-  if (fits(tuning::table0_slots, tuning::table0_values, tuning::table0_products, work, words_bound, span_words))
+  if (fits(tuning::table0_slots, tuning::table0_bytes / 8, tuning::table0_products, work, words_bound, span_words))
     return {class_table + 0, 1};
-  if (fits(tuning::table1_slots, tuning::table1_values, tuning::table1_products, work, words_bound, span_words))
+  if (fits(tuning::table1_slots, tuning::table1_bytes / 8, tuning::table1_products, work, words_bound, span_words))
     return {class_table + 1, 1};
-  if (fits(tuning::table2_slots, tuning::table2_values, tuning::table2_products, work, words_bound, span_words))
+  if (fits(tuning::table2_slots, tuning::table2_bytes / 8, tuning::table2_products, work, words_bound, span_words))
     return {class_table + 2, 1};
-  if (fits(tuning::table3_slots, tuning::table3_values, tuning::table3_products, work, words_bound, span_words))
+  if (fits(tuning::table3_slots, tuning::table3_bytes / 8, tuning::table3_products, work, words_bound, span_words))
     return {class_table + 3, 1};
   const u64 share = total / tuning::slice_units > tuning::slice_products ? total / tuning::slice_units
                                                                          : u64(tuning::slice_products);

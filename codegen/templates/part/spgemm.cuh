@@ -108,13 +108,16 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
-// The sizes of table class T: tuning numbers as types.
+// The sizes of table class T, from the tuning numbers. The largest table has half the slots if it holds mask bits.
+template <u32 T, u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
+  static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS;
+  static constexpr u32 slots = flag::masked && T == 4 ? SLOTS / 2 : SLOTS;
+  static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
+  static constexpr u32 values = BYTES / (sizeof(C) + state) / 32 * 32;
+};
 template <u32 T> struct TableSize;
-#define OPLUS_TABLE_SIZE(T)                                                                              \
-  template <> struct TableSize<T> {                                                                      \
-    static constexpr u32 threads = tuning::table##T##_threads, block = threads == 32 ? tuning::table_warp_block : threads, \
-                         slots = tuning::table##T##_slots, values = tuning::table##T##_values;           \
-  };
+#define OPLUS_TABLE_SIZE(T) \
+  template <> struct TableSize<T> : TableSizeOf<T, tuning::table##T##_threads, tuning::table##T##_slots, tuning::table##T##_bytes> {};
 OPLUS_TABLE_SIZE(0)
 OPLUS_TABLE_SIZE(1)
 OPLUS_TABLE_SIZE(2)

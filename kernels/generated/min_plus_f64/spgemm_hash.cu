@@ -340,23 +340,23 @@ constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 65536;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
-constexpr u32 table0_values = 256;
+constexpr u32 table0_bytes = 2048;
 constexpr u32 table0_products = 2048;
 constexpr u32 table1_threads = 32;
 constexpr u32 table1_slots = 512;
-constexpr u32 table1_values = 512;
+constexpr u32 table1_bytes = 4096;
 constexpr u32 table1_products = 4096;
 constexpr u32 table2_threads = 128;
 constexpr u32 table2_slots = 1024;
-constexpr u32 table2_values = 1024;
+constexpr u32 table2_bytes = 8192;
 constexpr u32 table2_products = 16384;
 constexpr u32 table3_threads = 256;
 constexpr u32 table3_slots = 4096;
-constexpr u32 table3_values = 4096;
+constexpr u32 table3_bytes = 32768;
 constexpr u32 table3_products = 131072;
 constexpr u32 table4_threads = 512;
 constexpr u32 table4_slots = 8192;
-constexpr u32 table4_values = 8192;
+constexpr u32 table4_bytes = 65536;
 constexpr u32 table4_products = 4294967295;
 }  // namespace tuning
 namespace shared_bytes {
@@ -1185,13 +1185,16 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
-// The sizes of table class T: tuning numbers as types.
+// The sizes of table class T, from the tuning numbers. The largest table has half the slots if it holds mask bits.
+template <u32 T, u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
+  static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS;
+  static constexpr u32 slots = flag::masked && T == 4 ? SLOTS / 2 : SLOTS;
+  static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
+  static constexpr u32 values = BYTES / (sizeof(C) + state) / 32 * 32;
+};
 template <u32 T> struct TableSize;
-#define OPLUS_TABLE_SIZE(T)                                                                              \
-  template <> struct TableSize<T> {                                                                      \
-    static constexpr u32 threads = tuning::table##T##_threads, block = threads == 32 ? tuning::table_warp_block : threads, \
-                         slots = tuning::table##T##_slots, values = tuning::table##T##_values;           \
-  };
+#define OPLUS_TABLE_SIZE(T) \
+  template <> struct TableSize<T> : TableSizeOf<T, tuning::table##T##_threads, tuning::table##T##_slots, tuning::table##T##_bytes> {};
 OPLUS_TABLE_SIZE(0)
 OPLUS_TABLE_SIZE(1)
 OPLUS_TABLE_SIZE(2)
@@ -1440,6 +1443,8 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
         }
       }
       term = sum;
+    } else {
+      term = Semiring::multiply(A(), B(), At{0, 0, 0});
     }
     if (head) {
       const u32 in_group = heads >> (group * WIDTH);
