@@ -1,6 +1,7 @@
 //! The banner and the size line.
-use crate::error::{Error, Result};
-use crate::io::number::{tokens, unsigned};
+use crate::error::Result;
+use crate::io::number::{Refused, unsigned};
+use crate::io::text::{Fields, parse_error, shown};
 
 /// How entries are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,21 +55,32 @@ pub struct Header {
     pub stored: u64,
 }
 
-pub(super) fn parse_error(line: u64, reason: impl Into<String>) -> Error {
-    Error::Parse { path: None, line: Some(line), reason: reason.into() }
+/// Comments of this format.
+pub(super) const COMMENTS: &[&[u8]] = &[b"%"];
+
+/// A header and what follows it.
+pub(super) struct Parsed<'a> {
+    pub(super) header: Header,
+    pub(super) body: &'a [u8],
+    /// The line on which the body begins.
+    pub(super) line: u64,
 }
 
-/// A token for a message: what is printable of its first characters.
-pub(super) fn shown(token: &[u8]) -> String {
-    token.iter().take(24).map(|b| if b.is_ascii_graphic() { *b as char } else { '·' }).collect()
+/// The header of a whole text.
+pub(super) fn parse(text: &[u8]) -> Result<Parsed<'_>> {
+    let ends =
+        || parse_error(text.split_inclusive(|b| *b == b'\n').count() as u64 + 1, "the file ends before the size line");
+    begin(text)?.ok_or_else(ends)
 }
 
-/// The header, where the entries begin and on which line.
-pub(super) fn parse(text: &[u8]) -> Result<(Header, usize, u64)> {
-    let end = |from: usize| text[from..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| from + n + 1);
-    let banner_end = end(0);
-    let banner: Vec<String> = tokens(&text[..banner_end.min(256)], b"").map(|t| shown(t).to_ascii_lowercase()).collect();
-    let word = |n: usize| banner.get(n).map_or("", |w| w.as_str());
+/// The header, `None` where the text, cut at the end of a line, does not reach the size line.
+pub(super) fn begin(text: &[u8]) -> Result<Option<Parsed<'_>>> {
+    let mut rest = Fields::new(text);
+    let first = rest.next_line();
+    let mut fields = Fields::new(first);
+    let banner: [String; 5] =
+        std::array::from_fn(|_| shown(fields.next_field().unwrap_or_default()).to_ascii_lowercase());
+    let word = |n: usize| banner[n].as_str();
     if word(0) != "%%matrixmarket" {
         return Err(parse_error(1, "not a Matrix Market file: it must begin with %%MatrixMarket"));
     }
@@ -94,16 +106,17 @@ pub(super) fn parse(text: &[u8]) -> Result<(Header, usize, u64)> {
         "hermitian" if field == Field::Complex => Symmetry::Hermitian,
         other => return Err(parse_error(1, format!("symmetry {other:?} does not go with field {:?}", word(3)))),
     };
-    let (mut at, mut line) = (banner_end, 2);
-    while at < text.len() {
-        let next = end(at);
-        let content = &text[at..next];
-        if !content.starts_with(b"%") && tokens(content, b"").next().is_some() {
-            return size_line(content, line, layout, field, symmetry).map(|header| (header, next, line + 1));
+    let mut line = 2;
+    while !rest.at_end() {
+        let is_size = rest.is_entry(COMMENTS);
+        let content = rest.next_line();
+        if is_size {
+            let header = size_line(content, line, layout, field, symmetry)?;
+            return Ok(Some(Parsed { header, body: rest.rest(), line: line + 1 }));
         }
-        (at, line) = (next, line + 1);
+        line += 1;
     }
-    Err(parse_error(line, "the file ends before the size line"))
+    Ok(None)
 }
 
 fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: Symmetry) -> Result<Header> {
@@ -112,13 +125,16 @@ fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: 
         Layout::Array => &["rows", "columns"],
     };
     let mut sizes = [0u64; 3];
-    let mut given = tokens(content, b"");
+    let mut given = Fields::new(content);
     for (name, size) in names.iter().zip(&mut sizes) {
-        let token = given.next().ok_or_else(|| parse_error(line, format!("the size line lacks the number of {name}")))?;
-        *size = unsigned(token)
-            .ok_or_else(|| parse_error(line, format!("number of {name}: {:?} is not a count", shown(token))))?;
+        let text =
+            given.next_field().ok_or_else(|| parse_error(line, format!("the size line lacks the number of {name}")))?;
+        *size = unsigned(text).map_err(|refused| {
+            let why = if refused == Refused::NotANumber { "is not a count" } else { "is not below 2⁶⁴" };
+            parse_error(line, format!("number of {name}: {:?} {why}", shown(text)))
+        })?;
     }
-    if let Some(extra) = given.next() {
+    if let Some(extra) = given.next_field() {
         return Err(parse_error(line, format!("the size line has {:?} too many", shown(extra))));
     }
     let [nrows, ncols, mut stored] = sizes;
@@ -132,7 +148,8 @@ fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: 
             Symmetry::SkewSymmetric => n * n.saturating_sub(1) / 2,
             _ => n.saturating_mul(n + 1) / 2,
         };
-        stored = u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols} values are more than 2⁶⁴")))?;
+        stored =
+            u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols} values are more than 2⁶⁴")))?;
     }
     Ok(Header { layout, field, symmetry, nrows, ncols, stored })
 }

@@ -1,20 +1,18 @@
-//! The reader: chunks of lines in parallel, errors by the first bad line whatever the number of threads.
-use super::header::{self, Field, Header, Layout, Symmetry, parse_error, shown};
-use super::value::FromMatrixMarket;
-use crate::error::{Error, Result};
-use crate::io::{file, number};
+//! The reader: pieces of text in parallel, errors by the first bad line whatever the number of threads.
+use super::header::{self, COMMENTS, Field, Header, Layout, Symmetry};
+use super::value::{FromMatrixMarket, Refused};
+use crate::error::Result;
+use crate::io::text::{Fields, Piece, at_path, parse_error, pieces, shown};
+use crate::io::{file, number, parts};
 use crate::memory;
 use crate::storage::Coo;
 use rayon::prelude::*;
 use std::path::Path;
 
-const CHUNK: usize = 1 << 20;
-/// The shortest line an entry of a pattern file can have: "1 1\n".
-const SHORTEST_LINE: u64 = 4;
-
 /// The entries of a Matrix Market file, symmetric storage expanded.
 ///
-/// O(bytes), parallel. What a file claims is believed only as far as its bytes go.
+/// gzip and Zstandard are known by their first bytes. O(bytes), parallel; the same entries in the same order for every
+/// number of threads. What a file claims is believed only as far as its bytes go.
 ///
 /// # Errors
 /// `Io`; `Parse` with path and line; `OutOfMemory`.
@@ -26,26 +24,28 @@ const SHORTEST_LINE: u64 = 4;
 /// ```
 pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>) -> Result<Coo<T>> {
     let path = path.as_ref();
-    read_bytes(&file::read(path)?).map_err(|e| at_path(e, path))
+    file::read(path).and_then(|text| parse(&text)).map_err(|e| at_path(e, path))
 }
 
-/// What a file says of itself.
+/// What a file says of itself; only its beginning is read.
 ///
 /// # Errors
-/// `Io`; `Parse` with path and line.
+/// `Io`; `Parse` with path and line; `OutOfMemory`.
 pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
     let path = path.as_ref();
-    header::parse(&file::read(path)?).map(|h| h.0).map_err(|e| at_path(e, path))
+    let header = |text: &[u8], whole: bool| {
+        // A line that is cut could read as another number.
+        let lines = text.iter().rposition(|b| *b == b'\n').map_or(&text[..0], |n| &text[..=n]);
+        match whole {
+            true => header::parse(text).map(|p| Some(p.header)),
+            false if lines.is_empty() => Ok(None),
+            false => Ok(header::begin(lines)?.map(|p| p.header)),
+        }
+    };
+    file::read_until(path, header).map_err(|e| at_path(e, path))
 }
 
-fn at_path(e: Error, path: &Path) -> Error {
-    match e {
-        Error::Parse { line, reason, .. } => Error::Parse { path: Some(path.to_path_buf()), line, reason },
-        other => other,
-    }
-}
-
-/// The entries of a Matrix Market text.
+/// The entries of a Matrix Market text, compressed or not.
 ///
 /// # Errors
 /// `Parse` with the line; `OutOfMemory`.
@@ -58,133 +58,111 @@ fn at_path(e: Error, path: &Path) -> Error {
 /// # Ok(()) }
 /// ```
 pub fn read_bytes<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
-    let (header, body, first_line) = header::parse(text)?;
-    if header.field == Field::Complex {
+    parse(&file::decompressed(text.into())?)
+}
+
+fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
+    let header::Parsed { header, body, line } = header::parse(text)?;
+    if header.field == Field::Complex && !T::COMPLEX {
         return Err(parse_error(1, format!("complex values cannot be read as {}", T::TEXT.name)));
     }
-    let text = &text[body..];
-    let shortest = if header.layout == Layout::Array { 2 } else { SHORTEST_LINE };
-    // Bounded by the bytes that are there: the last line may lack its newline.
-    if header.stored > (text.len() as u64 + 1) / shortest {
-        let reason = format!("{} entries promised, {} bytes follow: the file is truncated", header.stored, text.len());
-        return Err(parse_error(first_line, reason));
+    // "1 1\n" and "1\n" are the shortest lines; the last one may lack its end.
+    let shortest = if header.layout == Layout::Array { 2 } else { 4 };
+    if header.stored > (body.len() as u64 + 1) / shortest {
+        let reason = format!("{} entries promised, {} bytes follow: the file is truncated", header.stored, body.len());
+        return Err(parse_error(line, reason));
     }
-    let chunks = chunks(text);
-    let counted: Vec<(u64, u64)> = chunks.par_iter().map(|c| count(c)).collect();
-    let (mut line, mut entry) = (first_line, 0u64);
-    let mut starts = memory::with_capacity("read", chunks.len())?;
-    for (lines, entries) in &counted {
-        starts.push((line, entry));
-        (line, entry) = (line + lines, entry + entries);
-    }
-    if entry < header.stored {
-        return Err(parse_error(line, format!("{} entries promised, {entry} are there: the file is truncated", header.stored)));
-    }
-    let parsed: Vec<Result<Part<T>>> =
-        chunks.par_iter().zip(&starts).map(|(c, (line, entry))| parse_chunk(c, *line, *entry, &header)).collect();
-    let mut coo = Coo::new(header.nrows, header.ncols);
-    let mut parts = memory::with_capacity("read", parsed.len())?;
+    let (pieces, entries, end) = pieces(body, line, COMMENTS)?;
+    let parsed: Vec<Result<Coo<T>>> = pieces.par_iter().map(|p| parse_piece(p, &header)).collect();
+    let mut found = memory::with_capacity("read", parsed.len())?;
     for part in parsed {
-        parts.push(part?);
+        found.push(part?);
     }
-    let total = parts.iter().map(|p| p.values.len()).sum();
-    memory::reserve("read", &mut coo.rows, total)?;
-    memory::reserve("read", &mut coo.columns, total)?;
-    memory::reserve("read", &mut coo.values, total)?;
-    for part in parts {
-        coo.rows.extend_from_slice(&part.rows);
-        coo.columns.extend_from_slice(&part.columns);
-        coo.values.extend_from_slice(&part.values);
+    if entries < header.stored {
+        let reason = format!("{} entries promised, {entries} are there: the file is truncated", header.stored);
+        return Err(parse_error(end, reason));
     }
-    Ok(coo)
+    parts::concatenate("read", (header.nrows, header.ncols), &found)
 }
 
-/// Pieces that end at line ends.
-fn chunks(mut text: &[u8]) -> Vec<&[u8]> {
-    let mut chunks = Vec::new();
-    while !text.is_empty() {
-        let from = CHUNK.min(text.len());
-        let end = text[from..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| from + n + 1);
-        let (chunk, rest) = text.split_at(end);
-        chunks.push(chunk);
-        text = rest;
-    }
-    chunks
-}
-
-fn is_entry(line: &[u8]) -> bool {
-    !line.starts_with(b"%") && line.iter().any(|b| !b.is_ascii_whitespace())
-}
-
-/// Lines and entries of a chunk.
-fn count(chunk: &[u8]) -> (u64, u64) {
-    chunk.split_inclusive(|b| *b == b'\n').fold((0, 0), |(l, e), line| (l + 1, e + is_entry(line) as u64))
-}
-
-type Part<T> = Coo<T>;
-
-fn parse_chunk<T: FromMatrixMarket>(chunk: &[u8], first: u64, mut entry: u64, header: &Header) -> Result<Part<T>> {
+fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, header: &Header) -> Result<Coo<T>> {
     let mut part = Coo::new(header.nrows, header.ncols);
-    let room = chunk.len() / if header.layout == Layout::Array { 8 } else { 12 };
-    memory::reserve("read", &mut part.rows, room)?;
-    memory::reserve("read", &mut part.columns, room)?;
-    memory::reserve("read", &mut part.values, room)?;
-    for (line, content) in (first..).zip(chunk.split_inclusive(|b| *b == b'\n')) {
-        if !is_entry(content) {
-            continue;
+    let each = if header.symmetry == Symmetry::General { 1 } else { 2 };
+    // At least one byte of text stands behind each.
+    parts::reserve("read", &mut part, piece.entries as usize * each)?;
+    let (mut fields, mut line, mut entry) = (Fields::new(piece.text), piece.line, piece.entry);
+    while !fields.at_end() {
+        if fields.is_entry(COMMENTS) {
+            if entry == header.stored {
+                return Err(parse_error(line, format!("{} entries promised, here is one more", header.stored)));
+            }
+            let (i, j) = match header.layout {
+                Layout::Coordinate => {
+                    let i = index(fields.next_field(), "row", header.nrows, line)?;
+                    (i, index(fields.next_field(), "column", header.ncols, line)?)
+                }
+                Layout::Array => array_position(entry, header),
+            };
+            let v: T = value(&mut fields, header.field, line)?;
+            if let Some(extra) = fields.next_field() {
+                return Err(parse_error(line, format!("{:?} is too much on this line", shown(extra))));
+            }
+            part.push(i, j, v);
+            if header.symmetry != Symmetry::General {
+                mirror(&mut part, (i, j, v), header.symmetry, line)?;
+            }
+            entry += 1;
         }
-        if entry == header.stored {
-            return Err(parse_error(line, format!("{} entries promised, here is one more", header.stored)));
-        }
-        let mut tokens = number::tokens(content, b"");
-        let (i, j) = match header.layout {
-            Layout::Coordinate => (
-                index(tokens.next(), "row", header.nrows, line)?,
-                index(tokens.next(), "column", header.ncols, line)?,
-            ),
-            Layout::Array => array_position(entry, header),
-        };
-        let v: T = value(&mut tokens, header.field, line)?;
-        if let Some(extra) = tokens.next() {
-            return Err(parse_error(line, format!("{:?} is too much on this line", shown(extra))));
-        }
-        entry += 1;
-        push(&mut part, (i, j, v), header.symmetry, line)?;
+        fields.next_line();
+        line += 1;
     }
     Ok(part)
 }
 
-// The format asks for the lower triangle; published files have upper entries too, and mirroring serves both.
-fn push<T: FromMatrixMarket>(part: &mut Part<T>, (i, j, v): (u64, u64, T), symmetry: Symmetry, line: u64) -> Result<()> {
-    memory::reserve("read", &mut part.rows, 2)?;
-    memory::reserve("read", &mut part.columns, 2)?;
-    memory::reserve("read", &mut part.values, 2)?;
-    part.push(i, j, v);
-    if symmetry == Symmetry::General {
-        return Ok(());
-    }
+/// The entry that a(i, j) = v implies.
+fn mirror<T: FromMatrixMarket>(part: &mut Coo<T>, (i, j, v): (u64, u64, T), rule: Symmetry, line: u64) -> Result<()> {
     if i == j {
-        return match symmetry {
+        return match rule {
             Symmetry::SkewSymmetric => Err(parse_error(line, "a skew-symmetric file has no entries on the diagonal")),
+            Symmetry::Hermitian if !v.is_real() => Err(parse_error(line, "the diagonal of a Hermitian matrix is real")),
             _ => Ok(()),
         };
     }
-    let mirrored = match symmetry {
-        Symmetry::SkewSymmetric => v.negative().ok_or_else(|| parse_error(line, "the value has no negative in this type"))?,
+    let mirrored = match rule {
+        Symmetry::SkewSymmetric => v.negative().ok_or_else(|| {
+            parse_error(line, format!("{v:?} has no negative in {}: skew-symmetry needs it", T::TEXT.name))
+        })?,
+        Symmetry::Hermitian => v.conjugate(),
         _ => v,
     };
     part.push(j, i, mirrored);
     Ok(())
 }
 
-fn index(token: Option<&[u8]>, what: &str, bound: u64, line: u64) -> Result<u64> {
-    let token = token.ok_or_else(|| parse_error(line, format!("the {what} is missing")))?;
-    match number::unsigned(token) {
-        None => Err(parse_error(line, format!("{what}: {:?} is not a number", shown(token)))),
-        Some(0) => Err(parse_error(line, format!("{what} 0: Matrix Market counts from 1"))),
-        Some(n) if n > bound => Err(parse_error(line, format!("{what} {n} is out of range, there are {bound}"))),
-        Some(n) => Ok(n - 1),
+#[inline]
+fn index(text: Option<&[u8]>, what: &str, bound: u64, line: u64) -> Result<u64> {
+    match text.map(number::unsigned) {
+        Some(Ok(n)) if (1..=bound).contains(&n) => Ok(n - 1),
+        read => Err(bad_index(text, read, what, bound, line)),
     }
+}
+
+#[cold]
+fn bad_index(
+    text: Option<&[u8]>,
+    read: Option<Result<u64, Refused>>,
+    what: &str,
+    bound: u64,
+    line: u64,
+) -> crate::error::Error {
+    let text = shown(text.unwrap_or_default());
+    let reason = match read {
+        None => format!("the {what} is missing"),
+        Some(Err(Refused::NotANumber)) => format!("{what}: {text:?} is not a number"),
+        Some(Ok(0)) => format!("{what} 0: Matrix Market counts from 1"),
+        Some(_) => format!("{what} {text} is out of range, there are {bound}"),
+    };
+    parse_error(line, reason)
 }
 
 /// Where the n-th value of an array stands: columns first, symmetric ones from the diagonal (or below it) down.
@@ -205,18 +183,23 @@ fn array_position(n: u64, header: &Header) -> (u64, u64) {
     (low as u64 + skip + (n as u128 - start(low)) as u64, low as u64)
 }
 
-fn value<'a, T: FromMatrixMarket>(tokens: &mut impl Iterator<Item = &'a [u8]>, field: Field, line: u64) -> Result<T> {
+#[inline]
+fn value<T: FromMatrixMarket>(fields: &mut Fields<'_>, field: Field, line: u64) -> Result<T> {
     if field == Field::Pattern {
         return Ok(T::pattern());
     }
-    let token = tokens.next().ok_or_else(|| parse_error(line, "the value is missing"))?;
+    let Some(text) = fields.next_field() else { return Err(parse_error(line, "the value is missing")) };
     let value = match field {
-        Field::Integer => number::integer(token).map(T::integer),
-        _ => number::real(token).map(T::real),
+        Field::Integer => number::integer(text).and_then(|x| T::integer(x).ok_or(Refused::DoesNotFit)),
+        Field::Complex => {
+            let Some(im) = fields.next_field() else { return Err(parse_error(line, "the imaginary part is missing")) };
+            number::real(text)
+                .and_then(|re| number::real(im).and_then(|im| T::complex(re, im).ok_or(Refused::DoesNotFit)))
+        }
+        _ => T::decimal(text),
     };
-    match value {
-        Some(Some(v)) => Ok(v),
-        Some(None) => Err(parse_error(line, format!("{} does not fit {}", shown(token), T::TEXT.name))),
-        None => Err(parse_error(line, format!("value: {:?} is not a number", shown(token)))),
-    }
+    value.map_err(|refused| match refused {
+        Refused::DoesNotFit => parse_error(line, format!("{} does not fit {}", shown(text), T::TEXT.name)),
+        Refused::NotANumber => parse_error(line, format!("value: {:?} is not a number", shown(text))),
+    })
 }
