@@ -1,5 +1,6 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
+pub mod algorithm;
 mod backend;
 pub mod container;
 pub mod device;

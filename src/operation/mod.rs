@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 
 mod accumulate;
 mod apply;
+mod cast;
 mod ewise;
 mod extract;
 mod product;
@@ -25,6 +26,7 @@ mod transpose;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use cast::cast;
 pub use ewise::{ewise_add, ewise_mult};
 pub use extract::extract_rows;
 pub use product::{Product, Same, mxm, mxv, vxm};
