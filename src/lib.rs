@@ -1,7 +1,8 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
 pub mod algorithm;
-mod backend;
+#[doc(hidden)]
+pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;

@@ -37,7 +37,10 @@ pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> R
 }
 
 /// Room for `n` values that the caller writes, each one, before reading any.
-pub(crate) fn uninitialized<T: bytemuck::Pod>(operation: &'static str, n: usize) -> Result<Vec<std::mem::MaybeUninit<T>>> {
+pub(crate) fn uninitialized<T: bytemuck::Pod>(
+    operation: &'static str,
+    n: usize,
+) -> Result<Vec<std::mem::MaybeUninit<T>>> {
     let mut v = with_capacity(operation, n)?;
     // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
     unsafe { v.set_len(n) };

@@ -44,6 +44,18 @@ macro_rules! templates {
 templates! {
     /// Prefix sums, sorting and binning: no semiring.
     Primitives = "primitives", semiring false, functions [], types [], flags [], numbers [];
+    /// Sparse product: work a row, lists of rows by class.
+    SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
+    /// Sparse product: symbolic and numeric phase.
+    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers [];
+    /// Sparse product, masked, reduced to one scalar without being stored.
+    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["masked", "complement", "mapped", "same"], numbers [];
+    /// Sparse matrix by dense or bitmap vector, by rows (pull).
+    Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
+    /// Sparse vector by sparse matrix, by rows of the matrix (push).
+    Spmspv = "spmspv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "matrix_left"], numbers [];
+    /// Vectors between sparse and bitmap form.
+    Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
 }
 
 macro_rules! kernels {
@@ -55,13 +67,42 @@ macro_rules! kernels {
 
 kernels! {
     "portable.cuh"
+    "thread/search.cuh"
     "warp/scan.cuh"
+    "warp/shuffle.cuh"
+    "warp/sort.cuh"
+    "block/team.cuh"
+    "block/sort.cuh"
+    "block/products.cuh"
+    "block/word_table.cuh"
+    "device/scan.cuh"
+    "device/radix_sort.cuh"
 }
 
-/// The text of `kernels/<path>`.
+macro_rules! parts {
+    ($($path:literal)*) => {
+        /// What templates share and depends on the semiring: path under `codegen/templates/`, text.
+        pub const PARTS: &[(&str, &str)] = &[$(($path, include_str!(concat!("../templates/", $path)))),*];
+    };
+}
+
+parts! {
+    "part/accumulate.cuh"
+    "part/partial.cuh"
+    "part/spgemm.cuh"
+    "part/spgemm_classes.cuh"
+}
+
+/// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.
 #[must_use]
 pub fn kernel(path: &str) -> Option<&'static str> {
-    KERNELS.iter().find(|k| k.0 == path).map(|k| k.1)
+    KERNELS.iter().chain(PARTS).find(|k| k.0 == path).map(|k| k.1)
+}
+
+/// Where a file is, from the root of the repository.
+pub(crate) fn location(path: &str) -> String {
+    let folder = if path.starts_with("part/") { "codegen/templates" } else { "kernels" };
+    format!("{folder}/{path}")
 }
 
 /// The file a line includes, if it is `#include "…"`.

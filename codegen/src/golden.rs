@@ -2,7 +2,7 @@
 use crate::catalog::Template;
 use crate::error::Error;
 use crate::literal;
-use crate::spec::{SemiringText, Spec};
+use crate::spec::{FunctionText, SemiringText, Spec};
 use crate::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 
 /// A scalar that CUDA knows under its Rust name.
@@ -73,4 +73,109 @@ pub fn files() -> Result<Vec<(String, String)>, Error> {
         files.push((format!("{}.cu", template.name()), Spec::new(*template, 90).source()?));
     }
     Ok(files)
+}
+
+/// Semirings that between them take every path of the kernels: native, swapped, locked, value-free, positional, wide.
+#[must_use]
+pub fn trial_semirings() -> Vec<SemiringText> {
+    let mut all = semirings();
+    let (i32, i64, u8, u64) = (built_in("i32", 4), built_in("i64", 8), built_in("u8", 1), built_in("u64", 8));
+    let f32 = built_in("f32", 4);
+    let bool = built_in("bool", 1);
+    all.push(SemiringText {
+        identity: literal::i64(0),
+        ..uniform("plus_times", i64, "add(x, y)", Atomic::Add, "mul(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::i32(i32::MAX),
+        terminal: Terminal::Value(literal::i32(i32::MIN)),
+        ..uniform("min_plus_sat", i32, "min(x, y)", Atomic::Min, "add_sat(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::u8(0),
+        ..uniform("plus_times", u8, "add(x, y)", Atomic::Add, "mul(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::i64(i64::MIN),
+        ..uniform("max_plus_user", i64, "max(x, y)", Atomic::None, "add(x, y)")
+    });
+    let blind: &[&str] = &["_", "_"];
+    let none = Reads { a: false, b: false, position: false, flipped: false };
+    all.push(SemiringText {
+        name: "any_secondi".to_string(),
+        a: bool,
+        b: f32,
+        c: u64,
+        add: OperatorText { parameters: &["x", "_"], expression: "x" },
+        atomic: Atomic::First,
+        multiply: OperatorText { parameters: &["_", "_", "at"], expression: "at.k" },
+        reads: Reads { position: true, ..none },
+        identity: literal::u64(0),
+        terminal: Terminal::Always,
+    });
+    all.push(SemiringText {
+        name: "any_pair".to_string(),
+        multiply: OperatorText { parameters: blind, expression: "true" },
+        reads: none,
+        add: OperatorText { parameters: &["x", "_"], expression: "x" },
+        atomic: Atomic::First,
+        terminal: Terminal::Always,
+        identity: literal::bool(false),
+        ..uniform("", bool, "", Atomic::None, "")
+    });
+    all.push(SemiringText {
+        multiply: OperatorText { parameters: blind, expression: "one::<C>()" },
+        reads: none,
+        identity: literal::u64(0),
+        ..uniform("plus_pair", u64, "add(x, y)", Atomic::Add, "")
+    });
+    let hop = ScalarText {
+        name: "Hop",
+        definition: "struct Hop { f64 length; u64 parent; static __device__ Hop make(f64 length, u64 parent) { return {length, parent}; } };",
+        size: 16,
+    };
+    let shorter = "select(lt(x.length, y.length) || (eq(x.length, y.length) && lt(x.parent, y.parent)), x, y)";
+    all.push(SemiringText {
+        multiply: OperatorText {
+            parameters: &["x", "y", "at"],
+            expression: "Hop::make(add(x.length, y.length), at.k)",
+        },
+        reads: Reads { position: true, ..BOTH },
+        identity: "Hop::make(infinity<f64>(), max_value<u64>())".to_string(),
+        ..uniform("shortest_hop", hop, shorter, Atomic::None, "")
+    });
+    all
+}
+
+/// The monoid of a semiring as function `reduce`.
+#[must_use]
+pub fn reduce_by_add(s: &SemiringText) -> FunctionText {
+    FunctionText::new("reduce", vec![s.c, s.c], s.c, s.add).monoid(s.identity.clone(), s.terminal.clone(), s.atomic)
+}
+
+/// Every template over every trial semiring, in its variants, by name: what tests compile and run.
+#[must_use]
+pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
+    let mut all = vec![("primitives".to_string(), Spec::new(Template::Primitives, architecture))];
+    for mask in ["", "masked", "complement"] {
+        let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
+        let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
+        for reduce in [false, true] {
+            let spec = with_mask(Spec::new(Template::SpgemmAnalyze, architecture)).flag("reduce", reduce);
+            all.push((name(if reduce { "spgemm_analyze-reduce" } else { "spgemm_analyze" }), spec));
+        }
+        for s in trial_semirings() {
+            for template in [Template::SpgemmHash, Template::Spmv, Template::Spmspv] {
+                let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
+                all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
+            }
+            for same in [false, true] {
+                let spec =
+                    Spec::new(Template::SpgemmReduce, architecture).semiring(s.clone()).function(reduce_by_add(&s));
+                let label = if same { "spgemm_reduce_same" } else { "spgemm_reduce" };
+                all.push((name(&format!("{label}-{}_{}", s.name, s.c.name)), with_mask(spec).flag("same", same)));
+            }
+        }
+    }
+    all
 }

@@ -55,8 +55,7 @@ impl Spec {
     /// Everything the source depends on, as text.
     fn canonical(&self) -> String {
         let mut text = format!("{:?}|{}", self.template, self.architecture);
-        let mut operator =
-            |o: &crate::text::OperatorText| format!("({})=>{}", o.parameters.join(","), flat(o.expression));
+        let operator = |o: &crate::text::OperatorText| format!("({})=>{}", o.parameters.join(","), flat(o.expression));
         let scalar = |s: &crate::text::ScalarText| format!("{}:{}:{}", s.name, s.size, flat(s.definition));
         if let Some(s) = &self.semiring {
             let _ = write!(text, "|{}|{}|{}|{}", s.name, scalar(&s.a), scalar(&s.b), scalar(&s.c));

@@ -7,6 +7,7 @@ pub mod catalog;
 mod error;
 pub mod golden;
 mod key;
+mod launch;
 pub mod literal;
 mod preamble;
 mod source;
@@ -16,5 +17,6 @@ pub mod tuning;
 
 pub use catalog::Template;
 pub use error::Error;
+pub use launch::{TABLES, TableLaunch};
 pub use spec::{FunctionText, SemiringText, Spec};
 pub use tuning::Tuning;

@@ -230,6 +230,7 @@ pub(crate) fn preamble(spec: &Spec) -> Result<String, Error> {
         let _ = writeln!(text, "constexpr u32 {name} = {value};");
     }
     text += "}  // namespace tuning\n";
+    text += &spec.shared_bytes();
     Ok(format!(
         "namespace oplus {{\n\nnamespace user {{\n{user}}}  // namespace user\n\n{text}\n}}  // namespace oplus\n"
     ))

@@ -1,5 +1,5 @@
 //! Puts a kernel's text together.
-use crate::catalog::{include, kernel};
+use crate::catalog::{include, kernel, location};
 use crate::error::Error;
 use crate::preamble::preamble;
 use crate::spec::Spec;
@@ -14,7 +14,7 @@ fn inline(file: &str, text: &str, done: &mut Vec<String>, out: &mut String) -> R
                 let missing = || Error::Include { file: file.to_string(), include: path.to_string() };
                 let text = kernel(path).ok_or_else(missing)?;
                 done.push(path.to_string());
-                inline(&format!("kernels/{path}"), text, done, out)?;
+                inline(&location(path), text, done, out)?;
             }
             let _ = writeln!(out, "#line {} \"{file}\"", number + 2);
         } else {

@@ -290,37 +290,349 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 analyze_block = 256;
+constexpr u32 analyze_lanes = 8;
+constexpr u32 analyze_long = 512;
+constexpr u32 bin_block = 256;
+constexpr u32 tiny_block = 256;
+constexpr u32 table_warp_block = 256;
+constexpr u32 reduce_block = 256;
+constexpr u32 spmv_block = 256;
+constexpr u32 spmv_long = 4096;
+constexpr u32 table_optimism = 2;
+constexpr u32 slice_units = 1024;
+constexpr u32 slice_products = 65536;
+constexpr u32 table0_threads = 32;
+constexpr u32 table0_slots = 128;
+constexpr u32 table0_bytes = 2048;
+constexpr u32 table0_products = 2048;
+constexpr u32 table1_threads = 32;
+constexpr u32 table1_slots = 512;
+constexpr u32 table1_bytes = 4096;
+constexpr u32 table1_products = 4096;
+constexpr u32 table2_threads = 128;
+constexpr u32 table2_slots = 1024;
+constexpr u32 table2_bytes = 8192;
+constexpr u32 table2_products = 16384;
+constexpr u32 table3_threads = 256;
+constexpr u32 table3_slots = 4096;
+constexpr u32 table3_bytes = 32768;
+constexpr u32 table3_products = 131072;
+constexpr u32 table4_threads = 512;
+constexpr u32 table4_slots = 8192;
+constexpr u32 table4_bytes = 65536;
+constexpr u32 table4_products = 4294967295;
 }  // namespace tuning
+namespace shared_bytes {
+}  // namespace shared_bytes
 
 }  // namespace oplus
 #line 1 "codegen/templates/primitives.cu"
-// Device-wide primitives, free of any semiring.
+// Device-wide primitives, free of any semiring: prefix sums and radix sort. Blocks of tuning::primitive_block threads.
+// Sizes of grids and workspaces: kernels/device/scan.cuh, kernels/device/radix_sort.cuh and README.md.
+#line 1 "kernels/device/radix_sort.cuh"
+// Stable least-significant-digit radix sort of (u64 key, u32 payload) over the device, 8 bits a pass.
+// A pass: digit counts of tiles, exclusive scan of the counts (device/scan.cuh), scatter. Deterministic.
+// Counts are u64, digit-major: counts[digit · tiles + tile]. A tile: tuning::primitive_block · sort_items keys.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
-// Prefix sums across a warp. All 32 lanes take part. Deterministic.
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 1 "kernels/warp/shuffle.cuh"
+// Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
+#line 3 "kernels/warp/shuffle.cuh"
+
+namespace oplus {
+
+constexpr u32 full_warp = 0xffffffffu;
+
+__device__ inline u32 lane_id() { return threadIdx.x & 31; }
+__device__ inline u32 lanes_below() { return (1u << lane_id()) - 1; }
+
+// A value as 4-byte words; the last word of a type whose size is no multiple of 4 is filled up with zeros.
+template <class T> union Words {
+  static constexpr u32 count = (sizeof(T) + 3) / 4;
+  T value;
+  u32 word[count];
+  __device__ Words() {
+    for (u32 i = 0; i < count; i++) word[i] = 0;
+  }
+  __device__ Words(T x) {
+    if constexpr (sizeof(T) % 4 != 0) {
+      for (u32 i = 0; i < count; i++) word[i] = 0;
+    }
+    value = x;
+  }
+};
+
+// x of lane `source` (counted within groups of `width` lanes).
+template <class T> __device__ inline T shuffle(T x, u32 source, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_sync(mask, from.word[i], source, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_up(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_up_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_down(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_down_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_xor_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+
+}  // namespace oplus
 #line 3 "kernels/warp/scan.cuh"
 
 namespace oplus {
 
-// Sum of x over this lane and those below it.
-template <class T> __device__ inline T warp_inclusive_sum(T x) {
-  const u32 lane = threadIdx.x & 31;
-  for (u32 d = 1; d < 32; d *= 2) {
-    const T below = __shfl_up_sync(0xffffffffu, x, d);
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
     if (lane >= d) x += below;
   }
   return x;
 }
 
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
 }  // namespace oplus
-#line 3 "codegen/templates/primitives.cu"
+#line 3 "kernels/block/team.cuh"
 
 namespace oplus {
 
-// sums[w] = sum of warp w's 32 values. Launch: 1-D blocks of a multiple of 32 threads, one thread a value.
-extern "C" __global__ void warp_sums(const u64* values, u64 n, u64* sums) {
-  const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  const u64 sum = warp_inclusive_sum<u64>(i < n ? values[i] : 0);
-  if ((threadIdx.x & 31) == 31 && i / 32 < (n + 31) / 32) sums[i / 32] = sum;
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
+};
+
+}  // namespace oplus
+#line 5 "kernels/device/radix_sort.cuh"
+
+namespace oplus {
+
+constexpr u32 sort_digits = 256;
+constexpr u32 sort_tile = tuning::primitive_block * tuning::sort_items;
+
+// Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
+__device__ inline void sort_count_digits(const u64* keys, u64 n, u32 shift, u64* counts) {
+  __shared__ u32 bins[sort_digits];
+  for (u32 d = threadIdx.x; d < sort_digits; d += tuning::primitive_block) bins[d] = 0;
+  __syncthreads();
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u64 i = u64(blockIdx.x) * sort_tile + t * tuning::primitive_block + threadIdx.x;
+    if (i < n) atomicAdd(&bins[keys[i] >> shift & 255], 1u);
+  }
+  __syncthreads();
+  for (u32 d = threadIdx.x; d < sort_digits; d += tuning::primitive_block) {
+    counts[u64(d) * gridDim.x + blockIdx.x] = bins[d];
+  }
+}
+
+// offsets: the scanned counts. Launch as above. Null payloads: the keys alone.
+__device__ inline void sort_scatter(const u64* keys, const u32* payloads, u64 n, u32 shift, const u64* offsets,
+                                    u64* keys_out, u32* payloads_out) {
+  constexpr u32 warps = tuning::primitive_block / 32, of_warp = 32 * tuning::sort_items;
+  __shared__ u64 base[warps][sort_digits];
+  const u32 warp = threadIdx.x / 32;
+  for (u32 i = threadIdx.x; i < warps * sort_digits; i += tuning::primitive_block) base[i / sort_digits][i % sort_digits] = 0;
+  __syncthreads();
+  // Each warp owns consecutive keys, so that warps, rounds and lanes are in the order of the input.
+  const u64 first = u64(blockIdx.x) * sort_tile + warp * of_warp + lane_id();
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u64 i = first + t * 32;
+    const u32 digit = i < n ? u32(keys[i] >> shift & 255) : sort_digits;
+    const u32 peers = __match_any_sync(full_warp, digit);
+    if (digit < sort_digits && (peers & lanes_below()) == 0) base[warp][digit] += __popc(peers);
+    __syncwarp();
+  }
+  __syncthreads();
+  for (u32 d = threadIdx.x; d < sort_digits; d += tuning::primitive_block) {
+    u64 at = offsets[u64(d) * gridDim.x + blockIdx.x];
+    for (u32 w = 0; w < warps; w++) {
+      const u64 size = base[w][d];
+      base[w][d] = at;
+      at += size;
+    }
+  }
+  __syncthreads();
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u64 i = first + t * 32;
+    const u64 key = i < n ? keys[i] : 0;
+    const u32 digit = i < n ? u32(key >> shift & 255) : sort_digits;
+    const u32 peers = __match_any_sync(full_warp, digit);
+    u64 at = 0;
+    if (digit < sort_digits) at = base[warp][digit] + __popc(peers & lanes_below());
+    __syncwarp();
+    if (digit < sort_digits) {
+      if ((peers & lanes_below()) == 0) base[warp][digit] += __popc(peers);
+      keys_out[at] = key;
+      if (payloads) payloads_out[at] = payloads[i];
+    }
+    __syncwarp();
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/primitives.cu"
+#line 1 "kernels/device/scan.cuh"
+// Exclusive prefix sum of n numbers over the device, in three launches: sums of tiles, scan of these, scan of tiles.
+// No block waits for another. Deterministic. A tile is block · items numbers, of tuning::primitive_block and scan_items.
+#line 4 "kernels/device/scan.cuh"
+
+namespace oplus {
+
+constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
+
+// tile_sums[t] = sum of tile t. Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
+template <class T> __device__ inline void scan_tile_sums(const T* values, u64 n, u64* tile_sums) {
+  __shared__ u64 scratch[34];
+  const Team<tuning::primitive_block> team = {scratch};
+  u64 sum = 0;
+  for (u32 t = 0; t < tuning::scan_items; t++) {
+    const u64 i = u64(blockIdx.x) * scan_tile + t * tuning::primitive_block + threadIdx.x;
+    if (i < n) sum += values[i];
+  }
+  sum = team.sum(sum);
+  if (threadIdx.x == 0) tile_sums[blockIdx.x] = sum;
+}
+
+// In place, exclusive; the sum of all goes to *total unless that is null. Launch: one block.
+__device__ inline void scan_spine(u64* tile_sums, u64 tiles, u64* total) {
+  __shared__ u64 scratch[34];
+  const Team<tuning::primitive_block> team = {scratch};
+  u64 before = 0;
+  for (u64 tile = 0; tile < tiles; tile += tuning::primitive_block) {
+    const u64 i = tile + threadIdx.x, x = i < tiles ? tile_sums[i] : 0;
+    u64 sum;
+    const u64 below = team.exclusive_sum(x, sum);
+    if (i < tiles) tile_sums[i] = before + below;
+    before += sum;
+  }
+  if (threadIdx.x == 0 && total) *total = before;
+}
+
+// out[i] = sum of values[0 .. i) for i in 0 ..= n. `out` may be `values`. Launch: ceil((n + 1) / tile) blocks.
+template <class T> __device__ inline void scan_tiles(const T* values, u64 n, const u64* tile_sums, u64* out) {
+  __shared__ u64 scratch[34];
+  const Team<tuning::primitive_block> team = {scratch};
+  const u64 base = u64(blockIdx.x) * scan_tile;
+  // One past the last tile there is no sum: with n a multiple of the tile the total is the sum of the last tile.
+  u64 before = 0;
+  if (base < n) before = tile_sums[blockIdx.x];
+  else if (blockIdx.x > 0) {
+    u64 last = 0;
+    for (u64 i = base - scan_tile + threadIdx.x; i < n; i += tuning::primitive_block) last += values[i];
+    before = tile_sums[blockIdx.x - 1] + team.sum(last);
+  }
+  for (u32 t = 0; t < tuning::scan_items; t++) {
+    const u64 i = base + t * tuning::primitive_block + threadIdx.x;
+    const u64 x = i < n ? u64(values[i]) : 0;
+    u64 sum;
+    const u64 below = team.exclusive_sum(x, sum);
+    if (i <= n) out[i] = before + below;
+    before += sum;
+  }
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/primitives.cu"
+
+namespace oplus {
+
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_sums_u32(const u32* values, u64 n, u64* tile_sums) {
+  scan_tile_sums(values, n, tile_sums);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_sums_u64(const u64* values, u64 n, u64* tile_sums) {
+  scan_tile_sums(values, n, tile_sums);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_spine_u64(u64* tile_sums, u64 tiles, u64* total) {
+  scan_spine(tile_sums, tiles, total);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_apply_u32(const u32* values, u64 n, const u64* tile_sums, u64* out) {
+  scan_tiles(values, n, tile_sums, out);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_apply_u64(const u64* values, u64 n, const u64* tile_sums, u64* out) {
+  scan_tiles(values, n, tile_sums, out);
+}
+
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+sort_counts(const u64* keys, u64 n, u32 shift, u64* counts) {
+  sort_count_digits(keys, n, shift, counts);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+sort_pass(const u64* keys, const u32* payloads, u64 n, u32 shift, const u64* offsets, u64* keys_out, u32* payloads_out) {
+  sort_scatter(keys, payloads, n, shift, offsets, keys_out, payloads_out);
 }
 
 }  // namespace oplus

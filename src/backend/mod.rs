@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
-pub(crate) mod cuda;
+pub mod cuda;
 pub(crate) mod host;
 pub(crate) mod reference;
 

@@ -1,5 +1,5 @@
 //! mxm, mxv, vxm: products over a semiring.
-use super::{Compute, MaskParts, Operation, oriented, same_shape, shape_of};
+use super::{Compute, MaskParts, Operation, oriented, shape_of};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
 use crate::backend::{Body, MaskOn, MxmOptions, Positions, on_backend};
 use crate::container::{Container, Matrix, Owned, Vector};
