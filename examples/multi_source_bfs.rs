@@ -2,10 +2,11 @@
 mod common;
 
 use clap::Parser;
-use oplus::algorithm::{MultiSourceBfsOptions, multi_source_bfs};
+use oplus::algorithm::{MultiSourceBfsOptions, Progress, multi_source_bfs, undirected};
 use oplus::generate::{self, Random};
 use oplus::prelude::*;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -31,10 +32,10 @@ struct Arguments {
 }
 
 fn random_sources(n: u64, count: u64, seed: u64) -> Vec<u64> {
-    let (mut random, mut sources) = (Random::new(seed, 0), Vec::new());
+    let (mut random, mut seen, mut sources) = (Random::new(seed, 0), BTreeSet::new(), Vec::new());
     while (sources.len() as u64) < count.min(n) {
         let source = random.below(n);
-        if !sources.contains(&source) {
+        if seen.insert(source) {
             sources.push(source);
         }
     }
@@ -49,7 +50,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let graph: Matrix<bool> = match &arguments.file {
         Some(path) => {
             spinner.set_message(format!("reading {}", path.display()));
-            let graph = common::read(path)?;
+            let graph = Matrix::read(path)?;
             common::square(path, &graph)?;
             graph
         }
@@ -60,7 +61,7 @@ fn run(arguments: Arguments) -> Result<()> {
             Matrix::from_coo(&Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values })?
         }
     };
-    let graph = if arguments.undirected { ewise_add(&graph, &transpose(&graph).eval()?, First).eval()? } else { graph };
+    let graph = if arguments.undirected { undirected(&graph)? } else { graph };
     let n = graph.nrows();
     let sources = match (&arguments.sources, arguments.random_sources) {
         (Some(sources), _) => sources.clone(),
@@ -69,12 +70,14 @@ fn run(arguments: Arguments) -> Result<()> {
         (None, None) => random_sources(n, 1, arguments.seed),
     };
     let graph = graph.to(&device)?;
-    let mut progress = |done: usize, level: u64, found: u64| {
-        spinner.set_message(format!("sources from {done}: level {level}, {found} vertices"));
+    let progress = |p: Progress| {
+        let (done, all) = (p.sources_done, p.sources);
+        spinner.set_message(format!("{done} of {all} sources done: level {}, {} vertices", p.level, p.frontier));
     };
-    let mut options = MultiSourceBfsOptions { progress: Some(&mut progress), ..Default::default() };
+    let mut options = MultiSourceBfsOptions::default();
+    options.progress = Some(&progress);
     let start = Instant::now();
-    let found = multi_source_bfs(&graph, &sources, &mut options)?;
+    let found = multi_source_bfs(&graph, &sources, &options)?;
     let ms = common::ms(start);
     spinner.finish_and_clear();
     if !arguments.common.json {

@@ -365,14 +365,3 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
     on_backend!(store.device, |backend| { backend.get(&backend.csr(&store.body)?, row, column as u32) })
 }
-
-
-impl<T: crate::io::matrix_market::FromMatrixMarket, S> Matrix<T, S> {
-    /// The matrix of a Matrix Market file, `.gz` and `.zst` too; an entry given twice is an error.
-    ///
-    /// # Errors
-    /// `Io`; `Parse` with path and line; `DuplicateEntry`; `OutOfMemory`.
-    pub fn read(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        Self::from_coo(&crate::io::matrix_market::read(path)?)
-    }
-}

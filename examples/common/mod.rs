@@ -1,7 +1,6 @@
 //! The command line that all examples share: `--device`, `--json`, one error line and exit code 2.
 #![allow(dead_code)]
 use clap::Parser;
-use oplus::io::matrix_market::FromMatrixMarket;
 use oplus::prelude::*;
 use std::path::Path;
 use std::time::Instant;
@@ -24,7 +23,7 @@ impl Common {
         device.check()?;
         Ok(device)
     }
-    /// The result: as JSON, or as lines for people.
+    /// The result: as JSON, in which a sum that is no finite number is null, or as lines for people.
     pub fn print(&self, object: serde_json::Value) {
         if self.json {
             return println!("{object}");
@@ -50,18 +49,18 @@ pub fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitC
         }
         Err(e) => {
             let text = e.to_string();
-            return fail(text.lines().take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more")).collect::<Vec<_>>().join("\n"));
+            return fail(
+                text.lines()
+                    .take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more"))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            );
         }
     };
     match run(arguments) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(e) => fail(e.to_string()),
     }
-}
-
-/// A Matrix Market file; entries given twice count once, the last one.
-pub fn read<T: FromMatrixMarket, S>(path: &Path) -> Result<Matrix<T, S>> {
-    Matrix::build_with(&oplus::io::matrix_market::read(path)?, Second)
 }
 
 /// Milliseconds since.

@@ -26,7 +26,8 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
         };
         Self::from_coo(&coo).map_err(|e| match e {
             Error::DuplicateEntry { row, column, position, .. } => {
-                let reason = format!("entry ({row}, {column}), counted from 0, is there twice: again at entry {position}");
+                let reason =
+                    format!("entry ({row}, {column}), counted from 0, is there twice: again at entry {position}");
                 Error::Parse { path: Some(path.to_path_buf()), line: None, reason }
             }
             other => other,

@@ -127,7 +127,11 @@ fn refuse_negative_loop(edges: &Matrix<f64, MinPlus>) -> Result<()> {
     }
 }
 
-fn solve<R: Route>(edges: Matrix<R, R::Semiring>, n: u64, options: &ApspOptions) -> Result<(Matrix<R, R::Semiring>, u32, bool)> {
+fn solve<R: Route>(
+    edges: Matrix<R, R::Semiring>,
+    n: u64,
+    options: &ApspOptions,
+) -> Result<(Matrix<R, R::Semiring>, u32, bool)> {
     let bytes = (n as u128 * n as u128).saturating_mul(size_of::<R>() as u128);
     let fits = bytes <= options.memory as u128 && n < u32::MAX as u64;
     if options.method == ApspMethod::FloydWarshall && !fits {

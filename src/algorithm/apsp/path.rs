@@ -6,7 +6,7 @@ use crate::operation::{apply, ewise_mult, reduce};
 use crate::{operator, scalar, semiring, unary_operator};
 
 scalar! { /// A path: its length, its number of edges, the vertex after its first.
-    pub(crate) struct Path { pub(crate) length: f64, pub(crate) hops: u32, pub(crate) next: u32 } }
+pub(crate) struct Path { pub(crate) length: f64, pub(crate) hops: u32, pub(crate) next: u32 } }
 
 semiring! {
     /// Shortest, then fewest edges, then smallest next vertex. Fewest edges keep next hops from turning in circles of
@@ -19,11 +19,11 @@ semiring! {
 }
 
 operator! { /// Not the same path.
-    pub(crate) Differ[](Path, Path) -> bool = |x, y| x.length != y.length || x.hops != y.hops || x.next != y.next }
+pub(crate) Differ[](Path, Path) -> bool = |x, y| x.length != y.length || x.hops != y.hops || x.next != y.next }
 unary_operator! { /// The length.
-    pub(crate) LengthOf[](Path) -> f64 = |x| x.length }
+pub(crate) LengthOf[](Path) -> f64 = |x| x.length }
 unary_operator! { /// The next vertex.
-    pub(crate) NextOf[](Path) -> u32 = |x| x.next }
+pub(crate) NextOf[](Path) -> u32 = |x| x.next }
 
 /// A value of the closure: f64 or [`Path`].
 pub(crate) trait Route: Scalar {
@@ -98,7 +98,8 @@ pub(crate) fn of_edges(edges: &Matrix<f64, MinPlus>) -> Result<Matrix<Path, Shor
     let coo = edges.to_coo()?;
     let mut values = crate::memory::with_capacity("apsp", coo.len())?;
     values.extend(coo.values.iter().zip(&coo.columns).map(|(w, j)| Path::make(*w, 1, *j as u32)));
-    let paths = crate::storage::Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values };
+    let paths =
+        crate::storage::Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values };
     Matrix::from_coo(&paths)?.to(&edges.device())
 }
 
