@@ -2,10 +2,10 @@
 #![allow(dead_code)]
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-pub type Edge = (usize, usize, f64);
+pub(crate) type Edge = (usize, usize, f64);
 
 /// A random graph: every seed is a graph of up to `most` vertices, weights whole numbers so that sums are exact.
-pub fn random(seed: u64, most: u64, degree: u64, (low, high): (i64, i64)) -> (usize, Vec<Edge>) {
+pub(crate) fn random(seed: u64, most: u64, degree: u64, (low, high): (i64, i64)) -> (usize, Vec<Edge>) {
     let mut random = oplus::generate::Random::new(seed, 1);
     let n = 1 + random.below(most);
     let edges = random.below(n * degree + 1);
@@ -17,14 +17,14 @@ pub fn random(seed: u64, most: u64, degree: u64, (low, high): (i64, i64)) -> (us
     (n as usize, seen.into_iter().map(|((i, j), w)| (i, j, w)).collect())
 }
 
-pub fn adjacency(n: usize, edges: &[Edge]) -> Vec<Vec<(usize, f64)>> {
+pub(crate) fn adjacency(n: usize, edges: &[Edge]) -> Vec<Vec<(usize, f64)>> {
     let mut out = vec![vec![]; n];
     edges.iter().for_each(|(i, j, w)| out[*i].push((*j, *w)));
     out
 }
 
 /// Levels by a queue.
-pub fn queue_bfs(n: usize, edges: &[Edge], source: usize) -> Vec<Option<u64>> {
+pub(crate) fn queue_bfs(n: usize, edges: &[Edge], source: usize) -> Vec<Option<u64>> {
     let out = adjacency(n, edges);
     let mut levels = vec![None; n];
     levels[source] = Some(0);
@@ -41,7 +41,7 @@ pub fn queue_bfs(n: usize, edges: &[Edge], source: usize) -> Vec<Option<u64>> {
 }
 
 /// Distances by relaxing every edge n − 1 times; `None` where one more round still changes something.
-pub fn bellman_ford(n: usize, edges: &[Edge], source: usize) -> Option<Vec<f64>> {
+pub(crate) fn bellman_ford(n: usize, edges: &[Edge], source: usize) -> Option<Vec<f64>> {
     let mut d = vec![f64::INFINITY; n];
     d[source] = 0.0;
     for round in 0..=n {
@@ -63,7 +63,7 @@ pub fn bellman_ford(n: usize, edges: &[Edge], source: usize) -> Option<Vec<f64>>
 }
 
 /// Distances by always settling the nearest vertex; weights ≥ 0. Whole numbers make the keys exact.
-pub fn dijkstra(n: usize, edges: &[Edge], source: usize) -> Vec<f64> {
+pub(crate) fn dijkstra(n: usize, edges: &[Edge], source: usize) -> Vec<f64> {
     let out = adjacency(n, edges);
     let mut d = vec![f64::INFINITY; n];
     d[source] = 0.0;
@@ -82,7 +82,7 @@ pub fn dijkstra(n: usize, edges: &[Edge], source: usize) -> Vec<f64> {
 }
 
 /// All distances by Floyd's three loops; `None` with a negative cycle.
-pub fn floyd_warshall(n: usize, edges: &[Edge]) -> Option<Vec<Vec<f64>>> {
+pub(crate) fn floyd_warshall(n: usize, edges: &[Edge]) -> Option<Vec<Vec<f64>>> {
     let mut d = vec![vec![f64::INFINITY; n]; n];
     (0..n).for_each(|i| d[i][i] = 0.0);
     edges.iter().for_each(|(i, j, w)| d[*i][*j] = d[*i][*j].min(*w));
@@ -100,7 +100,7 @@ pub fn floyd_warshall(n: usize, edges: &[Edge]) -> Option<Vec<Vec<f64>>> {
 }
 
 /// Undirected edges without loops, and triangles: each edge's ends compared for common neighbours.
-pub fn triangles(n: usize, edges: &[Edge]) -> (u64, u64) {
+pub(crate) fn triangles(n: usize, edges: &[Edge]) -> (u64, u64) {
     let mut neighbours = vec![BTreeSet::new(); n];
     for (i, j, _) in edges {
         if i != j {
@@ -121,7 +121,7 @@ pub fn triangles(n: usize, edges: &[Edge]) -> (u64, u64) {
 
 /// The vertices of strongly connected components that hold a negative cycle, by brute force: v lies on a closed walk of
 /// negative length of at most 2n edges.
-pub fn on_negative_cycle(n: usize, edges: &[Edge], vertex: usize) -> bool {
+pub(crate) fn on_negative_cycle(n: usize, edges: &[Edge], vertex: usize) -> bool {
     let mut d = vec![f64::INFINITY; n];
     d[vertex] = 0.0;
     for _ in 0..2 * n {
@@ -138,7 +138,7 @@ pub fn on_negative_cycle(n: usize, edges: &[Edge], vertex: usize) -> bool {
 
 /// Zachary, *An information flow model for conflict and fission in small groups*, 1977, 10.1086/jar.33.4.3629752:
 /// 34 members, 78 friendships, from 1.
-pub const KARATE: [(usize, usize); 78] = [
+pub(crate) const KARATE: [(usize, usize); 78] = [
     (2, 1),
     (3, 1),
     (4, 1),
@@ -220,18 +220,18 @@ pub const KARATE: [(usize, usize); 78] = [
 ];
 
 /// Karate's edges from 0, one direction.
-pub fn karate() -> (usize, Vec<Edge>) {
+pub(crate) fn karate() -> (usize, Vec<Edge>) {
     (34, KARATE.iter().map(|(i, j)| (i - 1, j - 1, 1.0)).collect())
 }
 
 /// Both directions of each edge.
-pub fn both_ways(edges: &[Edge]) -> Vec<Edge> {
+pub(crate) fn both_ways(edges: &[Edge]) -> Vec<Edge> {
     let all: BTreeMap<_, _> = edges.iter().flat_map(|(i, j, w)| [((*i, *j), *w), ((*j, *i), *w)]).collect();
     all.into_iter().map(|((i, j), w)| (i, j, w)).collect()
 }
 
 /// The library's matrix.
-pub fn matrix(n: usize, edges: &[Edge]) -> oplus::prelude::Matrix<f64> {
+pub(crate) fn matrix(n: usize, edges: &[Edge]) -> oplus::prelude::Matrix<f64> {
     let entries: Vec<_> = edges.iter().map(|(i, j, w)| (*i as u64, *j as u64, *w)).collect();
     oplus::prelude::Matrix::build(n as u64, n as u64, &entries).unwrap()
 }
