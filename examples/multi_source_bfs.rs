@@ -31,15 +31,22 @@ struct Arguments {
     common: common::Common,
 }
 
-fn random_sources(n: u64, count: u64, seed: u64) -> Vec<u64> {
-    let (mut random, mut seen, mut sources) = (Random::new(seed, 0), BTreeSet::new(), Vec::new());
-    while (sources.len() as u64) < count.min(n) {
-        let source = random.below(n);
+/// Distinct random vertices, those with edges first: half of an R-MAT graph has none.
+fn random_sources(graph: &Matrix<bool>, count: u64, seed: u64) -> Result<Vec<u64>> {
+    let mut random = Random::new(seed, 0);
+    let with_edges: Vec<u64> = reduce_rows(graph, Lor).eval()?.entries()?.into_iter().map(|e| e.0).collect();
+    let (n, count) = (graph.nrows(), count.min(graph.nrows()) as usize);
+    let (mut seen, mut sources) = (BTreeSet::new(), Vec::new());
+    while sources.len() < count {
+        let source = match sources.len() < with_edges.len() {
+            true => with_edges[random.below(with_edges.len() as u64) as usize],
+            false => random.below(n),
+        };
         if seen.insert(source) {
             sources.push(source);
         }
     }
-    sources
+    Ok(sources)
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -65,9 +72,9 @@ fn run(arguments: Arguments) -> Result<()> {
     let n = graph.nrows();
     let sources = match (&arguments.sources, arguments.random_sources) {
         (Some(sources), _) => sources.clone(),
-        (None, Some(count)) => random_sources(n, count, arguments.seed),
-        (None, None) if generated => random_sources(n, 64, arguments.seed),
-        (None, None) => random_sources(n, 1, arguments.seed),
+        (None, Some(count)) => random_sources(&graph, count, arguments.seed)?,
+        (None, None) if generated => random_sources(&graph, 64, arguments.seed)?,
+        (None, None) => random_sources(&graph, 1, arguments.seed)?,
     };
     let graph = graph.to(&device)?;
     let progress = |p: Progress| {
