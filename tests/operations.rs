@@ -61,7 +61,7 @@ impl Case {
         if self.complement { mask.complement() } else { mask }
     }
     /// The operation with and without mask and accumulator, written into C.
-    fn all_ways<K: Compute, T>(
+    fn all_ways<K, T>(
         &self,
         device: Device,
         operation: impl Fn() -> Operation<K>,
