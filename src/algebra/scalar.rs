@@ -29,12 +29,14 @@ pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
 }
 
 /// The bytes of scalars, for the way to a device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
     // SAFETY: no padding by the trait's contract, so every byte is initialised; u8 has no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The scalars in bytes that came from a device; `None` where the bytes hold no whole number of values or no value.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> crate::error::Result<Vec<T>> {
     let size = size_of::<T>();
     if !bytes.len().is_multiple_of(size) || !bytes.chunks_exact(size).all(T::is_valid) {

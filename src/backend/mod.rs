@@ -202,6 +202,7 @@ impl From<Arc<cuda::DevicePattern>> for PatternBody {
 }
 
 /// Data that its device label says is elsewhere: cannot happen unless a store was put together wrongly.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn misplaced(device: Device) -> Error {
     Error::InvalidValue { operation: "dispatch", reason: format!("the data is not in the memory of {device}") }
 }

@@ -17,7 +17,7 @@ pub struct Rows<T, S> {
     label: PhantomData<fn() -> S>,
 }
 
-/// T(r, :) = A(rows[r], :); an index may occur more than once. O(rows + nnz(T)).
+/// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
 ///
 /// # Errors
 /// At the end: `IndexOutOfBounds` naming the position in the list.

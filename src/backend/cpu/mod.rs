@@ -22,6 +22,7 @@ use std::sync::Arc;
 pub(crate) struct Cpu;
 
 impl Cpu {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     const DEVICE: Device = Device::Cpu;
 }
 

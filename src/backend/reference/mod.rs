@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub(crate) struct Reference;
 
 impl Reference {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     const DEVICE: Device = Device::Reference;
 }
 
