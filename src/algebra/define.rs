@@ -150,7 +150,7 @@ macro_rules! semiring {
                 fn apply($x: $out, $y: $out) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($add)+ }
             }
             // A second type for the multiply: $name is already the monoid's operator.
-            #[derive(Clone, Copy, Debug)] #[allow(unreachable_pub)] pub struct Product;
+            #[derive(Clone, Copy, Debug)] pub struct Product;
             impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for Product {
                 type Out = $out;
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
