@@ -19,17 +19,17 @@ struct Arguments {
 
 fn run(arguments: Arguments) -> Result<()> {
     let device = arguments.common.device()?;
-    let weights: Matrix<f64> = common::read(&arguments.file)?;
+    let weights: Matrix<f64> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &weights)?;
     let weights = weights.to(&device)?;
     let start = Instant::now();
     let found = apsp(&weights, &Default::default())?;
     let ms = common::ms(start);
-    let coo = found.distances.to_coo()?;
-    let sum: f64 = coo.values.iter().sum();
-    let diameter = coo.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let distances = &found.distances;
+    // A vertex is at distance 0 from itself, so that no distance at all means no vertex.
+    let (sum, diameter) = (reduce(distances, Plus)?, reduce(distances, Max)?.max(0.0));
     arguments.common.print(json!({
-        "rows": weights.nrows(), "reachable_pairs": coo.len(), "distance_sum": sum, "diameter": diameter, "ms": ms,
+        "rows": weights.nrows(), "reachable_pairs": distances.nvals(), "distance_sum": sum, "diameter": diameter, "ms": ms,
     }));
     Ok(())
 }

@@ -22,13 +22,14 @@ struct Arguments {
 
 fn run(arguments: Arguments) -> Result<()> {
     let device = arguments.common.device()?;
-    let host: Matrix<bool> = common::read(&arguments.file)?;
+    let host: Matrix<bool> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &host)?;
     let graph = host.to(&device)?;
     let start = Instant::now();
     let found = bfs(&graph, arguments.source, &Default::default())?;
     let ms = common::ms(start);
-    let (levels, parents) = (found.levels.entries()?, found.parents.entries()?);
+    let (levels, parents) =
+        (found.levels.entries()?, found.parents.map(|p| p.entries()).transpose()?.unwrap_or_default());
     let level = |v: u64| levels.binary_search_by_key(&v, |e| e.0).map(|e| levels[e].1).ok();
     // A parent stands one level above, on an edge of the graph.
     let mut valid = levels.len() == parents.len();
@@ -39,9 +40,8 @@ fn run(arguments: Arguments) -> Result<()> {
             _ => false,
         };
     }
-    let level_sum: u64 = levels.iter().map(|e| e.1).sum();
     arguments.common.print(json!({
-        "reached": levels.len(), "depth": found.depth, "level_sum": level_sum, "parents_valid": valid, "ms": ms,
+        "reached": found.reached, "depth": found.depth, "level_sum": found.level_sum, "parents_valid": valid, "ms": ms,
     }));
     Ok(())
 }

@@ -2,10 +2,11 @@
 mod common;
 
 use clap::Parser;
-use oplus::algorithm::{MultiSourceBfsOptions, multi_source_bfs};
+use oplus::algorithm::{MultiSourceBfsOptions, Progress, multi_source_bfs, undirected};
 use oplus::generate::{self, Random};
 use oplus::prelude::*;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -30,15 +31,22 @@ struct Arguments {
     common: common::Common,
 }
 
-fn random_sources(n: u64, count: u64, seed: u64) -> Vec<u64> {
-    let (mut random, mut sources) = (Random::new(seed, 0), Vec::new());
-    while (sources.len() as u64) < count.min(n) {
-        let source = random.below(n);
-        if !sources.contains(&source) {
+/// Distinct random vertices, those with edges first: half of an R-MAT graph has none.
+fn random_sources(graph: &Matrix<bool>, count: u64, seed: u64) -> Result<Vec<u64>> {
+    let mut random = Random::new(seed, 0);
+    let with_edges: Vec<u64> = reduce_rows(graph, Lor).eval()?.entries()?.into_iter().map(|e| e.0).collect();
+    let (n, count) = (graph.nrows(), count.min(graph.nrows()) as usize);
+    let (mut seen, mut sources) = (BTreeSet::new(), Vec::new());
+    while sources.len() < count {
+        let source = match sources.len() < with_edges.len() {
+            true => with_edges[random.below(with_edges.len() as u64) as usize],
+            false => random.below(n),
+        };
+        if seen.insert(source) {
             sources.push(source);
         }
     }
-    sources
+    Ok(sources)
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -49,7 +57,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let graph: Matrix<bool> = match &arguments.file {
         Some(path) => {
             spinner.set_message(format!("reading {}", path.display()));
-            let graph = common::read(path)?;
+            let graph = Matrix::read(path)?;
             common::square(path, &graph)?;
             graph
         }
@@ -60,21 +68,23 @@ fn run(arguments: Arguments) -> Result<()> {
             Matrix::from_coo(&Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values })?
         }
     };
-    let graph = if arguments.undirected { ewise_add(&graph, &transpose(&graph).eval()?, First).eval()? } else { graph };
+    let graph = if arguments.undirected { undirected(&graph)? } else { graph };
     let n = graph.nrows();
     let sources = match (&arguments.sources, arguments.random_sources) {
         (Some(sources), _) => sources.clone(),
-        (None, Some(count)) => random_sources(n, count, arguments.seed),
-        (None, None) if generated => random_sources(n, 64, arguments.seed),
-        (None, None) => random_sources(n, 1, arguments.seed),
+        (None, Some(count)) => random_sources(&graph, count, arguments.seed)?,
+        (None, None) if generated => random_sources(&graph, 64, arguments.seed)?,
+        (None, None) => random_sources(&graph, 1, arguments.seed)?,
     };
     let graph = graph.to(&device)?;
-    let mut progress = |done: usize, level: u64, found: u64| {
-        spinner.set_message(format!("sources from {done}: level {level}, {found} vertices"));
+    let progress = |p: Progress| {
+        let (done, all) = (p.sources_done, p.sources);
+        spinner.set_message(format!("{done} of {all} sources done: level {}, {} vertices", p.level, p.frontier));
     };
-    let mut options = MultiSourceBfsOptions { progress: Some(&mut progress), ..Default::default() };
+    let mut options = MultiSourceBfsOptions::default();
+    options.progress = Some(&progress);
     let start = Instant::now();
-    let found = multi_source_bfs(&graph, &sources, &mut options)?;
+    let found = multi_source_bfs(&graph, &sources, &options)?;
     let ms = common::ms(start);
     spinner.finish_and_clear();
     if !arguments.common.json {

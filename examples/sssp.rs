@@ -22,16 +22,17 @@ struct Arguments {
 
 fn run(arguments: Arguments) -> Result<()> {
     let device = arguments.common.device()?;
-    let weights: Matrix<f64> = common::read(&arguments.file)?;
+    let weights: Matrix<f64> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &weights)?;
     let weights = weights.to(&device)?;
     let start = Instant::now();
-    let found = sssp(&weights, arguments.source)?;
+    let found = sssp(&weights, arguments.source, &Default::default())?;
     let ms = common::ms(start);
-    let distances = found.distances.entries()?;
-    let sum: f64 = distances.iter().map(|e| e.1).sum();
-    let most = distances.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
-    arguments.common.print(json!({ "reached": distances.len(), "distance_sum": sum, "max_distance": most, "ms": ms }));
+    let distances = &found.distances;
+    let (sum, most) = (reduce(distances, Plus)?, reduce(distances, Max)?);
+    arguments
+        .common
+        .print(json!({ "reached": distances.nvals(), "distance_sum": sum, "max_distance": most, "ms": ms }));
     Ok(())
 }
 

@@ -1,31 +1,30 @@
 //! The command line that all examples share: `--device`, `--json`, one error line and exit code 2.
 #![allow(dead_code)]
 use clap::Parser;
-use oplus::io::matrix_market::FromMatrixMarket;
 use oplus::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 
 /// Options of every example.
 #[derive(clap::Args, Debug, Clone)]
-pub struct Common {
+pub(crate) struct Common {
     /// cpu, cuda, cuda:N or reference; by default the best there is
     #[arg(long, global = true, value_parser = |text: &str| text.parse::<Device>().map_err(|e| e.to_string()))]
-    pub device: Option<Device>,
+    pub(crate) device: Option<Device>,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long, global = true)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 impl Common {
     /// The device asked for, checked, or the best.
-    pub fn device(&self) -> Result<Device> {
+    pub(crate) fn device(&self) -> Result<Device> {
         let device = self.device.unwrap_or_else(Device::best);
         device.check()?;
         Ok(device)
     }
-    /// The result: as JSON, or as lines for people.
-    pub fn print(&self, object: serde_json::Value) {
+    /// The result: as JSON, in which a sum that is no finite number is null, or as lines for people.
+    pub(crate) fn print(&self, object: serde_json::Value) {
         if self.json {
             return println!("{object}");
         }
@@ -36,7 +35,7 @@ impl Common {
 }
 
 /// Parses the arguments and runs; whatever fails is one line on stderr and exit code 2.
-pub fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitCode {
+pub(crate) fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitCode {
     let fail = |text: String| {
         let line = text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ");
         eprintln!("error: {}", line.trim_start_matches("error: "));
@@ -50,7 +49,12 @@ pub fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitC
         }
         Err(e) => {
             let text = e.to_string();
-            return fail(text.lines().take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more")).collect::<Vec<_>>().join("\n"));
+            return fail(
+                text.lines()
+                    .take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more"))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            );
         }
     };
     match run(arguments) {
@@ -59,18 +63,13 @@ pub fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitC
     }
 }
 
-/// A Matrix Market file; entries given twice count once, the last one.
-pub fn read<T: FromMatrixMarket, S>(path: &Path) -> Result<Matrix<T, S>> {
-    Matrix::build_with(&oplus::io::matrix_market::read(path)?, Second)
-}
-
 /// Milliseconds since.
-pub fn ms(since: Instant) -> f64 {
+pub(crate) fn ms(since: Instant) -> f64 {
     (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Refuses what is not square, naming the file.
-pub fn square<T: Scalar, S>(path: &Path, a: &Matrix<T, S>) -> Result<()> {
+pub(crate) fn square<T: Scalar, S>(path: &Path, a: &Matrix<T, S>) -> Result<()> {
     let (rows, cols) = a.shape();
     if rows == cols {
         return Ok(());

@@ -165,7 +165,7 @@ mod tests {
         for p in &pieces {
             let first = std::str::from_utf8(p.text).unwrap().lines().find(|l| !l.starts_with('%')).unwrap();
             assert_eq!(first, p.entry.to_string());
-            let before = text.as_bytes().len() - p.text.as_ptr().addr().abs_diff(text.as_ptr().addr() + text.len());
+            let before = text.len() - p.text.as_ptr().addr().abs_diff(text.as_ptr().addr() + text.len());
             assert_eq!(p.line, 3 + text[..before].lines().count() as u64);
         }
     }

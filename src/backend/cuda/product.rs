@@ -53,7 +53,13 @@ struct Work {
 }
 
 /// Rows counted, classed and listed; per row the number of units (`reduce`) or room for the counts of C's rows.
-fn analyze(context: &Arc<Context>, a: &DevicePattern, b: &DevicePattern, mask: DeviceMask, reduce: bool) -> Result<(Work, Buffer)> {
+fn analyze(
+    context: &Arc<Context>,
+    a: &DevicePattern,
+    b: &DevicePattern,
+    mask: DeviceMask,
+    reduce: bool,
+) -> Result<(Work, Buffer)> {
     let (tuning, rows) = (tuning(context), a.nrows as u64);
     let complement = mask.is_some_and(|m| m.complement);
     let program = Program::new(context, Template::SpgemmAnalyze, |s| {
@@ -70,7 +76,11 @@ fn analyze(context: &Arc<Context>, a: &DevicePattern, b: &DevicePattern, mask: D
     };
     let products = Buffer::alloc_for::<u32>(context, a.nrows)?;
     // u64 counts of C's rows, one more for their sum, or u32 numbers of units.
-    let per_row = if reduce { Buffer::alloc_for::<u32>(context, a.nrows)? } else { Buffer::alloc_for::<u64>(context, a.nrows + 1)? };
+    let per_row = if reduce {
+        Buffer::alloc_for::<u32>(context, a.nrows)?
+    } else {
+        Buffer::alloc_for::<u64>(context, a.nrows + 1)?
+    };
     let (row_units, row_counts) = if reduce { (Some(&per_row), None) } else { (None, Some(&per_row)) };
     let m_offsets = mask.map(|m| &m.pattern.offsets);
     let grid = (rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
@@ -84,7 +94,8 @@ fn analyze(context: &Arc<Context>, a: &DevicePattern, b: &DevicePattern, mask: D
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         launch.arg(&work.control).arg(&products).arg(&work.first).arg(&work.last).run()?;
         let kernel = program.kernel("spgemm_list_units")?;
-        let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows).arg(&work.control);
+        let launch =
+            kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows).arg(&work.control);
         let launch = launch.arg(&products).arg(&work.first).arg(&work.last).arg(&work.units);
         launch.arg(row_units).arg(row_counts).run()?;
     }
@@ -136,7 +147,12 @@ pub(super) fn mxm(
     let units = |class: usize| control[UNITS + class];
     let c_indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
     let c_values = Buffer::alloc(context, nnz.saturating_mul(size))?;
-    let copy_and_tiny = [("spgemm_numeric_copy", 1), ("spgemm_numeric_tiny8", 2), ("spgemm_numeric_tiny16", 3), ("spgemm_numeric_tiny32", 4)];
+    let copy_and_tiny = [
+        ("spgemm_numeric_copy", 1),
+        ("spgemm_numeric_tiny8", 2),
+        ("spgemm_numeric_tiny16", 3),
+        ("spgemm_numeric_tiny32", 4),
+    ];
     for (name, class) in copy_and_tiny {
         if nnz == 0 || units(class) == 0 {
             continue;
@@ -187,7 +203,9 @@ pub(super) fn mxm_reduce(
     }
     let tuning = tuning(context);
     // Adding products as they come is right where ⊞ is ⊕ and any order gives the same.
-    let same = reduce.text == semiring.add && !matches!(reduce.atomic, Atomic::None | Atomic::First) && reduce.terminal != Terminal::Always;
+    let same = reduce.text == semiring.add
+        && !matches!(reduce.atomic, Atomic::None | Atomic::First)
+        && reduce.terminal != Terminal::Always;
     let program = Program::new(context, Template::SpgemmReduce, |s| {
         let complement = mask.is_some_and(|m| m.complement);
         let s = s.semiring(semiring).function(reduce).flag("masked", mask.is_some()).flag("complement", complement);
@@ -211,7 +229,8 @@ pub(super) fn mxm_reduce(
         unsafe { launch.arg(&unit_has).arg(&unit_values).run()? };
     }
     let blocks = work.rows.div_ceil(tuning.reduce_block as u64);
-    let (block_has, block_values) = (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
+    let (block_has, block_values) =
+        (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
     let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
     // SAFETY: as above.
     unsafe {
@@ -244,7 +263,8 @@ pub(super) fn mxv(
     });
     let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
     let values = Buffer::alloc(context, rows * c.size as u64)?;
-    let (long_rows, long_count) = (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
+    let (long_rows, long_count) =
+        (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
     let mean = a.pattern.nnz.checked_div(rows).unwrap_or(0);
     let lanes = (mean / 4).max(1).next_power_of_two().min(32);
     let block = tuning.spmv_block;
