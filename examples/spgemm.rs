@@ -145,7 +145,10 @@ where
     if arguments.explain {
         let (rows, cols) = (a.shape(), b.shape());
         eprintln!("A {}×{}, {} entries; B {}×{}, {} entries", rows.0, rows.1, a.nvals(), cols.0, cols.1, b.nvals());
-        eprintln!("{products} products; at most {} bytes of C", products.saturating_mul(4 + size_of::<S::Out>() as u64));
+        eprintln!(
+            "{products} products; at most {} bytes of C",
+            products.saturating_mul(4 + size_of::<S::Out>() as u64)
+        );
         eprintln!("on {device}, strategy {}, mask: {}", name(arguments.strategy), mask.is_some());
     }
     let (c, ms) = on(device)?;
@@ -156,7 +159,11 @@ where
         let same = coo.rows == expected.rows && coo.columns == expected.columns;
         let same = same && coo.values.iter().zip(&expected.values).all(|(x, y)| close(x.plain(), y.plain(), exact));
         if !same {
-            let reason = format!("the result on {device} differs from the reference: {} and {} entries", coo.len(), expected.len());
+            let reason = format!(
+                "the result on {device} differs from the reference: {} and {} entries",
+                coo.len(),
+                expected.len()
+            );
             return Err(Error::InvalidValue { operation: "check", reason });
         }
     }
@@ -187,31 +194,33 @@ fn count<T: Scalar, S>(a: &Matrix<T, S>, b: &Matrix<T, S>, transpose_a: bool, tr
     Ok(ks.iter().map(|k| length(k) as u64).sum())
 }
 
-macro_rules! numbers { ($t:ty, $arguments:ident) => {
-    match $arguments.semiring {
-        SemiringName::PlusTimes => product::<$t, PlusTimes>(&$arguments),
-        SemiringName::MinPlus => product::<$t, MinPlus>(&$arguments),
-        SemiringName::MaxPlus => product::<$t, MaxPlus>(&$arguments),
-        SemiringName::MinMax => product::<$t, MinMax>(&$arguments),
-        SemiringName::MaxMin => product::<$t, MaxMin>(&$arguments),
-        SemiringName::MinTimes => product::<$t, MinTimes>(&$arguments),
-        SemiringName::MaxTimes => product::<$t, MaxTimes>(&$arguments),
-        SemiringName::MinFirst => product::<$t, MinFirst>(&$arguments),
-        SemiringName::MinSecond => product::<$t, MinSecond>(&$arguments),
-        SemiringName::MaxFirst => product::<$t, MaxFirst>(&$arguments),
-        SemiringName::MaxSecond => product::<$t, MaxSecond>(&$arguments),
-        SemiringName::PlusFirst => product::<$t, PlusFirst>(&$arguments),
-        SemiringName::PlusSecond => product::<$t, PlusSecond>(&$arguments),
-        SemiringName::AnyFirst => product::<$t, AnyFirst>(&$arguments),
-        SemiringName::AnySecond => product::<$t, AnySecond>(&$arguments),
-        SemiringName::AnyPair => product::<$t, AnyPair<$t>>(&$arguments),
-        SemiringName::PlusPair => product::<$t, PlusPair<$t>>(&$arguments),
-        SemiringName::LorLand | SemiringName::LxorLand => {
-            let reason = format!("{} is over bool: add --type bool", name($arguments.semiring));
-            Err(Error::InvalidValue { operation: "spgemm", reason })
+macro_rules! numbers {
+    ($t:ty, $arguments:ident) => {
+        match $arguments.semiring {
+            SemiringName::PlusTimes => product::<$t, PlusTimes>(&$arguments),
+            SemiringName::MinPlus => product::<$t, MinPlus>(&$arguments),
+            SemiringName::MaxPlus => product::<$t, MaxPlus>(&$arguments),
+            SemiringName::MinMax => product::<$t, MinMax>(&$arguments),
+            SemiringName::MaxMin => product::<$t, MaxMin>(&$arguments),
+            SemiringName::MinTimes => product::<$t, MinTimes>(&$arguments),
+            SemiringName::MaxTimes => product::<$t, MaxTimes>(&$arguments),
+            SemiringName::MinFirst => product::<$t, MinFirst>(&$arguments),
+            SemiringName::MinSecond => product::<$t, MinSecond>(&$arguments),
+            SemiringName::MaxFirst => product::<$t, MaxFirst>(&$arguments),
+            SemiringName::MaxSecond => product::<$t, MaxSecond>(&$arguments),
+            SemiringName::PlusFirst => product::<$t, PlusFirst>(&$arguments),
+            SemiringName::PlusSecond => product::<$t, PlusSecond>(&$arguments),
+            SemiringName::AnyFirst => product::<$t, AnyFirst>(&$arguments),
+            SemiringName::AnySecond => product::<$t, AnySecond>(&$arguments),
+            SemiringName::AnyPair => product::<$t, AnyPair<$t>>(&$arguments),
+            SemiringName::PlusPair => product::<$t, PlusPair<$t>>(&$arguments),
+            SemiringName::LorLand | SemiringName::LxorLand => {
+                let reason = format!("{} is over bool: add --type bool", name($arguments.semiring));
+                Err(Error::InvalidValue { operation: "spgemm", reason })
+            }
         }
-    }
-} }
+    };
+}
 
 /// Over bool the arithmetic names mean what they mean on {0, 1}: + and max are ∨, × and min are ∧.
 fn booleans(arguments: &Arguments) -> Result<()> {

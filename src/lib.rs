@@ -1,8 +1,8 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
+pub mod algorithm;
 #[doc(hidden)]
 pub mod backend;
-pub mod algorithm;
 pub mod container;
 pub mod device;
 pub mod error;

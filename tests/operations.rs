@@ -28,7 +28,9 @@ impl Arbitrary for Case {
         let (m, n, k) = (dimension(g), dimension(g), dimension(g));
         let list = |g: &mut Gen, rows: u64, cols: u64| -> Vec<(u64, u64, i32)> {
             let count = if rows == 0 || cols == 0 { 0 } else { u64::arbitrary(g) % 200 };
-            let index = |g: &mut Gen, n: u64| if n > 1000 { (u64::arbitrary(g) % 40) * (n / 41) } else { u64::arbitrary(g) % n };
+            let index = |g: &mut Gen, n: u64| {
+                if n > 1000 { (u64::arbitrary(g) % 40) * (n / 41) } else { u64::arbitrary(g) % n }
+            };
             (0..count).map(|_| (index(g, rows), index(g, cols), i32::arbitrary(g) % 5)).collect()
         };
         Case {
@@ -59,7 +61,12 @@ impl Case {
         if self.complement { mask.complement() } else { mask }
     }
     /// The operation with and without mask and accumulator, written into C.
-    fn all_ways<K: Compute, T>(&self, device: Device, operation: impl Fn() -> Operation<K>, c: &Matrix<T>) -> Vec<Vec<(u64, u64, T)>>
+    fn all_ways<K, T>(
+        &self,
+        device: Device,
+        operation: impl Fn() -> Operation<K>,
+        c: &Matrix<T>,
+    ) -> Vec<Vec<(u64, u64, T)>>
     where
         T: Number,
         K: Compute<Target = Matrix<T, PlusTimes>>,
@@ -192,7 +199,13 @@ fn the_write_rule_in_full() {
                 (true, false) if accumulate => Some(10),
                 _ => None,
             };
-            let expected = if m { z } else if replace { None } else { c.then_some(10) };
+            let expected = if m {
+                z
+            } else if replace {
+                None
+            } else {
+                c.then_some(10)
+            };
             assert_eq!(out.get(0, 0).unwrap(), expected, "{device}, {bits:05b}");
         }
     }
@@ -229,7 +242,12 @@ fn errors_name_operands_and_change_nothing() {
     assert!(matches!(e, Error::DuplicateEntry { row: 0, column: 1, position: 2, .. }), "{e}");
     let e = Matrix::<f64>::from_csr(2, 2, vec![0, 2, 1], vec![0, 1], vec![1.0, 2.0]).unwrap_err().to_string();
     assert!(e.contains("offsets run from 0 to 1"), "{e}");
-    assert!(Matrix::<f64>::from_csr(1, 2, vec![0, 2], vec![1, 0], vec![1.0, 2.0]).unwrap_err().to_string().contains("ascending"));
+    assert!(
+        Matrix::<f64>::from_csr(1, 2, vec![0, 2], vec![1, 0], vec![1.0, 2.0])
+            .unwrap_err()
+            .to_string()
+            .contains("ascending")
+    );
     assert!(mxm(&a, &a).transpose_b().strategy(Strategy::Dot).eval().unwrap_err().to_string().contains("needs a mask"));
 }
 
@@ -239,7 +257,9 @@ fn results_do_not_depend_on_threads() {
     let a: Matrix<f64> = Matrix::from_coo(&coo).unwrap();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (a.mxm(&a).unwrap().entries().unwrap(), reduce(&a, Plus).unwrap(), mxm(&a, &a).reduce(Plus).unwrap()))
+        pool.install(|| {
+            (a.mxm(&a).unwrap().entries().unwrap(), reduce(&a, Plus).unwrap(), mxm(&a, &a).reduce(Plus).unwrap())
+        })
     };
     assert!(run(1) == run(4));
     let reference = a.to(&Device::Reference).unwrap();

@@ -50,7 +50,12 @@ pub fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitC
         }
         Err(e) => {
             let text = e.to_string();
-            return fail(text.lines().take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more")).collect::<Vec<_>>().join("\n"));
+            return fail(
+                text.lines()
+                    .take_while(|l| !l.starts_with("Usage") && !l.starts_with("For more"))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            );
         }
     };
     match run(arguments) {

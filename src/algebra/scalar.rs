@@ -29,15 +29,17 @@ pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
 }
 
 /// The bytes of scalars, for the way to a device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
     // SAFETY: no padding by the trait's contract, so every byte is initialised; u8 has no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The scalars in bytes that came from a device; `None` where the bytes hold no whole number of values or no value.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> crate::error::Result<Vec<T>> {
     let size = size_of::<T>();
-    if bytes.len() % size != 0 || !bytes.chunks_exact(size).all(T::is_valid) {
+    if !bytes.len().is_multiple_of(size) || !bytes.chunks_exact(size).all(T::is_valid) {
         let reason = format!("{} bytes from the device are not values of {}", bytes.len(), T::TEXT.name);
         return Err(crate::error::Error::InvalidValue { operation, reason });
     }
@@ -103,7 +105,13 @@ pub trait Truth: Scalar {
 
 fn divide<T: PrimInt>(x: T, y: T) -> T {
     if y.is_zero() {
-        return if x.is_zero() { T::zero() } else if x < T::zero() { T::min_value() } else { T::max_value() };
+        return if x.is_zero() {
+            T::zero()
+        } else if x < T::zero() {
+            T::min_value()
+        } else {
+            T::max_value()
+        };
     }
     // Only MIN / −1 overflows; it wraps to MIN.
     x.checked_div(&y).unwrap_or_else(T::min_value)

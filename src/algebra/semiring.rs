@@ -213,10 +213,7 @@ pub struct FlippedMultiply<S>(PhantomData<S>);
 impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Multiply<A, B> for FlippedMultiply<S> {
     type Out = S::Out;
     const TEXT: oplus_codegen::text::OperatorText = <Flip<S::Multiply> as Multiply<A, B>>::TEXT;
-    const READS: Reads = Reads {
-        flipped: !S::Multiply::READS.flipped,
-        ..<Flip<S::Multiply> as Multiply<A, B>>::READS
-    };
+    const READS: Reads = Reads { flipped: !S::Multiply::READS.flipped, ..<Flip<S::Multiply> as Multiply<A, B>>::READS };
     #[inline(always)]
     fn multiply(a: A, b: B, at: At) -> S::Out {
         S::Multiply::multiply(b, a, At { i: at.j, k: at.k, j: at.i })

@@ -148,7 +148,8 @@ fn dense(n: usize, paths: &Coo<Path>, device: crate::device::Device) -> Result<S
     }
     let found = |e: &usize| length[*e] < f64::INFINITY && e / n != e % n;
     let count = (0..n * n).filter(found).count();
-    let (mut rows, mut columns) = (memory::with_capacity(operation, count + n)?, memory::with_capacity(operation, count + n)?);
+    let (mut rows, mut columns) =
+        (memory::with_capacity(operation, count + n)?, memory::with_capacity(operation, count + n)?);
     for e in (0..n * n).filter(found) {
         rows.push((e / n) as u64);
         columns.push((e % n) as u64);

@@ -92,4 +92,3 @@ pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions
     }
     Ok(Bfs { levels, parents, depth })
 }
-

@@ -54,7 +54,15 @@ pub fn rmat(scale: u32, edge_factor: u64, shape: Rmat, seed: u64) -> Result<Coo<
             let (mut i, mut j) = (0u64, 0u64);
             for _ in 0..scale {
                 let p = random.unit();
-                let (down, right) = if p < a { (0, 0) } else if p < a + b { (0, 1) } else if p < a + b + c { (1, 0) } else { (1, 1) };
+                let (down, right) = if p < a {
+                    (0, 0)
+                } else if p < a + b {
+                    (0, 1)
+                } else if p < a + b + c {
+                    (1, 0)
+                } else {
+                    (1, 1)
+                };
                 (i, j) = (i << 1 | down, j << 1 | right);
             }
             *key = i << 32 | j;
@@ -104,7 +112,7 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
     let step = n.checked_div(hubs).unwrap_or(u64::MAX);
     let row = |i: u64| {
         let mut random = Random::new(seed, i);
-        let is_hub = i % step == 0 && i / step < hubs;
+        let is_hub = i.is_multiple_of(step) && i / step < hubs;
         let columns = distinct(&mut random, n, if is_hub { hub_length } else { mean });
         columns.into_iter().map(|j| (j, 1.0 - random.unit())).collect()
     };
@@ -117,7 +125,7 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
 /// # Errors
 /// `InvalidValue` for an odd k, k ≥ n or a p that is no probability; `OutOfMemory`.
 pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
-    if k % 2 != 0 || k >= n.max(1) || !(0.0..=1.0).contains(&p) {
+    if !k.is_multiple_of(2) || k >= n.max(1) || !(0.0..=1.0).contains(&p) {
         return invalid("small_world", format!("n = {n}, k = {k}, p = {p}: k must be even and below n, p in [0, 1]"));
     }
     let edges = usize::try_from(n as u128 * k as u128).unwrap_or(usize::MAX);

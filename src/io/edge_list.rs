@@ -85,7 +85,9 @@ fn vertex(token: Option<&[u8]>, what: &str, options: &EdgeListOptions, line: u64
     let base = options.one_based as u64;
     let index = n.checked_sub(base).ok_or_else(|| bad(line, format!("{what} 0 in a list that counts from 1")))?;
     match options.vertices {
-        Some(bound) if index >= bound => Err(bad(line, format!("{what} {n} is out of range, there are {bound} vertices"))),
+        Some(bound) if index >= bound => {
+            Err(bad(line, format!("{what} {n} is out of range, there are {bound} vertices")))
+        }
         _ => Ok(index),
     }
 }

@@ -45,14 +45,17 @@ impl Emulator {
         let (mut count, mut bytes) = (0, 0);
         // SAFETY: void emu_live_allocations(size_t*, size_t*).
         unsafe {
-            self.function::<unsafe extern "C" fn(*mut usize, *mut usize)>("emu_live_allocations")(&mut count, &mut bytes)
+            self.function::<unsafe extern "C" fn(*mut usize, *mut usize)>("emu_live_allocations")(
+                &mut count, &mut bytes,
+            )
         }
         (count, bytes)
     }
     /// The last report.
     pub fn report(&self) -> String {
         // SAFETY: const char* emu_last_report(), never null.
-        let text = unsafe { CStr::from_ptr(self.function::<unsafe extern "C" fn() -> *const c_char>("emu_last_report")()) };
+        let text =
+            unsafe { CStr::from_ptr(self.function::<unsafe extern "C" fn() -> *const c_char>("emu_last_report")()) };
         text.to_string_lossy().into_owned()
     }
     /// Forgets a failed launch, so that one process can test several.

@@ -1,9 +1,9 @@
 // A stand-in for NVRTC: the "CUBIN" is a shared object that the host's C++ compiler made of the kernel.
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <sys/stat.h>
@@ -36,12 +36,29 @@ std::string hash(const std::string& text) {
 }
 // Behind the preprocessed kernels: an entry each, and the extent of their static shared memory.
 std::string entries(const std::string& preprocessed) {
-  static const std::regex kernel(R"re(extern\s*"C"\s*EMU_GLOBAL\s+void(?:\s|#[^\n]*\n)+(\w+)\s*\()re");
   // Kernels may stand in the generator's namespace.
   std::string text = "\n#line 1 \"emulator\"\nnamespace oplus {}\nusing namespace oplus;\n";
-  for (std::sregex_iterator i(preprocessed.begin(), preprocessed.end(), kernel), end; i != end; ++i) {
-    const std::string name = (*i)[1].str();
-    text += "extern \"C\" void emu_entry_" + name + "(void** a) { emu_call(&" + name + ", a); }\n";
+  const std::string marker = "EMU_GLOBAL";
+  for (size_t at = preprocessed.find(marker); at != std::string::npos; at = preprocessed.find(marker, at + 1)) {
+    // `void name(`, with blanks and line markers in between; the last word before the parenthesis is the name.
+    std::string word;
+    bool in_word = false;
+    size_t i = at + marker.size();
+    for (; i < preprocessed.size() && preprocessed[i] != '('; i++) {
+      const char c = preprocessed[i];
+      if (c == '#') {
+        i = preprocessed.find('\n', i);
+        in_word = false;
+        if (i == std::string::npos) break;
+      } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+        if (!in_word) word.clear();
+        in_word = true;
+        word += c;
+      } else {
+        in_word = false;
+      }
+    }
+    if (!word.empty()) text += "extern \"C\" void emu_entry_" + word + "(void** a) { emu_call(&" + word + ", a); }\n";
   }
   return text + R"(
 #ifndef __SANITIZE_ADDRESS__

@@ -22,7 +22,13 @@ impl Accumulator {
     }
     /// Adds `value` at column `j` of the row that begins at entry `start` of `made`.
     #[inline(always)]
-    pub(super) fn add<T: Scalar, F: BinaryOp<T, T, Out = T>>(&mut self, made: &mut Made<T>, start: usize, j: u32, value: T) {
+    pub(super) fn add<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+        &mut self,
+        made: &mut Made<T>,
+        start: usize,
+        j: u32,
+        value: T,
+    ) {
         debug_assert!((j as usize) < self.slots.len());
         // SAFETY: columns are below ncols, an invariant of every pattern, and there are ncols slots.
         let slot = unsafe { self.slots.get_unchecked_mut(j as usize) };

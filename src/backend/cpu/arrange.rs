@@ -34,10 +34,6 @@ pub(super) fn transpose<T: Scalar>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
     Ok(HostCsr::new(pattern, values))
 }
 
-pub(super) fn transpose_pattern(a: &Pattern) -> Result<Pattern> {
-    turned(a, |_, _| {})
-}
-
 /// Stable by row, then stable by column within a row: equal positions meet in input order.
 pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     shape: (usize, usize),
@@ -66,7 +62,7 @@ pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         *to += 1;
     }
     let second = AtomicUsize::new(usize::MAX);
-    let built = collect(operation, shape, blocks(shape.0, |r| 4 * offsets[r] + r as u64), |rows| {
+    let built = collect(operation, shape, blocks(shape.0, |r| 4 * offsets[r] + r as u64), &|rows| {
         let entries = &order[offsets[rows.start] as usize..offsets[rows.end] as usize];
         let mut made = Made::with_capacity(operation, rows.len(), entries.len())?;
         let mut sorted = memory::copied(operation, entries)?;

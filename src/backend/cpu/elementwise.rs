@@ -38,7 +38,7 @@ fn merged<A: Scalar, B: Scalar, C: Scalar>(
     combine: impl Fn(usize, u32, Option<A>, Option<B>) -> Option<C> + Sync,
 ) -> Result<HostCsr<C>> {
     let work = |r: usize| a.pattern.offsets[r] + b.pattern.offsets[r] + r as u64;
-    collect(operation, (a.pattern.nrows, a.pattern.ncols), blocks(a.pattern.nrows, work), |rows| {
+    collect(operation, (a.pattern.nrows, a.pattern.ncols), blocks(a.pattern.nrows, work), &|rows| {
         let mut made = Made::with_capacity(operation, rows.len(), 0)?;
         for i in rows {
             let (left, right) = (a.row(i), b.row(i));
@@ -72,7 +72,7 @@ pub(super) fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
 ) -> Result<HostCsr<C>> {
     let Some(m) = mask else { return merged("write", c, t, |_, _, old, new| F::combine(old, new)) };
     let work = |r: usize| c.pattern.offsets[r] + t.pattern.offsets[r] + m.pattern.offsets[r] + r as u64;
-    collect("write", (c.pattern.nrows, c.pattern.ncols), blocks(c.pattern.nrows, work), |rows| {
+    collect("write", (c.pattern.nrows, c.pattern.ncols), blocks(c.pattern.nrows, work), &|rows| {
         let mut made = Made::with_capacity("write", rows.len(), 0)?;
         for i in rows {
             let (left, right, admitted) = (c.row(i), t.row(i), m.pattern.row(i));
@@ -116,7 +116,7 @@ pub(super) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     at: &Positions,
 ) -> Result<HostCsr<A>> {
     let work = |r: usize| a.pattern.offsets[r] + r as u64;
-    let kept = collect("select", (a.pattern.nrows, a.pattern.ncols), blocks(a.pattern.nrows, work), |rows| {
+    let kept = collect("select", (a.pattern.nrows, a.pattern.ncols), blocks(a.pattern.nrows, work), &|rows| {
         let mut made = Made::with_capacity("select", rows.len(), 0)?;
         for i in rows {
             let (row, (columns, xs)) = (place(&at.i, i), a.row(i));
@@ -142,7 +142,7 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, list: &[u32]) -> Result<Ho
         total += a.pattern.range(*i as usize).len() as u64 + 1;
         work.push(total);
     }
-    collect("extract", (list.len(), a.pattern.ncols), blocks(list.len(), |r| work[r]), |rows| {
+    collect("extract", (list.len(), a.pattern.ncols), blocks(list.len(), |r| work[r]), &|rows| {
         let mut made = Made::with_capacity("extract", rows.len(), (work[rows.end] - work[rows.start]) as usize)?;
         for r in rows {
             let (columns, values) = a.row(list[r] as usize);

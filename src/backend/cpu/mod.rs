@@ -22,6 +22,7 @@ use std::sync::Arc;
 pub(crate) struct Cpu;
 
 impl Cpu {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     const DEVICE: Device = Device::Cpu;
 }
 
@@ -41,9 +42,7 @@ impl Backend for Cpu {
     ) -> Result<HostCsr<S::Out>> {
         let transposed = |b: &HostCsr<B>| arrange::transpose(b);
         match (mask, options.strategy, options.transposed_b) {
-            (Some(m), Strategy::Dot, false) if !m.complement => {
-                mxm::dot::<A, B, S>(a, &transposed(b)?, &m.pattern, at)
-            }
+            (Some(m), Strategy::Dot, false) if !m.complement => mxm::dot::<A, B, S>(a, &transposed(b)?, &m.pattern, at),
             (Some(m), Strategy::Dot, true) if !m.complement => mxm::dot::<A, B, S>(a, b, &m.pattern, at),
             (Some(m), Strategy::Auto, true)
                 if !m.complement && mxm::dot_is_cheaper(&a.pattern, &b.pattern, &m.pattern) =>
@@ -121,7 +120,8 @@ impl Backend for Cpu {
 
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
         let operation = "reduce";
-        let (mut indices, mut values) = (memory::with_capacity(operation, a.pattern.nrows)?, memory::with_capacity(operation, a.pattern.nrows)?);
+        let (mut indices, mut values) =
+            (memory::with_capacity(operation, a.pattern.nrows)?, memory::with_capacity(operation, a.pattern.nrows)?);
         for i in 0..a.pattern.nrows {
             if let Some(sum) = a.row(i).1.iter().copied().reduce(M::apply) {
                 indices.push(i as u32);
@@ -144,10 +144,6 @@ impl Backend for Cpu {
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
         arrange::transpose(a)
-    }
-
-    fn transpose_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
-        arrange::transpose_pattern(a).map(Arc::new)
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(

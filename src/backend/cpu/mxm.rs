@@ -2,7 +2,7 @@
 //!
 //! Sums run in the order of k, whatever the number of threads: bit-equal to the reference.
 use super::accumulator::{Accumulator, Lending};
-use super::rows::{Made, blocks, collect};
+use super::rows::{Made, blocks, collect, each};
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
 use crate::backend::{MaskOn, Positions};
@@ -128,7 +128,7 @@ pub(super) fn saxpy<A: Scalar, B: Scalar, S: Semiring<A, B>>(
         return sorted::<A, B, S>(a, b, mask, at, total);
     }
     let lending = Lending::new(OPERATION, shape.1);
-    collect(OPERATION, shape, blocks(shape.0, |r| products[r] + r as u64), |rows| {
+    collect(OPERATION, shape, blocks(shape.0, |r| products[r] + r as u64), &|rows| {
         lending.with(|accumulator| {
             let mut made = Made::with_capacity(OPERATION, rows.len(), 0)?;
             let mut scratch = Vec::new();
@@ -192,8 +192,12 @@ pub(super) fn dot<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 ) -> Result<HostCsr<S::Out>> {
     let shape = (a.pattern.nrows, bt.pattern.nrows);
     let work = |r: usize| mask.offsets[r] * 4 + a.pattern.offsets[r];
-    collect(OPERATION, shape, blocks(shape.0, work), |rows| {
-        let mut made = Made::with_capacity(OPERATION, rows.len(), mask.range(rows.start).start.abs_diff(mask.offsets[rows.end] as usize))?;
+    collect(OPERATION, shape, blocks(shape.0, work), &|rows| {
+        let mut made = Made::with_capacity(
+            OPERATION,
+            rows.len(),
+            mask.range(rows.start).start.abs_diff(mask.offsets[rows.end] as usize),
+        )?;
         for i in rows {
             let left = a.row(i);
             for j in mask.row(i) {
@@ -267,23 +271,20 @@ pub(super) fn reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>
     let products = products(&a.pattern, &b.pattern)?;
     let lending = Lending::new(OPERATION, b.pattern.ncols);
     let blocks = blocks(a.pattern.nrows, |r| products[r] + r as u64);
-    let partial: Vec<Result<Option<S::Out>>> = blocks
-        .into_par_iter()
-        .map(|rows| {
-            lending.with(|accumulator| {
-                let (mut made, mut scratch, mut sum) = (Made::with_capacity(OPERATION, 0, 0)?, Vec::new(), None);
-                for i in rows {
-                    made.indices.clear();
-                    made.values.clear();
-                    let bound = (products[i + 1] - products[i]).min(b.pattern.ncols as u64) as usize;
-                    made.reserve(OPERATION, bound)?;
-                    row::<A, B, S>((a, b, at), i, mask, accumulator, &mut made, &mut scratch)?;
-                    sum = made.values.iter().fold(sum, |s, v| Some(s.map_or(*v, |s| R::apply(s, *v))));
-                }
-                Ok(sum)
-            })
+    let partial: Vec<Result<Option<S::Out>>> = each(blocks, &|rows| {
+        lending.with(|accumulator| {
+            let (mut made, mut scratch, mut sum) = (Made::with_capacity(OPERATION, 0, 0)?, Vec::new(), None);
+            for i in rows {
+                made.indices.clear();
+                made.values.clear();
+                let bound = (products[i + 1] - products[i]).min(b.pattern.ncols as u64) as usize;
+                made.reserve(OPERATION, bound)?;
+                row::<A, B, S>((a, b, at), i, mask, accumulator, &mut made, &mut scratch)?;
+                sum = made.values.iter().fold(sum, |s, v| Some(s.map_or(*v, |s| R::apply(s, *v))));
+            }
+            Ok(sum)
         })
-        .collect();
+    });
     let mut all = None;
     for sum in partial {
         all = match (all, sum?) {

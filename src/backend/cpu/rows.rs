@@ -59,17 +59,23 @@ pub(super) fn blocks(nrows: usize, work: impl Fn(usize) -> u64) -> Vec<Range<usi
     starts.windows(2).map(|w| w[0]..w[1]).filter(|r| !r.is_empty()).collect()
 }
 
+/// Runs `make` over the blocks, in order. A trait object: rayon's machinery is compiled once a result type, not once a
+/// semiring and operator.
+pub(super) fn each<R: Send>(blocks: Vec<Range<usize>>, make: &(dyn Fn(Range<usize>) -> R + Sync)) -> Vec<R> {
+    match blocks.len() {
+        0 | 1 => blocks.into_iter().map(make).collect(),
+        _ => blocks.into_par_iter().map(make).collect(),
+    }
+}
+
 /// Runs `make` over the blocks and puts the rows together in order.
 pub(super) fn collect<T: Copy + Send + Sync>(
     operation: &'static str,
     shape: (usize, usize),
     blocks: Vec<Range<usize>>,
-    make: impl Fn(Range<usize>) -> Result<Made<T>> + Sync,
+    make: &(dyn Fn(Range<usize>) -> Result<Made<T>> + Sync),
 ) -> Result<HostCsr<T>> {
-    let made: Vec<Result<Made<T>>> = match blocks.len() {
-        0 | 1 => blocks.iter().cloned().map(&make).collect(),
-        _ => blocks.par_iter().cloned().map(&make).collect(),
-    };
+    let made = each(blocks, make);
     let mut parts = Vec::with_capacity(made.len());
     for part in made {
         parts.push(part?);

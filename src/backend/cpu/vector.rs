@@ -1,13 +1,12 @@
 //! mxv by rows.
 use super::mxm::{Mask, finished};
-use super::rows::blocks;
+use super::rows::{blocks, each};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 
 const OPERATION: &str = "mxv";
 
@@ -60,9 +59,8 @@ pub(super) fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
         }
         sum
     };
-    let made: Vec<Result<(Vec<u32>, Vec<S::Out>)>> = blocks(nrows, |r| a.pattern.offsets[r] + r as u64)
-        .into_par_iter()
-        .map(|rows| {
+    let made: Vec<Result<(Vec<u32>, Vec<S::Out>)>> =
+        each(blocks(nrows, |r| a.pattern.offsets[r] + r as u64), &|rows| {
             let mut indices = memory::with_capacity(OPERATION, rows.len())?;
             let mut values = memory::with_capacity(OPERATION, rows.len())?;
             for i in rows {
@@ -72,9 +70,9 @@ pub(super) fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
                 }
             }
             Ok((indices, values))
-        })
-        .collect();
-    let (mut indices, mut values) = (memory::with_capacity(OPERATION, nrows)?, memory::with_capacity(OPERATION, nrows)?);
+        });
+    let (mut indices, mut values) =
+        (memory::with_capacity(OPERATION, nrows)?, memory::with_capacity(OPERATION, nrows)?);
     for part in made {
         let (i, v) = part?;
         indices.extend_from_slice(&i);

@@ -43,8 +43,11 @@ fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
         Terminal::Always => Terminal::Always,
         Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
     };
-    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT)
-        .monoid(M::identity().cuda_literal(), terminal, M::ATOMIC)
+    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT).monoid(
+        M::identity().cuda_literal(),
+        terminal,
+        M::ATOMIC,
+    )
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;
@@ -167,9 +170,6 @@ impl Backend for Cuda {
     }
     fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         self.on_host(|cpu| cpu.transpose(&a.download()?))
-    }
-    fn transpose_pattern(&self, a: &Arc<DevicePattern>) -> Result<Arc<DevicePattern>> {
-        self.upload_pattern(&Cpu.transpose_pattern(&self.download_pattern(a)?)?)
     }
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Positions: u64 offsets (nrows + 1), u32 columns.
 #[derive(Debug)]
-pub struct DevicePattern {
+pub(crate) struct DevicePattern {
     pub(crate) nrows: usize,
     pub(crate) ncols: usize,
     pub(crate) nnz: u64,

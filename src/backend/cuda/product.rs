@@ -179,7 +179,12 @@ pub(super) fn mxm(
     let units = |class: usize| control[SUMS + class] + if class == 9 { control[PARTS] } else { 0 };
     let c_indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
     let c_values = Buffer::alloc(context, nnz.saturating_mul(size))?;
-    let copy_and_tiny = [("spgemm_numeric_copy", 1), ("spgemm_numeric_tiny8", 2), ("spgemm_numeric_tiny16", 3), ("spgemm_numeric_tiny32", 4)];
+    let copy_and_tiny = [
+        ("spgemm_numeric_copy", 1),
+        ("spgemm_numeric_tiny8", 2),
+        ("spgemm_numeric_tiny16", 3),
+        ("spgemm_numeric_tiny32", 4),
+    ];
     for (name, class) in copy_and_tiny {
         if nnz == 0 || units(class) == 0 {
             continue;
@@ -230,7 +235,9 @@ pub(super) fn mxm_reduce(
     }
     let tuning = tuning(context);
     // Adding products as they come is right where ⊞ is ⊕ and any order gives the same.
-    let same = reduce.text == semiring.add && !matches!(reduce.atomic, Atomic::None | Atomic::First) && reduce.terminal != Terminal::Always;
+    let same = reduce.text == semiring.add
+        && !matches!(reduce.atomic, Atomic::None | Atomic::First)
+        && reduce.terminal != Terminal::Always;
     let program = Program::new(context, Template::SpgemmReduce, |s| {
         let complement = mask.is_some_and(|m| m.complement);
         let s = s.semiring(semiring).function(reduce).flag("masked", mask.is_some()).flag("complement", complement);
@@ -255,7 +262,8 @@ pub(super) fn mxm_reduce(
         unsafe { launch.arg(&unit_has).arg(&unit_values).run()? };
     }
     let blocks = work.rows.div_ceil(tuning.reduce_block as u64);
-    let (block_has, block_values) = (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
+    let (block_has, block_values) =
+        (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
     let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
     // SAFETY: as above.
     unsafe {
@@ -288,7 +296,8 @@ pub(super) fn mxv(
     });
     let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
     let values = Buffer::alloc(context, rows * c.size as u64)?;
-    let (long_rows, long_count) = (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
+    let (long_rows, long_count) =
+        (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
     let mean = a.pattern.nnz.checked_div(rows).unwrap_or(0);
     let lanes = (mean / 4).max(1).next_power_of_two().min(32);
     let block = tuning.spmv_block;

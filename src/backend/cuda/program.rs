@@ -36,7 +36,12 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
 }
 
 /// offsets[0..=n] = exclusive sums of the n counts already in its first n places; the total stays on the device.
-pub(super) fn scan_in_place(context: &Arc<Context>, offsets: &Buffer, n: u64, total: Option<(&Buffer, u64)>) -> Result<()> {
+pub(super) fn scan_in_place(
+    context: &Arc<Context>,
+    offsets: &Buffer,
+    n: u64,
+    total: Option<(&Buffer, u64)>,
+) -> Result<()> {
     let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
     let tile = (tuning.primitive_block * tuning.scan_items) as u64;
     let tiles = n.div_ceil(tile);

@@ -43,7 +43,12 @@ pub(super) fn bits(row: &DevicePattern) -> Result<Buffer> {
 }
 
 /// The set bits below `n` and their values as a single row.
-pub(super) fn compact(context: &Arc<Context>, n: usize, scalar: ScalarText, from: &DeviceBitmap) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn compact(
+    context: &Arc<Context>,
+    n: usize,
+    scalar: ScalarText,
+    from: &DeviceBitmap,
+) -> Result<(DevicePattern, Buffer)> {
     let words = (n as u64).div_ceil(WORD);
     let block = tuning(context).primitive_block;
     let program = program(context, scalar);

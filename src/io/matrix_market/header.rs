@@ -67,7 +67,8 @@ pub(super) fn shown(token: &[u8]) -> String {
 pub(super) fn parse(text: &[u8]) -> Result<(Header, usize, u64)> {
     let end = |from: usize| text[from..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| from + n + 1);
     let banner_end = end(0);
-    let banner: Vec<String> = tokens(&text[..banner_end.min(256)], b"").map(|t| shown(t).to_ascii_lowercase()).collect();
+    let banner: Vec<String> =
+        tokens(&text[..banner_end.min(256)], b"").map(|t| shown(t).to_ascii_lowercase()).collect();
     let word = |n: usize| banner.get(n).map_or("", |w| w.as_str());
     if word(0) != "%%matrixmarket" {
         return Err(parse_error(1, "not a Matrix Market file: it must begin with %%MatrixMarket"));
@@ -114,7 +115,8 @@ fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: 
     let mut sizes = [0u64; 3];
     let mut given = tokens(content, b"");
     for (name, size) in names.iter().zip(&mut sizes) {
-        let token = given.next().ok_or_else(|| parse_error(line, format!("the size line lacks the number of {name}")))?;
+        let token =
+            given.next().ok_or_else(|| parse_error(line, format!("the size line lacks the number of {name}")))?;
         *size = unsigned(token)
             .ok_or_else(|| parse_error(line, format!("number of {name}: {:?} is not a count", shown(token))))?;
     }
@@ -132,7 +134,8 @@ fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: 
             Symmetry::SkewSymmetric => n * n.saturating_sub(1) / 2,
             _ => n.saturating_mul(n + 1) / 2,
         };
-        stored = u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols} values are more than 2⁶⁴")))?;
+        stored =
+            u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols} values are more than 2⁶⁴")))?;
     }
     Ok(Header { layout, field, symmetry, nrows, ncols, stored })
 }

@@ -78,7 +78,10 @@ pub fn read_bytes<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
         (line, entry) = (line + lines, entry + entries);
     }
     if entry < header.stored {
-        return Err(parse_error(line, format!("{} entries promised, {entry} are there: the file is truncated", header.stored)));
+        return Err(parse_error(
+            line,
+            format!("{} entries promised, {entry} are there: the file is truncated", header.stored),
+        ));
     }
     let parsed: Vec<Result<Part<T>>> =
         chunks.par_iter().zip(&starts).map(|(c, (line, entry))| parse_chunk(c, *line, *entry, &header)).collect();
@@ -138,10 +141,9 @@ fn parse_chunk<T: FromMatrixMarket>(chunk: &[u8], first: u64, mut entry: u64, he
         }
         let mut tokens = number::tokens(content, b"");
         let (i, j) = match header.layout {
-            Layout::Coordinate => (
-                index(tokens.next(), "row", header.nrows, line)?,
-                index(tokens.next(), "column", header.ncols, line)?,
-            ),
+            Layout::Coordinate => {
+                (index(tokens.next(), "row", header.nrows, line)?, index(tokens.next(), "column", header.ncols, line)?)
+            }
             Layout::Array => array_position(entry, header),
         };
         let v: T = value(&mut tokens, header.field, line)?;
@@ -155,7 +157,12 @@ fn parse_chunk<T: FromMatrixMarket>(chunk: &[u8], first: u64, mut entry: u64, he
 }
 
 // The format asks for the lower triangle; published files have upper entries too, and mirroring serves both.
-fn push<T: FromMatrixMarket>(part: &mut Part<T>, (i, j, v): (u64, u64, T), symmetry: Symmetry, line: u64) -> Result<()> {
+fn push<T: FromMatrixMarket>(
+    part: &mut Part<T>,
+    (i, j, v): (u64, u64, T),
+    symmetry: Symmetry,
+    line: u64,
+) -> Result<()> {
     memory::reserve("read", &mut part.rows, 2)?;
     memory::reserve("read", &mut part.columns, 2)?;
     memory::reserve("read", &mut part.values, 2)?;
@@ -170,7 +177,9 @@ fn push<T: FromMatrixMarket>(part: &mut Part<T>, (i, j, v): (u64, u64, T), symme
         };
     }
     let mirrored = match symmetry {
-        Symmetry::SkewSymmetric => v.negative().ok_or_else(|| parse_error(line, "the value has no negative in this type"))?,
+        Symmetry::SkewSymmetric => {
+            v.negative().ok_or_else(|| parse_error(line, "the value has no negative in this type"))?
+        }
         _ => v,
     };
     part.push(j, i, mirrored);
