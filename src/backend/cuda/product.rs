@@ -62,7 +62,13 @@ enum PerRow<'a> {
 }
 
 /// Rows counted, classed and listed.
-fn analyze(context: &Arc<Context>, a: &DevicePattern, b: &DevicePattern, mask: DeviceMask, per_row: &PerRow) -> Result<Work> {
+fn analyze(
+    context: &Arc<Context>,
+    a: &DevicePattern,
+    b: &DevicePattern,
+    mask: DeviceMask,
+    per_row: &PerRow,
+) -> Result<Work> {
     let (tuning, rows) = (tuning(context), a.nrows as u64);
     let complement = mask.is_some_and(|m| m.complement);
     let reduce = matches!(per_row, PerRow::Units(_));
@@ -97,7 +103,8 @@ fn analyze(context: &Arc<Context>, a: &DevicePattern, b: &DevicePattern, mask: D
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last).run()?;
         let kernel = program.kernel("spgemm_list_units")?;
-        let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows).arg(&work.control);
+        let launch =
+            kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows).arg(&work.control);
         let launch = launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&work.units).arg(&work.slices);
         launch.arg(row_units).arg(row_counts).arg(row_kinds).run()?;
     }
