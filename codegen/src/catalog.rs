@@ -46,8 +46,11 @@ templates! {
     Primitives = "primitives", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: work a row, lists of rows by class.
     SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
-    /// Sparse product: symbolic and numeric phase.
-    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers [];
+    /// Sparse product: how many columns each row of C has.
+    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.
+    SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
+        numbers ["kernels" = 63];
     /// Sparse product, masked, reduced to one scalar without being stored.
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
@@ -73,7 +76,7 @@ kernels! {
     "warp/sort.cuh"
     "block/team.cuh"
     "block/sort.cuh"
-    "block/products.cuh"
+    "warp/products.cuh"
     "block/word_table.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
@@ -91,6 +94,8 @@ parts! {
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spgemm_classes.cuh"
+    "part/spgemm_sums.cuh"
+    "part/spgemm_tiny.cuh"
 }
 
 /// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.

@@ -164,8 +164,9 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = with_mask(Spec::new(Template::SpgemmAnalyze, architecture)).flag("reduce", reduce);
             all.push((name(if reduce { "spgemm_analyze-reduce" } else { "spgemm_analyze" }), spec));
         }
+        all.push((name("spgemm_symbolic"), with_mask(Spec::new(Template::SpgemmSymbolic, architecture))));
         for s in trial_semirings() {
-            for template in [Template::SpgemmHash, Template::Spmv, Template::Spmspv] {
+            for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
                 all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
             }

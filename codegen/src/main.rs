@@ -66,8 +66,7 @@ fn variants(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     for (name, spec) in oplus_codegen::golden::variants(90) {
         std::fs::write(folder.join(format!("{name}.cu")), spec.source()?)?;
         let launches = (0..oplus_codegen::TABLES).filter_map(|t| spec.table_launch(t));
-        let lines: String =
-            launches.map(|l| format!("{} {} {} {}\n", l.block, l.teams, l.symbolic_shared, l.numeric_shared)).collect();
+        let lines: String = launches.map(|l| format!("{} {} {} {}\n", l.block, l.teams, l.shared, l.values)).collect();
         if !lines.is_empty() {
             std::fs::write(folder.join(format!("{name}.launch")), lines)?;
         }

@@ -220,7 +220,7 @@ pub(crate) fn preamble(spec: &Spec) -> Result<String, Error> {
     text += "}  // namespace flag\nnamespace number {\n";
     for (name, default) in template.numbers() {
         let value = spec.numbers.iter().find(|n| n.0 == *name).map_or(*default, |n| n.1);
-        let _ = writeln!(text, "constexpr u64 {name} = {value}ull;");
+        let _ = writeln!(text, "#define OPLUS_NUMBER_{name} {value}\nconstexpr u64 {name} = {value}ull;");
     }
     if let Some((name, _)) = spec.numbers.iter().find(|n| !template.numbers().iter().any(|m| m.0 == n.0)) {
         return Err(unknown(format!("number `{name}`")));

@@ -39,8 +39,20 @@ tuning! {
     spmv_block,
     /// Rows with more entries get a block of their own there.
     spmv_long,
-    /// How many times more columns than a table holds a row may seem to have, before compression.
+    /// How many times more words than a table holds a row may seem to have, before compression.
     table_optimism,
+    /// A warp takes a row of at most this many products …
+    warp_products,
+    /// … or of at most this part of all products.
+    warp_share,
+    /// Batches of 32 products in flight in the symbolic phase.
+    symbolic_batch,
+    /// Batches of 32 products in flight in the numeric phase.
+    numeric_batch,
+    /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
+    most_turns,
+    /// Slots of the largest table in the symbolic phase.
+    symbolic4_slots,
     /// A row is cut into slices of columns so that there are about this many units in all …
     slice_units,
     /// … but none with fewer products than this.
@@ -51,16 +63,12 @@ tuning! {
     table0_slots,
     /// Table size 0: bytes for the sums.
     table0_bytes,
-    /// Table size 0: most products of a row.
-    table0_products,
     /// Table size 1: threads of a team.
     table1_threads,
     /// Table size 1: slots for words of 32 columns.
     table1_slots,
     /// Table size 1: bytes for the sums.
     table1_bytes,
-    /// Table size 1: most products of a row.
-    table1_products,
     /// Table size 2: threads of a team.
     table2_threads,
     /// Table size 2: slots for words of 32 columns.
@@ -75,16 +83,12 @@ tuning! {
     table3_slots,
     /// Table size 3: bytes for the sums.
     table3_bytes,
-    /// Table size 3: most products of a row.
-    table3_products,
     /// Table size 4: threads of a team.
     table4_threads,
     /// Table size 4: slots for words of 32 columns.
     table4_slots,
     /// Table size 4: bytes for the sums.
     table4_bytes,
-    /// Table size 4: most products of a row.
-    table4_products,
 }
 
 /// Turing: 64 KiB of shared memory.
@@ -101,33 +105,34 @@ pub const SM_75: Tuning = Tuning {
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
-    table_optimism: 2,
+    table_optimism: 8,
+    warp_products: 2048,
+    warp_share: 16384,
+    symbolic_batch: 4,
+    numeric_batch: 2,
+    most_turns: 3,
+    symbolic4_slots: 4096,
     slice_units: 1024,
     slice_products: 65536,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 1024,
-    table0_products: 2048,
     table1_threads: 32,
     table1_slots: 256,
     table1_bytes: 2048,
-    table1_products: 4096,
     table2_threads: 128,
     table2_slots: 512,
     table2_bytes: 4096,
     table2_products: 16384,
     table3_threads: 256,
-    table3_slots: 1024,
+    table3_slots: 512,
     table3_bytes: 8192,
-    table3_products: 131072,
-    table4_threads: 512,
-    table4_slots: 2048,
+    table4_threads: 256,
+    table4_slots: 1024,
     table4_bytes: 16384,
-    table4_products: u32::MAX,
 };
 /// Ampere.
-pub const SM_80: Tuning =
-    Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, table4_products: u32::MAX, ..SM_90 };
+pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, ..SM_90 };
 /// Hopper.
 pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
@@ -142,29 +147,31 @@ pub const SM_90: Tuning = Tuning {
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
-    table_optimism: 2,
+    table_optimism: 8,
+    warp_products: 2048,
+    warp_share: 16384,
+    symbolic_batch: 4,
+    numeric_batch: 2,
+    most_turns: 3,
+    symbolic4_slots: 8192,
     slice_units: 1024,
     slice_products: 65536,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 2048,
-    table0_products: 2048,
     table1_threads: 32,
-    table1_slots: 512,
+    table1_slots: 256,
     table1_bytes: 4096,
-    table1_products: 4096,
     table2_threads: 128,
-    table2_slots: 1024,
+    table2_slots: 512,
     table2_bytes: 8192,
     table2_products: 16384,
     table3_threads: 256,
-    table3_slots: 4096,
-    table3_bytes: 32768,
-    table3_products: 131072,
+    table3_slots: 2048,
+    table3_bytes: 16384,
     table4_threads: 512,
-    table4_slots: 8192,
-    table4_bytes: 65536,
-    table4_products: u32::MAX,
+    table4_slots: 4096,
+    table4_bytes: 40960,
 };
 /// Blackwell.
 pub const SM_100: Tuning = SM_90;

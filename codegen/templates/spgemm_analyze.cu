@@ -107,93 +107,152 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
   }
 }
 
-// The class of a row and into how many slices of columns it is cut.
+// The class of a row; slices > 1: it is cut into so many slices of columns instead.
 struct Choice {
   u32 kind, slices;
 };
-__device__ inline bool fits(u32 slots, u32 values, u32 most, u64 work, u64 bound, u64 span_words) {
-  const u64 words = bound < span_words ? bound : span_words;
-  return (most == 0xffffffffu || work <= most) && (span_words <= 2 * slots || words <= u64(slots / 2) * tuning::table_optimism) &&
-         bound <= u64(values) * tuning::table_optimism;
+
+// Rows of few products by their number; class_count: too many.
+__device__ inline u32 small_class(u32 row, u32 work, const u64* a_offsets) {
+  if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
+  if (flag::reduce || work > 32) return class_count;
+  return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
 }
+
+// Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
+// that would take it several times over.
+__device__ inline bool worth(u32 slots, u32 most, u64 work, u64 words, u64 span_words) {
+  const u64 optimism = flag::reduce ? 2 : u64(tuning::table_optimism);
+  return work <= most && (span_words <= 2 * slots || words <= slots / 2 * optimism);
+}
+
 __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, const u64* m_offsets,
                                 u64 total) {
-  if (work == 0) return {class_empty, 0};
+  if (work == 0) return {class_empty, 1};
   const u64 mask = flag::masked ? m_offsets[row + 1] - m_offsets[row] : 0;
-  if (flag::masked && !flag::complement && mask == 0) return {class_empty, 0};
-  if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return {class_copy, 1};
-  if (!flag::reduce && work <= 32) return {u32(work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32), 1};
+  if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
+  const u32 small = small_class(row, work, a_offsets);
+  if (small != class_count) return {small, 1};
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
-  u64 words_bound = bound;
-  if (flag::masked && flag::complement) words_bound += mask;
-  if (flag::masked && !flag::complement) words_bound = bound = bound < mask ? bound : mask;
-  if (fits(tuning::table0_slots, tuning::table0_bytes / 8, tuning::table0_products, work, words_bound, span_words))
-    return {class_table + 0, 1};
-  if (fits(tuning::table1_slots, tuning::table1_bytes / 8, tuning::table1_products, work, words_bound, span_words))
-    return {class_table + 1, 1};
-  if (fits(tuning::table2_slots, tuning::table2_bytes / 8, tuning::table2_products, work, words_bound, span_words))
-    return {class_table + 2, 1};
-  if (fits(tuning::table3_slots, tuning::table3_bytes / 8, tuning::table3_products, work, words_bound, span_words))
-    return {class_table + 3, 1};
-  const u64 share = total / tuning::slice_units > tuning::slice_products ? total / tuning::slice_units
-                                                                         : u64(tuning::slice_products);
+  if (flag::masked && !flag::complement && mask < bound) bound = mask;
+  u64 words = bound < span_words ? bound : span_words;
+  if (flag::masked && flag::complement) words += mask;
+  const u64 share = product_share(total);
+  u64 even = total / tuning::warp_share;
+  if (even > share) even = share;
+  const u32 most = even > tuning::warp_products ? u32(even) : u32(tuning::warp_products);
+  if (bound <= tuning::table3_bytes) {  // 8 times the sums of table 3
+    if (worth(tuning::table0_slots, most, work, words, span_words)) return {class_table + 0, 1};
+    if (worth(tuning::table1_slots, most, work, words, span_words)) return {class_table + 1, 1};
+    if (worth(tuning::table2_slots, tuning::table2_products, work, words, span_words)) return {class_table + 2, 1};
+    if (worth(tuning::table3_slots, u32(share), work, words, span_words)) return {class_table + 3, 1};
+  }
   u64 slices = (u64(work) + share - 1) / share;
   if (slices > 64) slices = 64;
   if (slices > span_words) slices = span_words;
-  return {class_table + 4, u32(slices)};
+  return {class_table + 4, slices ? u32(slices) : 1};
 }
 
-// FILL = false: control[units + class] = units of each class. FILL = true: lists them.
+// The class of a row of C in the numeric phase: where its sums fit. value_bytes: shared memory a sum takes.
+__device__ inline Choice choose_sums(u32 row, u32 work, u32 kind, u64 entries, const u64* a_offsets, u32 value_bytes) {
+  if (entries == 0 || kind == kind_parts) return {class_empty, 1};
+  const u32 small = small_class(row, work, a_offsets);
+  if (small != class_count) return {small, 1};
+  if (kind > 4) return {class_table + 4, 1};
+  u32 t = kind;
+  if (t == 0 && entries * value_bytes > tuning::table0_bytes) t = 1;
+  if (t == 1 && entries * value_bytes > tuning::table1_bytes) t = 2;
+  if (t == 2 && entries * value_bytes > tuning::table2_bytes) t = 3;
+  if (t == 3 && entries * value_bytes > tuning::table3_bytes) t = 4;
+  return {class_table + t, 1};
+}
+
+// FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
+// class's list, which begins at `begin`. units, begin, cursor: the counters' places in the control block.
 template <bool FILL>
-__device__ inline void bin(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                           const u32* first, const u32* last, u64* units, u32* row_units, u64* row_counts) {
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor) {
   __shared__ u32 counts[class_count], bases[class_count];
   __shared__ u64 begins[class_count];
   if (threadIdx.x < class_count) {
     counts[threadIdx.x] = 0;
-    u64 begin = 0;
-    if (FILL) {
-      for (u32 c = 1; c < threadIdx.x; c++) begin += control[control_units + c];
-      if (blockIdx.x == 0) control[control_begin + threadIdx.x] = begin;
+    u64 at = 0;
+    if constexpr (FILL) {
+      for (u32 c = 1; c < threadIdx.x; c++) at += control[units + c];
+      if (blockIdx.x == 0) control[begin + threadIdx.x] = at;
     }
-    begins[threadIdx.x] = begin;
+    begins[threadIdx.x] = at;
   }
   __syncthreads();
-  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
-  Choice choice = {class_empty, 0};
+  live = live && choice.kind != class_empty && choice.slices == 1;
   u32 place = 0;
-  if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
-    if (choice.slices) place = atomicAdd(&counts[choice.kind], choice.slices);
-    if (FILL && row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
-  }
+  if (live) place = atomicAdd(&counts[choice.kind], 1u);
   __syncthreads();
   if (threadIdx.x < class_count && counts[threadIdx.x]) {
-    u64* counter = &control[(FILL ? control_cursor : control_units) + threadIdx.x];
-    bases[threadIdx.x] = u32(atomicAdd(counter, u64(counts[threadIdx.x])));
+    bases[threadIdx.x] = u32(atomicAdd(&control[(FILL ? cursor : units) + threadIdx.x], u64(counts[threadIdx.x])));
   }
-  if (!FILL) return;
+  if constexpr (!FILL) return 0;
   __syncthreads();
-  const u64 unit = begins[choice.kind] + bases[choice.kind] + place;
-  if (row < rows && row_units) row_units[row] = choice.slices ? u32(unit) : 0xffffffffu;
-  for (u32 s = 0; s < choice.slices; s++) {
-    units[unit + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
-  }
+  return live ? begins[choice.kind] + bases[choice.kind] + place : 0;
 }
 
-// Both: 1-D blocks of tuning::bin_block threads, one thread a row.
+// The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
                    const u32* first, const u32* last) {
-  bin<false>(a_offsets, m_offsets, rows, control, products, first, last, nullptr, nullptr, nullptr);
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+  }
+  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
 }
-// units: room for rows + 2·tuning::slice_units. row_units (may be null): each row's first unit, ~0 without one.
-// row_counts (null for a reduction): the counts of rows of the copy class, else 0.
+// … then the lists. units: u32[rows]; slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
+// row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
+// (the same): zeroed, but for the counts of rows of the copy class.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u64* units, u32* row_units, u64* row_counts) {
-  bin<true>(a_offsets, m_offsets, rows, control, products, first, last, units, row_units, row_counts);
+                  const u32* first, const u32* last, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  u32* row_kinds) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
+    if (row_kinds) row_kinds[row] = 0;
+  }
+  u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  if (row >= rows) return;
+  if (choice.slices > 1) {
+    const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
+    for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
+    place = rows + at;
+  } else if (choice.kind != class_empty) {
+    units[place] = u32(row);
+  }
+  if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
+}
+// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
+                  const u64* c_offsets, u32 value_bytes) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+  }
+  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+}
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
+                 const u64* c_offsets, u32 value_bytes, u32* units) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+  }
+  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+  if (row < rows && choice.kind != class_empty) units[place] = u32(row);
 }
 
 }  // namespace oplus

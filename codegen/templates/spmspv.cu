@@ -3,9 +3,9 @@
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#include "block/products.cuh"
 #include "part/accumulate.cuh"
 #include "part/partial.cuh"
+#include "warp/products.cuh"
 
 namespace oplus {
 
@@ -37,21 +37,22 @@ spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
 template <class F>
 __device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
                                   const u32* mask, F f) {
-  __shared__ ProductScratch<tuning::spmv_block> scratch;
-  __shared__ u64 scan[34];
-  const Team<tuning::spmv_block> team = {scan};
+  constexpr u32 warps = tuning::spmv_block / 32, batch = 2;
+  __shared__ WarpProducts scratch[warps];
   const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
-  for_products<tuning::spmv_block>(
-      team, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32, false, &scratch,
-      [&](bool active, u32, u64 x, u64 a) {
-        if (!active) return;
-        const u32 column = a_indices[a];
-        if constexpr (flag::masked) {
-          if ((mask[column >> 5] >> (column & 31) & 1) == (flag::complement ? 1u : 0u)) return;
-        }
-        f(u32(x), a, column);
-      },
-      blockIdx.y, gridDim.y);
+  const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
+  for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
+                      false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (!p.active[t]) continue;
+                          const u32 column = a_indices[p.b[t]];
+                          if constexpr (flag::masked) {
+                            if ((mask[column >> 5] >> (column & 31) & 1) == (flag::complement ? 1u : 0u)) continue;
+                          }
+                          f(u32(p.a[t]), p.b[t], column);
+                        }
+                      });
 }
 
 // Only for monoids that keep the first term: state[j] = smallest position in x that reaches j.

@@ -177,6 +177,21 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
     return word & bit ? base()[slot] + __popc(word & (bit - 1)) : none;
   }
 
+  // Cuts the columns into `parts` ranges of about equal count, at most `size` + 31 each, in a direct table, all marks made:
+  // f(part, word, before) for part = 1 .. parts - 1, called once each: it begins with `word`, `before` columns ahead of it.
+  // parts = ceil(marked / size), size > 32.
+  template <class F> __device__ void cut(u32 size, u32 parts, F f) {
+    u32 before = 0;
+    for (u32 tile = 0; tile < words; tile += THREADS) {
+      const u32 i = tile + team.rank(), marked = i < words ? u32(__popc(bits()[i])) : 0;
+      u32 total;
+      const u32 at = before + team.exclusive_sum(marked, total);
+      const u32 part = (at + marked) / size;
+      if (marked && part > at / size && part < parts) f(part, first_word + i + 1, at + marked);
+      before += total;
+    }
+  }
+
   // f(rank, column) for every marked column; `marked` is what rank() returned.
   template <class F> __device__ void for_marked(u32 marked, F f) const {
     const u32 n = direct ? words : const_cast<volatile u32*>(counters)[1];

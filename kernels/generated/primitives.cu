@@ -299,31 +299,38 @@ constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
-constexpr u32 table_optimism = 2;
+constexpr u32 table_optimism = 8;
+constexpr u32 warp_products = 2048;
+constexpr u32 warp_share = 16384;
+constexpr u32 symbolic_batch = 4;
+constexpr u32 numeric_batch = 2;
+constexpr u32 most_turns = 3;
+constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 65536;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
-constexpr u32 table0_products = 2048;
 constexpr u32 table1_threads = 32;
-constexpr u32 table1_slots = 512;
+constexpr u32 table1_slots = 256;
 constexpr u32 table1_bytes = 4096;
-constexpr u32 table1_products = 4096;
 constexpr u32 table2_threads = 128;
-constexpr u32 table2_slots = 1024;
+constexpr u32 table2_slots = 512;
 constexpr u32 table2_bytes = 8192;
 constexpr u32 table2_products = 16384;
 constexpr u32 table3_threads = 256;
-constexpr u32 table3_slots = 4096;
-constexpr u32 table3_bytes = 32768;
-constexpr u32 table3_products = 131072;
+constexpr u32 table3_slots = 2048;
+constexpr u32 table3_bytes = 16384;
 constexpr u32 table4_threads = 512;
-constexpr u32 table4_slots = 8192;
-constexpr u32 table4_bytes = 65536;
-constexpr u32 table4_products = 4294967295;
+constexpr u32 table4_slots = 4096;
+constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
 namespace shared_bytes {
+constexpr u32 symbolic_table0 = 14592;
+constexpr u32 symbolic_table1 = 22784;
+constexpr u32 symbolic_table2 = 6432;
+constexpr u32 symbolic_table3 = 20768;
+constexpr u32 symbolic_table4 = 74016;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -174,18 +174,20 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
     if (const_cast<volatile u32*>(state)[i] > order) atomicMin(&state[i], order);
   }
 
-  // Adds x to sum i. Whole warps call together; `distinct`: no two active lanes of the warp have the same i.
+  // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, bool distinct) {
+  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
     if constexpr (THREADS == 32) {
-      if (distinct) {
-        if (active) put_alone(i, x);
-        __syncwarp();
+      if (groups <= tuning::most_turns) {
+        for (u32 turn = 0; turn < groups; turn++) {
+          if (active && group == turn) put_alone(i, x);
+          __syncwarp();
+        }
       } else {
         const u32 peers = __match_any_sync(full_warp, active ? i : 0x80000000u | lane_id());
-        const u32 turn = __popc(peers & lanes_below());
-        for (u32 t = 0; __any_sync(full_warp, active && turn >= t); t++) {
-          if (active && turn == t) put_alone(i, x);
+        const u32 mine = __popc(peers & lanes_below());
+        for (u32 turn = 0; __any_sync(full_warp, active && mine >= turn); turn++) {
+          if (active && mine == turn) put_alone(i, x);
           __syncwarp();
         }
       }

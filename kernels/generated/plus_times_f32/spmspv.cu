@@ -335,36 +335,38 @@ constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
-constexpr u32 table_optimism = 2;
+constexpr u32 table_optimism = 8;
+constexpr u32 warp_products = 2048;
+constexpr u32 warp_share = 16384;
+constexpr u32 symbolic_batch = 4;
+constexpr u32 numeric_batch = 2;
+constexpr u32 most_turns = 3;
+constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 65536;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
-constexpr u32 table0_products = 2048;
 constexpr u32 table1_threads = 32;
-constexpr u32 table1_slots = 512;
+constexpr u32 table1_slots = 256;
 constexpr u32 table1_bytes = 4096;
-constexpr u32 table1_products = 4096;
 constexpr u32 table2_threads = 128;
-constexpr u32 table2_slots = 1024;
+constexpr u32 table2_slots = 512;
 constexpr u32 table2_bytes = 8192;
 constexpr u32 table2_products = 16384;
 constexpr u32 table3_threads = 256;
-constexpr u32 table3_slots = 4096;
-constexpr u32 table3_bytes = 32768;
-constexpr u32 table3_products = 131072;
+constexpr u32 table3_slots = 2048;
+constexpr u32 table3_bytes = 16384;
 constexpr u32 table4_threads = 512;
-constexpr u32 table4_slots = 8192;
-constexpr u32 table4_bytes = 65536;
-constexpr u32 table4_products = 4294967295;
+constexpr u32 table4_slots = 4096;
+constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
 namespace shared_bytes {
-constexpr u32 symbolic_table0 = 14592, numeric_table0 = 39168;
-constexpr u32 symbolic_table1 = 39168, numeric_table1 = 104704;
-constexpr u32 symbolic_table2 = 10528, numeric_table2 = 26912;
-constexpr u32 symbolic_table3 = 37152, numeric_table3 = 102688;
-constexpr u32 symbolic_table4 = 74016, numeric_table4 = 205088;
+constexpr u32 numeric_table0 = 39168;
+constexpr u32 numeric_table1 = 71936;
+constexpr u32 numeric_table2 = 18720;
+constexpr u32 numeric_table3 = 53536;
+constexpr u32 numeric_table4 = 114976;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -374,8 +376,11 @@ constexpr u32 symbolic_table4 = 74016, numeric_table4 = 205088;
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#line 1 "kernels/block/products.cuh"
-// The products of one row of A with B, spread evenly over a team whatever the lengths of B's rows.
+#line 1 "codegen/templates/part/accumulate.cuh"
+// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+//
+// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
+// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -514,97 +519,6 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 3 "kernels/block/products.cuh"
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
-
-namespace oplus {
-
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-}  // namespace oplus
-#line 4 "kernels/block/products.cuh"
-
-namespace oplus {
-
-// Compressed rows, columns ascending in each: row r has entries offsets[r] .. offsets[r + 1].
-struct Rows {
-  const u64* offsets;
-  const u32* indices;
-};
-
-// Shared memory of one team, 16 bytes a member.
-template <u32 THREADS> struct ProductScratch {
-  u64 start[THREADS];  // B's entry of product p is start[e] + p
-  u64 last[THREADS];   // one past the last product of entry e
-};
-
-// Calls f(active, e, a, b) once for each product of A's entries [a_begin, a_end) with columns [low, high) of B:
-// a, b are the positions of the entries, e = a - (first entry of the round), equal e means same row of B.
-// Whole warps call f together; a lane past the end has active = false. `partial`: [low, high) may cut rows of B.
-// Of `parts` teams with equal arguments, each gets its share of the products. Lanes of a warp hold products in order of A's entries. Starts and ends with a team barrier.
-template <u32 THREADS, class F>
-__device__ inline void for_products(Team<THREADS> team, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low,
-                                    u64 high, bool partial, ProductScratch<THREADS>* s, F f, u32 part = 0, u32 parts = 1) {
-  for (u64 round = a_begin; round < a_end; round += THREADS) {
-    const u64 entry = round + team.rank();
-    u64 begin = 0, end = 0;
-    if (entry < a_end) {
-      const u32 k = a_indices[entry];
-      begin = b.offsets[k];
-      end = b.offsets[k + 1];
-      if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
-      }
-    }
-    u64 total;
-    const u64 before = team.exclusive_sum(end - begin, total);
-    team.sync();
-    s->start[team.rank()] = begin - before;
-    s->last[team.rank()] = before + (end - begin);
-    team.sync();
-    const u32 n = a_end - round < THREADS ? u32(a_end - round) : THREADS;
-    u32 first = 0;
-    for (u64 tile = (u64(part) * (THREADS / 32) + team.warp()) * 32; tile < total; tile += u64(THREADS) * parts) {
-      first = upper_bound<u64, u32>(s->last, first, n, tile);
-      const u64 p = tile + lane_id();
-      u32 e = first;
-      if (s->last[first] < tile + 32) e = upper_bound<u64, u32>(s->last, first, n, p);
-      const bool active = p < total;
-      if (!active) e = n - 1;
-      f(active, e, round + e, s->start[e] + p);
-    }
-  }
-  team.sync();
-}
-
-}  // namespace oplus
-#line 7 "codegen/templates/spmspv.cu"
-#line 1 "codegen/templates/part/accumulate.cuh"
-// Sums under the semiring's ⊕ that several threads add to, in shared memory.
-//
-// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
-// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
 #line 6 "codegen/templates/part/accumulate.cuh"
 
 namespace oplus {
@@ -777,18 +691,20 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
     if (const_cast<volatile u32*>(state)[i] > order) atomicMin(&state[i], order);
   }
 
-  // Adds x to sum i. Whole warps call together; `distinct`: no two active lanes of the warp have the same i.
+  // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, bool distinct) {
+  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
     if constexpr (THREADS == 32) {
-      if (distinct) {
-        if (active) put_alone(i, x);
-        __syncwarp();
+      if (groups <= tuning::most_turns) {
+        for (u32 turn = 0; turn < groups; turn++) {
+          if (active && group == turn) put_alone(i, x);
+          __syncwarp();
+        }
       } else {
         const u32 peers = __match_any_sync(full_warp, active ? i : 0x80000000u | lane_id());
-        const u32 turn = __popc(peers & lanes_below());
-        for (u32 t = 0; __any_sync(full_warp, active && turn >= t); t++) {
-          if (active && turn == t) put_alone(i, x);
+        const u32 mine = __popc(peers & lanes_below());
+        for (u32 turn = 0; __any_sync(full_warp, active && mine >= turn); turn++) {
+          if (active && mine == turn) put_alone(i, x);
           __syncwarp();
         }
       }
@@ -816,7 +732,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 8 "codegen/templates/spmspv.cu"
+#line 7 "codegen/templates/spmspv.cu"
 #line 1 "codegen/templates/part/partial.cuh"
 // A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 3 "codegen/templates/part/partial.cuh"
@@ -875,6 +791,156 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }
 
 }  // namespace oplus
+#line 8 "codegen/templates/spmspv.cu"
+#line 1 "kernels/warp/products.cuh"
+// The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
+
+namespace oplus {
+
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 3 "kernels/warp/products.cuh"
+#line 4 "kernels/warp/products.cuh"
+
+namespace oplus {
+
+// Compressed rows, columns ascending in each: row r has entries offsets[r] .. offsets[r + 1].
+struct Rows {
+  const u64* offsets;
+  const u32* indices;
+};
+
+// Shared memory of one warp: the rows of B it walks now.
+struct WarpProducts {
+  u64 start[32];   // product p of the round is entry start[r] + p of B
+  u32 before[32];  // products of the round ahead of row r
+  u32 entry[32];   // A's entry, from the first of the round
+};
+
+// BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
+template <u32 BATCH> struct Batch {
+  bool active[BATCH];
+  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
+};
+
+// The warps that share a row of A, of which this is one.
+struct Share {
+  u32 warp, warps;
+};
+
+__device__ inline u32 warp_or(u32 x) {
+#if defined(OPLUS_EMULATOR) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+  return __reduce_or_sync(full_warp, x);
+#else
+  for (u32 d = 16; d > 0; d /= 2) x |= __shfl_xor_sync(full_warp, x, d);
+  return x;
+#endif
+}
+
+// Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
+// of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
+// products in the order of A's entries. No barrier but the warp's.
+template <u32 BATCH, class F>
+__device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
+                                    bool partial, WarpProducts* s, F f) {
+  if (a_begin >= a_end) return;
+  const u64 entries = a_end - a_begin;
+  // Entries a warp takes at a time; with fewer takings than warps, several warps share one.
+  u32 size = 32;
+  if (share.warps > 1 && entries < u64(32) * share.warps) size = (u32(entries) + share.warps - 1) / share.warps;
+  const u64 takings = (entries + size - 1) / size;
+  u64 taking = share.warp;
+  u32 part = 0, parts = 1;
+  if (takings < share.warps) {
+    const u32 n = u32(takings);
+    taking = share.warp % n;
+    part = share.warp / n;
+    parts = (share.warps - u32(taking) + n - 1) / n;
+  }
+  for (; taking < takings; taking += share.warps) {
+    const u64 round = a_begin + taking * size;
+    u64 begin = 0, left = 0;
+    if (lane_id() < size && round + lane_id() < a_end) {
+      const u32 k = a_indices[round + lane_id()];
+      begin = b.offsets[k];
+      u64 end = b.offsets[k + 1];
+      if (partial) {
+        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+      }
+      left = end - begin;
+    }
+    // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+    const bool huge = __any_sync(full_warp, left >> 26 != 0);
+    for (bool more = true; more;) {
+      u32 piece = u32(left);
+      more = false;
+      if (huge) {
+        const u32 pending = __ballot_sync(full_warp, left != 0);
+        if (pending == 0) break;
+        piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : left >> 26 ? 1u << 26 : u32(left);
+        more = true;
+      }
+      const u32 filled = __ballot_sync(full_warp, piece != 0);
+      const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
+      const u32 last = warp_inclusive_sum(piece), total = shuffle(last, 31);
+      __syncwarp();
+      if (piece) {
+        s->start[r] = begin - (last - piece);
+        s->before[r] = last - piece;
+        s->entry[r] = lane_id();
+      }
+      begin += piece;
+      left -= piece;
+      __syncwarp();
+      const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
+      for (u32 tile = part * 32 * BATCH; tile < total; tile += parts * 32 * BATCH) {
+        Batch<BATCH> batch;
+        u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          const u32 at = tile + 32 * t, ahead = mine - at;
+          const u32 heads = warp_or(ahead < 32 ? 1u << ahead : 0);
+          const u32 mine_too = heads & (lanes_below() << 1 | 1);
+          u32 e = seen + __popc(mine_too) - 1;
+          seen += __popc(heads);
+          batch.active[t] = at + lane_id() < total;
+          batch.group[t] = __popc(mine_too & ~1u);
+          batch.groups[t] = __popc(heads & ~1u) + 1;
+          if (!batch.active[t]) e = 0;
+          batch.a[t] = round + s->entry[e];
+          batch.b[t] = s->start[e] + (at + lane_id());
+        }
+        f(batch);
+      }
+    }
+  }
+}
+
+}  // namespace oplus
 #line 9 "codegen/templates/spmspv.cu"
 
 namespace oplus {
@@ -907,21 +973,22 @@ spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
 template <class F>
 __device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
                                   const u32* mask, F f) {
-  __shared__ ProductScratch<tuning::spmv_block> scratch;
-  __shared__ u64 scan[34];
-  const Team<tuning::spmv_block> team = {scan};
+  constexpr u32 warps = tuning::spmv_block / 32, batch = 2;
+  __shared__ WarpProducts scratch[warps];
   const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
-  for_products<tuning::spmv_block>(
-      team, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32, false, &scratch,
-      [&](bool active, u32, u64 x, u64 a) {
-        if (!active) return;
-        const u32 column = a_indices[a];
-        if constexpr (flag::masked) {
-          if ((mask[column >> 5] >> (column & 31) & 1) == (flag::complement ? 1u : 0u)) return;
-        }
-        f(u32(x), a, column);
-      },
-      blockIdx.y, gridDim.y);
+  const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
+  for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
+                      false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (!p.active[t]) continue;
+                          const u32 column = a_indices[p.b[t]];
+                          if constexpr (flag::masked) {
+                            if ((mask[column >> 5] >> (column & 31) & 1) == (flag::complement ? 1u : 0u)) continue;
+                          }
+                          f(u32(p.a[t]), p.b[t], column);
+                        }
+                      });
 }
 
 // Only for monoids that keep the first term: state[j] = smallest position in x that reaches j.

@@ -279,26 +279,25 @@ namespace oplus {
 
 namespace user {
 namespace semiring_add {
-typedef f64 A;
-typedef f64 B;
-typedef f64 C;
-__device__ inline C apply(f64 x, f64 y) { return min(x,y); }
+typedef f32 A;
+typedef f32 B;
+typedef f32 C;
+__device__ inline C apply(f32 x, f32 y) { return add(x,y); }
 }
 namespace semiring_multiply {
-typedef f64 A;
-typedef f64 B;
-typedef f64 C;
-__device__ inline C apply(f64 x, f64 y, At) { return add(x,y); }
+typedef f32 A;
+typedef f32 B;
+typedef f32 C;
+__device__ inline C apply(f32 x, f32 y, At) { return mul(x,y); }
 }
 namespace semiring_add {
-__device__ inline f64 identity() { return f64_bits(0x7ff0000000000000ull); }
-__device__ inline f64 terminal_value() { return f64_bits(0xfff0000000000000ull); }
+__device__ inline f32 identity() { return f32_bits(0x00000000u); }
 }
 }  // namespace user
 
-typedef f64 A;
-typedef f64 B;
-typedef f64 C;
+typedef f32 A;
+typedef f32 B;
+typedef f32 C;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -306,10 +305,10 @@ struct Semiring {
   static constexpr bool positional = false;
   static constexpr bool value_free = false;
   static constexpr bool constant = false;
-  static constexpr int atomic = atomic_min;
-  static constexpr int terminal = terminal_value;
-  static __device__ f64 identity() { return user::semiring_add::identity(); }
-  static __device__ bool is_terminal(f64 x) { return same_bits(x, user::semiring_add::terminal_value()); }
+  static constexpr int atomic = atomic_add;
+  static constexpr int terminal = terminal_never;
+  static __device__ f32 identity() { return user::semiring_add::identity(); }
+  static __device__ bool is_terminal(f32) { return false; }
   static __device__ C add(C x, C y) { return user::semiring_add::apply(x, y); }
   static __device__ C multiply(A a, B b, At at) { return user::semiring_multiply::apply(a, b, at); }
 };
@@ -321,6 +320,8 @@ constexpr bool complement = false;
 constexpr bool mapped = false;
 }  // namespace flag
 namespace number {
+#define OPLUS_NUMBER_kernels 63
+constexpr u64 kernels = 63ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -335,50 +336,55 @@ constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
-constexpr u32 table_optimism = 2;
+constexpr u32 table_optimism = 8;
+constexpr u32 warp_products = 2048;
+constexpr u32 warp_share = 16384;
+constexpr u32 symbolic_batch = 4;
+constexpr u32 numeric_batch = 2;
+constexpr u32 most_turns = 3;
+constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 65536;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
-constexpr u32 table0_products = 2048;
 constexpr u32 table1_threads = 32;
-constexpr u32 table1_slots = 512;
+constexpr u32 table1_slots = 256;
 constexpr u32 table1_bytes = 4096;
-constexpr u32 table1_products = 4096;
 constexpr u32 table2_threads = 128;
-constexpr u32 table2_slots = 1024;
+constexpr u32 table2_slots = 512;
 constexpr u32 table2_bytes = 8192;
 constexpr u32 table2_products = 16384;
 constexpr u32 table3_threads = 256;
-constexpr u32 table3_slots = 4096;
-constexpr u32 table3_bytes = 32768;
-constexpr u32 table3_products = 131072;
+constexpr u32 table3_slots = 2048;
+constexpr u32 table3_bytes = 16384;
 constexpr u32 table4_threads = 512;
-constexpr u32 table4_slots = 8192;
-constexpr u32 table4_bytes = 65536;
-constexpr u32 table4_products = 4294967295;
+constexpr u32 table4_slots = 4096;
+constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
 namespace shared_bytes {
-constexpr u32 symbolic_table0 = 14592, numeric_table0 = 39168;
-constexpr u32 symbolic_table1 = 39168, numeric_table1 = 104704;
-constexpr u32 symbolic_table2 = 10528, numeric_table2 = 26912;
-constexpr u32 symbolic_table3 = 37152, numeric_table3 = 102688;
-constexpr u32 symbolic_table4 = 74016, numeric_table4 = 205088;
+constexpr u32 numeric_table0 = 39168;
+constexpr u32 numeric_table1 = 71936;
+constexpr u32 numeric_table2 = 18720;
+constexpr u32 numeric_table3 = 53536;
+constexpr u32 numeric_table4 = 114976;
 }  // namespace shared_bytes
 
 }  // namespace oplus
-#line 1 "codegen/templates/spgemm_hash.cu"
-// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B in two phases: the columns of each row of C as bits in shared memory, then sums at
-// the ranks of these bits, so that columns come out ascending without a sort of the entries.
+#line 1 "codegen/templates/spgemm_numeric.cu"
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, second phase: columns and values, into rows of known length.
 //
-// Any semiring. Plain CSR: u64 offsets, u32 columns ascending in each row. An entry of C stands where a product does.
-// Determinism: warps' rows (classes tiny, table 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
+// A row's columns are bits in shared memory, its sums stand at the ranks of these bits: columns come out ascending without
+// a sort of the entries. An entry of C stands where a product does. CSR as in the first phase.
+// Determinism: warps' rows (classes tiny, tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
 // sum in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
-#line 1 "codegen/templates/part/spgemm.cuh"
-// What the kernels of one sparse product share: work lists, operands, the table and sums of a team.
-#line 1 "kernels/block/products.cuh"
-// The products of one row of A with B, spread evenly over a team whatever the lengths of B's rows.
+#line 1 "codegen/templates/part/spgemm_sums.cuh"
+// The numeric side of a sparse product: factors, and sums at the ranks of a table.
+#line 1 "codegen/templates/part/accumulate.cuh"
+// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+//
+// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
+// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -517,92 +523,222 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 3 "kernels/block/products.cuh"
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
+#line 6 "codegen/templates/part/accumulate.cuh"
 
 namespace oplus {
 
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-}  // namespace oplus
-#line 4 "kernels/block/products.cuh"
-
-namespace oplus {
-
-// Compressed rows, columns ascending in each: row r has entries offsets[r] .. offsets[r + 1].
-struct Rows {
-  const u64* offsets;
-  const u32* indices;
+template <class T> struct IsNumber {
+  static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
+                                SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
+                                SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
+                                SameType<T, f64>::value;
 };
 
-// Shared memory of one team, 16 bytes a member.
-template <u32 THREADS> struct ProductScratch {
-  u64 start[THREADS];  // B's entry of product p is start[e] + p
-  u64 last[THREADS];   // one past the last product of entry e
+// Monoid: `atomic`, `add(T, T)`.
+template <class Monoid, class T> struct Exact {
+  static constexpr bool is_bool = SameType<T, bool>::value;
+  static constexpr int kind = Monoid::atomic;
+  static constexpr bool value = (IsNumber<T>::value && kind != atomic_none && kind != atomic_first) ||
+                                (is_bool && (kind == atomic_or || kind == atomic_and || kind == atomic_xor));
+  // x with add(x, y) == y, to the bit, for every y.
+  static __device__ T start() {
+    if constexpr (is_bool) return kind == atomic_and;
+    else if constexpr (kind == atomic_and) return T(~T(0));
+    else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
+    else if constexpr (Number<T>::is_float) {
+      if constexpr (kind == atomic_add) return -T(0);
+      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
+      else return f64_bits(0x7ff8000000000000ull);
+    } else if constexpr (kind == atomic_min) return Number<T>::largest;
+    else if constexpr (kind == atomic_max) return Number<T>::smallest;
+    else return T(0);
+  }
 };
 
-// Calls f(active, e, a, b) once for each product of A's entries [a_begin, a_end) with columns [low, high) of B:
-// a, b are the positions of the entries, e = a - (first entry of the round), equal e means same row of B.
-// Whole warps call f together; a lane past the end has active = false. `partial`: [low, high) may cut rows of B.
-// Of `parts` teams with equal arguments, each gets its share of the products. Lanes of a warp hold products in order of A's entries. Starts and ends with a team barrier.
-template <u32 THREADS, class F>
-__device__ inline void for_products(Team<THREADS> team, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low,
-                                    u64 high, bool partial, ProductScratch<THREADS>* s, F f, u32 part = 0, u32 parts = 1) {
-  for (u64 round = a_begin; round < a_end; round += THREADS) {
-    const u64 entry = round + team.rank();
-    u64 begin = 0, end = 0;
-    if (entry < a_end) {
-      const u32 k = a_indices[entry];
-      begin = b.offsets[k];
-      end = b.offsets[k + 1];
-      if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+// *slot = add(*slot, x) by compare and swap of the 4 or 8 bytes that hold it. sizeof(T) is 1, 2, 4 or 8.
+template <class Monoid, class T> __device__ inline void combine_by_swap(T* slot, T x) {
+  if constexpr (sizeof(T) == 8) {
+    u64* p = reinterpret_cast<u64*>(slot);
+    for (u64 old = *const_cast<volatile u64*>(p);;) {
+      const u64 next = bit_cast<u64>(Monoid::add(bit_cast<T>(old), x));
+      if (next == old) return;
+      const u64 seen = atomicCAS(p, old, next);
+      if (seen == old) return;
+      old = seen;
+    }
+  } else if constexpr (sizeof(T) == 4) {
+    u32* p = reinterpret_cast<u32*>(slot);
+    for (u32 old = *const_cast<volatile u32*>(p);;) {
+      const u32 next = bit_cast<u32>(Monoid::add(bit_cast<T>(old), x));
+      if (next == old) return;
+      const u32 seen = atomicCAS(p, old, next);
+      if (seen == old) return;
+      old = seen;
+    }
+  } else {
+    const u64 address = reinterpret_cast<u64>(slot);
+    u32* p = reinterpret_cast<u32*>(address & ~3ull);
+    const u32 shift = u32(address & 3) * 8, ones = sizeof(T) == 1 ? 0xffu : 0xffffu;
+    for (u32 old = *const_cast<volatile u32*>(p);;) {
+      T now, sum;
+      if constexpr (sizeof(T) == 1) {
+        now = bit_cast<T>(u8(old >> shift));
+        sum = Monoid::add(now, x);
+      } else {
+        now = bit_cast<T>(u16(old >> shift));
+        sum = Monoid::add(now, x);
       }
-    }
-    u64 total;
-    const u64 before = team.exclusive_sum(end - begin, total);
-    team.sync();
-    s->start[team.rank()] = begin - before;
-    s->last[team.rank()] = before + (end - begin);
-    team.sync();
-    const u32 n = a_end - round < THREADS ? u32(a_end - round) : THREADS;
-    u32 first = 0;
-    for (u64 tile = (u64(part) * (THREADS / 32) + team.warp()) * 32; tile < total; tile += u64(THREADS) * parts) {
-      first = upper_bound<u64, u32>(s->last, first, n, tile);
-      const u64 p = tile + lane_id();
-      u32 e = first;
-      if (s->last[first] < tile + 32) e = upper_bound<u64, u32>(s->last, first, n, p);
-      const bool active = p < total;
-      if (!active) e = n - 1;
-      f(active, e, round + e, s->start[e] + p);
+      if (same_bits(now, sum)) return;
+      u32 bits;
+      if constexpr (sizeof(T) == 1) bits = bit_cast<u8>(sum);
+      else bits = bit_cast<u16>(sum);
+      const u32 seen = atomicCAS(p, old, (old & ~(ones << shift)) | bits << shift);
+      if (seen == old) return;
+      old = seen;
     }
   }
-  team.sync();
 }
 
+// *slot = add(*slot, x) for an exact kind.
+template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
+  constexpr int kind = Monoid::atomic;
+  constexpr bool integer4 = SameType<T, i32>::value || SameType<T, u32>::value;
+  constexpr bool integer8 = SameType<T, i64>::value || SameType<T, u64>::value;
+  if constexpr (SameType<T, bool>::value && kind == atomic_or) {
+    if (x) *slot = true;  // all writers write the same
+  } else if constexpr (SameType<T, bool>::value && kind == atomic_and) {
+    if (!x) *slot = false;
+  } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
+    atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && integer4) {
+    atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
+  } else if constexpr (kind == atomic_add && integer8) {
+    atomicAdd(reinterpret_cast<u64*>(slot), u64(x));
+  } else if constexpr ((kind == atomic_min || kind == atomic_max) && integer4) {
+    const T old = *const_cast<volatile T*>(slot);
+    if (same_bits(Monoid::add(old, x), old)) return;
+    if constexpr (kind == atomic_min) atomicMin(slot, x);
+    else atomicMax(slot, x);
+  } else {
+    combine_by_swap<Monoid, T>(slot, x);
+  }
+}
+
+// Past the first-level cache and the compiler.
+template <class T> __device__ inline T read_whole(const T* slot) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    Words<T> x;
+    const volatile u32* p = reinterpret_cast<const volatile u32*>(slot);
+    for (u32 i = 0; i < Words<T>::count; i++) x.word[i] = p[i];
+    return x.value;
+  } else {
+    T x;
+    const volatile u8* p = reinterpret_cast<const volatile u8*>(slot);
+    for (u32 i = 0; i < sizeof(T); i++) reinterpret_cast<u8*>(&x)[i] = p[i];
+    return x;
+  }
+}
+template <class T> __device__ inline void write_whole(T* slot, T x) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    const Words<T> from(x);
+    volatile u32* p = reinterpret_cast<volatile u32*>(slot);
+    for (u32 i = 0; i < Words<T>::count; i++) p[i] = from.word[i];
+  } else {
+    volatile u8* p = reinterpret_cast<volatile u8*>(slot);
+    for (u32 i = 0; i < sizeof(T); i++) p[i] = reinterpret_cast<const u8*>(&x)[i];
+  }
+}
+
+// *slot = add(*slot, x), any type and ⊕, under a lock. *state, 0 at first: no term yet; 1: somebody is adding; 2: a sum.
+// DEVICE: between blocks, else within one.
+template <class Monoid, class T, bool DEVICE> __device__ inline void add_locked(T* slot, u32* state, T x) {
+  for (bool done = false; !done;) {
+    const u32 seen = atomicExch(state, 1u);
+    if (seen != 1) {
+      if (DEVICE) __threadfence();
+      else __threadfence_block();
+      const T sum = seen == 0 ? x : Monoid::add(read_whole(slot), x);
+      write_whole(slot, sum);
+      if (DEVICE) __threadfence();
+      else __threadfence_block();
+      atomicExch(state, 2u);
+      done = true;
+    }
+  }
+}
+
+// VALUES sums of one team, by index. State needed in shared memory besides the values: `state_words` u32.
+template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
+  static constexpr bool exact = Exact<Monoid, T>::value;
+  static constexpr bool first = Monoid::atomic == atomic_first || Monoid::terminal == terminal_always;
+  static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
+  // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
+  static constexpr bool two_passes = first && THREADS != 32;
+
+  Team<THREADS> team;
+  T* values;
+  u32* state;
+
+  // For n sums. Barrier by the caller.
+  __device__ void clear(u32 n) {
+    if constexpr (exact) {
+      const T start = Exact<Monoid, T>::start();
+      for (u32 i = team.rank(); i < n; i += THREADS) values[i] = start;
+    } else {
+      const u32 words = THREADS == 32 ? (n + 31) / 32 : n;
+      for (u32 i = team.rank(); i < words; i += THREADS) state[i] = two_passes ? 0xffffffffu : 0;
+    }
+  }
+
+  // First of two passes: order is the same for all products of one row of B, and ascending with k.
+  __device__ void claim(u32 i, u32 order) {
+    if (const_cast<volatile u32*>(state)[i] > order) atomicMin(&state[i], order);
+  }
+
+  // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
+  // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
+  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
+    if constexpr (THREADS == 32) {
+      if (groups <= tuning::most_turns) {
+        for (u32 turn = 0; turn < groups; turn++) {
+          if (active && group == turn) put_alone(i, x);
+          __syncwarp();
+        }
+      } else {
+        const u32 peers = __match_any_sync(full_warp, active ? i : 0x80000000u | lane_id());
+        const u32 mine = __popc(peers & lanes_below());
+        for (u32 turn = 0; __any_sync(full_warp, active && mine >= turn); turn++) {
+          if (active && mine == turn) put_alone(i, x);
+          __syncwarp();
+        }
+      }
+    } else if constexpr (exact) {
+      if (active) combine<Monoid, T>(&values[i], x);
+    } else if constexpr (two_passes) {
+      if (active && state[i] == order) values[i] = x;
+    } else {
+      if (active) put_locked(i, x);
+    }
+  }
+
+  // By a warp that owns the sums; no other lane puts to the same sum now.
+  __device__ void put_alone(u32 i, T x) {
+    if constexpr (exact) {
+      values[i] = Monoid::add(values[i], x);
+    } else {
+      const u32 bit = 1u << (i & 31);
+      if (!(atomicOr(&state[i / 32], bit) & bit)) values[i] = x;
+      else if constexpr (!first) values[i] = Monoid::add(values[i], x);
+    }
+  }
+
+  __device__ void put_locked(u32 i, T x) { add_locked<Monoid, T, false>(&values[i], &state[i], x); }
+};
+
 }  // namespace oplus
-#line 3 "codegen/templates/part/spgemm.cuh"
+#line 3 "codegen/templates/part/spgemm_sums.cuh"
+#line 1 "codegen/templates/part/spgemm.cuh"
+// What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
 // The columns of one row as bits, 32 to a word, in a team's shared memory: ordered rank without sorting the columns.
 //
@@ -812,6 +948,21 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
     return word & bit ? base()[slot] + __popc(word & (bit - 1)) : none;
   }
 
+  // Cuts the columns into `parts` ranges of about equal count, at most `size` + 31 each, in a direct table, all marks made:
+  // f(part, word, before) for part = 1 .. parts - 1, called once each: it begins with `word`, `before` columns ahead of it.
+  // parts = ceil(marked / size), size > 32.
+  template <class F> __device__ void cut(u32 size, u32 parts, F f) {
+    u32 before = 0;
+    for (u32 tile = 0; tile < words; tile += THREADS) {
+      const u32 i = tile + team.rank(), marked = i < words ? u32(__popc(bits()[i])) : 0;
+      u32 total;
+      const u32 at = before + team.exclusive_sum(marked, total);
+      const u32 part = (at + marked) / size;
+      if (marked && part > at / size && part < parts) f(part, first_word + i + 1, at + marked);
+      before += total;
+    }
+  }
+
   // f(rank, column) for every marked column; `marked` is what rank() returned.
   template <class F> __device__ void for_marked(u32 marked, F f) const {
     const u32 n = direct ? words : const_cast<volatile u32*>(counters)[1];
@@ -833,278 +984,237 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 };
 
 }  // namespace oplus
-#line 4 "codegen/templates/part/spgemm.cuh"
-#line 1 "codegen/templates/part/accumulate.cuh"
-// Sums under the semiring's ⊕ that several threads add to, in shared memory.
-//
-// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
-// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
-#line 6 "codegen/templates/part/accumulate.cuh"
-
-namespace oplus {
-
-template <class T> struct IsNumber {
-  static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
-                                SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
-                                SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
-                                SameType<T, f64>::value;
-};
-
-// Monoid: `atomic`, `add(T, T)`.
-template <class Monoid, class T> struct Exact {
-  static constexpr bool is_bool = SameType<T, bool>::value;
-  static constexpr int kind = Monoid::atomic;
-  static constexpr bool value = (IsNumber<T>::value && kind != atomic_none && kind != atomic_first) ||
-                                (is_bool && (kind == atomic_or || kind == atomic_and || kind == atomic_xor));
-  // x with add(x, y) == y, to the bit, for every y.
-  static __device__ T start() {
-    if constexpr (is_bool) return kind == atomic_and;
-    else if constexpr (kind == atomic_and) return T(~T(0));
-    else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
-    else if constexpr (Number<T>::is_float) {
-      if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
-      else return f64_bits(0x7ff8000000000000ull);
-    } else if constexpr (kind == atomic_min) return Number<T>::largest;
-    else if constexpr (kind == atomic_max) return Number<T>::smallest;
-    else return T(0);
-  }
-};
-
-// *slot = add(*slot, x) by compare and swap of the 4 or 8 bytes that hold it. sizeof(T) is 1, 2, 4 or 8.
-template <class Monoid, class T> __device__ inline void combine_by_swap(T* slot, T x) {
-  if constexpr (sizeof(T) == 8) {
-    u64* p = reinterpret_cast<u64*>(slot);
-    for (u64 old = *const_cast<volatile u64*>(p);;) {
-      const u64 next = bit_cast<u64>(Monoid::add(bit_cast<T>(old), x));
-      if (next == old) return;
-      const u64 seen = atomicCAS(p, old, next);
-      if (seen == old) return;
-      old = seen;
-    }
-  } else if constexpr (sizeof(T) == 4) {
-    u32* p = reinterpret_cast<u32*>(slot);
-    for (u32 old = *const_cast<volatile u32*>(p);;) {
-      const u32 next = bit_cast<u32>(Monoid::add(bit_cast<T>(old), x));
-      if (next == old) return;
-      const u32 seen = atomicCAS(p, old, next);
-      if (seen == old) return;
-      old = seen;
-    }
-  } else {
-    const u64 address = reinterpret_cast<u64>(slot);
-    u32* p = reinterpret_cast<u32*>(address & ~3ull);
-    const u32 shift = u32(address & 3) * 8, ones = sizeof(T) == 1 ? 0xffu : 0xffffu;
-    for (u32 old = *const_cast<volatile u32*>(p);;) {
-      T now, sum;
-      if constexpr (sizeof(T) == 1) {
-        now = bit_cast<T>(u8(old >> shift));
-        sum = Monoid::add(now, x);
-      } else {
-        now = bit_cast<T>(u16(old >> shift));
-        sum = Monoid::add(now, x);
-      }
-      if (same_bits(now, sum)) return;
-      u32 bits;
-      if constexpr (sizeof(T) == 1) bits = bit_cast<u8>(sum);
-      else bits = bit_cast<u16>(sum);
-      const u32 seen = atomicCAS(p, old, (old & ~(ones << shift)) | bits << shift);
-      if (seen == old) return;
-      old = seen;
-    }
-  }
-}
-
-// *slot = add(*slot, x) for an exact kind.
-template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
-  constexpr int kind = Monoid::atomic;
-  constexpr bool integer4 = SameType<T, i32>::value || SameType<T, u32>::value;
-  constexpr bool integer8 = SameType<T, i64>::value || SameType<T, u64>::value;
-  if constexpr (SameType<T, bool>::value && kind == atomic_or) {
-    if (x) *slot = true;  // all writers write the same
-  } else if constexpr (SameType<T, bool>::value && kind == atomic_and) {
-    if (!x) *slot = false;
-  } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
-    atomicAdd(slot, x);
-  } else if constexpr (kind == atomic_add && integer4) {
-    atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
-  } else if constexpr (kind == atomic_add && integer8) {
-    atomicAdd(reinterpret_cast<u64*>(slot), u64(x));
-  } else if constexpr ((kind == atomic_min || kind == atomic_max) && integer4) {
-    const T old = *const_cast<volatile T*>(slot);
-    if (same_bits(Monoid::add(old, x), old)) return;
-    if constexpr (kind == atomic_min) atomicMin(slot, x);
-    else atomicMax(slot, x);
-  } else {
-    combine_by_swap<Monoid, T>(slot, x);
-  }
-}
-
-// Past the first-level cache and the compiler.
-template <class T> __device__ inline T read_whole(const T* slot) {
-  if constexpr (sizeof(T) % 4 == 0) {
-    Words<T> x;
-    const volatile u32* p = reinterpret_cast<const volatile u32*>(slot);
-    for (u32 i = 0; i < Words<T>::count; i++) x.word[i] = p[i];
-    return x.value;
-  } else {
-    T x;
-    const volatile u8* p = reinterpret_cast<const volatile u8*>(slot);
-    for (u32 i = 0; i < sizeof(T); i++) reinterpret_cast<u8*>(&x)[i] = p[i];
-    return x;
-  }
-}
-template <class T> __device__ inline void write_whole(T* slot, T x) {
-  if constexpr (sizeof(T) % 4 == 0) {
-    const Words<T> from(x);
-    volatile u32* p = reinterpret_cast<volatile u32*>(slot);
-    for (u32 i = 0; i < Words<T>::count; i++) p[i] = from.word[i];
-  } else {
-    volatile u8* p = reinterpret_cast<volatile u8*>(slot);
-    for (u32 i = 0; i < sizeof(T); i++) p[i] = reinterpret_cast<const u8*>(&x)[i];
-  }
-}
-
-// *slot = add(*slot, x), any type and ⊕, under a lock. *state, 0 at first: no term yet; 1: somebody is adding; 2: a sum.
-// DEVICE: between blocks, else within one.
-template <class Monoid, class T, bool DEVICE> __device__ inline void add_locked(T* slot, u32* state, T x) {
-  for (bool done = false; !done;) {
-    const u32 seen = atomicExch(state, 1u);
-    if (seen != 1) {
-      if (DEVICE) __threadfence();
-      else __threadfence_block();
-      const T sum = seen == 0 ? x : Monoid::add(read_whole(slot), x);
-      write_whole(slot, sum);
-      if (DEVICE) __threadfence();
-      else __threadfence_block();
-      atomicExch(state, 2u);
-      done = true;
-    }
-  }
-}
-
-// VALUES sums of one team, by index. State needed in shared memory besides the values: `state_words` u32.
-template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
-  static constexpr bool exact = Exact<Monoid, T>::value;
-  static constexpr bool first = Monoid::atomic == atomic_first || Monoid::terminal == terminal_always;
-  static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
-  // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
-  static constexpr bool two_passes = first && THREADS != 32;
-
-  Team<THREADS> team;
-  T* values;
-  u32* state;
-
-  // For n sums. Barrier by the caller.
-  __device__ void clear(u32 n) {
-    if constexpr (exact) {
-      const T start = Exact<Monoid, T>::start();
-      for (u32 i = team.rank(); i < n; i += THREADS) values[i] = start;
-    } else {
-      const u32 words = THREADS == 32 ? (n + 31) / 32 : n;
-      for (u32 i = team.rank(); i < words; i += THREADS) state[i] = two_passes ? 0xffffffffu : 0;
-    }
-  }
-
-  // First of two passes: order is the same for all products of one row of B, and ascending with k.
-  __device__ void claim(u32 i, u32 order) {
-    if (const_cast<volatile u32*>(state)[i] > order) atomicMin(&state[i], order);
-  }
-
-  // Adds x to sum i. Whole warps call together; `distinct`: no two active lanes of the warp have the same i.
-  // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, bool distinct) {
-    if constexpr (THREADS == 32) {
-      if (distinct) {
-        if (active) put_alone(i, x);
-        __syncwarp();
-      } else {
-        const u32 peers = __match_any_sync(full_warp, active ? i : 0x80000000u | lane_id());
-        const u32 turn = __popc(peers & lanes_below());
-        for (u32 t = 0; __any_sync(full_warp, active && turn >= t); t++) {
-          if (active && turn == t) put_alone(i, x);
-          __syncwarp();
-        }
-      }
-    } else if constexpr (exact) {
-      if (active) combine<Monoid, T>(&values[i], x);
-    } else if constexpr (two_passes) {
-      if (active && state[i] == order) values[i] = x;
-    } else {
-      if (active) put_locked(i, x);
-    }
-  }
-
-  // By a warp that owns the sums; no other lane puts to the same sum now.
-  __device__ void put_alone(u32 i, T x) {
-    if constexpr (exact) {
-      values[i] = Monoid::add(values[i], x);
-    } else {
-      const u32 bit = 1u << (i & 31);
-      if (!(atomicOr(&state[i / 32], bit) & bit)) values[i] = x;
-      else if constexpr (!first) values[i] = Monoid::add(values[i], x);
-    }
-  }
-
-  __device__ void put_locked(u32 i, T x) { add_locked<Monoid, T, false>(&values[i], &state[i], x); }
-};
-
-}  // namespace oplus
-#line 5 "codegen/templates/part/spgemm.cuh"
+#line 3 "codegen/templates/part/spgemm.cuh"
 #line 1 "codegen/templates/part/spgemm_classes.cuh"
-// The classes of rows, the control block and the units of work of a sparse product.
+// The classes of rows, the control block and the work lists of a sparse product.
 #line 3 "codegen/templates/part/spgemm_classes.cuh"
 
 namespace oplus {
 
-// Classes of rows, by size. `class_table + t` is table size t of the tuning numbers.
+// Classes of rows. `class_table + t` is table size t of the tuning numbers.
 enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
 
-// The control block: u64[80] in global memory, zeroed before the analysis.
+// The control block: u64[128] in global memory, zeroed before the analysis.
 enum {
   control_products = 0,   // products of all rows
   control_largest = 1,    // products of the largest row
   control_entries = 2,    // nnz(C), once the counts are summed
-  control_units = 8,      // [class] work units
-  control_begin = 24,     // [class] the first one in `units`
-  control_cursor = 40,    // [class] units listed so far
-  control_symbolic = 64,  // [table] units taken by the symbolic phase: 0 before it
-  control_numeric = 72,   // [table] units taken by the numeric phase: 0 before it
+  control_slices = 3,     // slices listed
+  control_parts = 4,      // parts asked for
+  control_units = 8,      // [class] rows of each class
+  control_begin = 24,     // [class] the first of them in `units`
+  control_cursor = 40,    // [class] listed so far
+  control_spilled = 56,   // [table] rows that did not fit the table before
+  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
+  control_sums = 80,      // from here the same three lists again, for the numeric phase
+  sums_units = 80,
+  sums_begin = 96,
+  sums_cursor = 112,
 };
 
-// A unit of work: row in bits 0..31, slice of its columns in 32..47, number of slices in 48..63.
-struct Unit {
-  u32 row, slice, slices;
-  __device__ Unit(u64 packed) : row(u32(packed)), slice(u32(packed >> 32) & 0xffff), slices(u32(packed >> 48)) {}
+// How a row came out of the symbolic phase: the table it fitted, or …
+enum { kind_parts = 6, kind_ranges = 7 };
+
+// A row too long for one team: one of several slices of its columns. Row in bits 0..31, number of the slice in 32..47,
+// number of slices in 48..63. The slices of a row stand together.
+struct Slice {
+  u32 row, number, of;
+  __device__ Slice(u64 packed) : row(u32(packed)), number(u32(packed >> 32) & 0xffff), of(u32(packed >> 48)) {}
 };
+
+// Columns 32·low to 32·high of a row of C, few enough for the largest table. Its entries begin at
+// offset of the row + entries of `slices` slices from `slice` on + before.
+struct Part {
+  u32 row, low, high, before, slice, slices;
+};
+
+// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+
+// A part's share of products: rows with more are cut.
+__device__ inline u64 product_share(u64 total) {
+  const u64 share = total / tuning::slice_units;
+  return share > tuning::slice_products ? share : u64(tuning::slice_products);
+}
 
 }  // namespace oplus
-#line 6 "codegen/templates/part/spgemm.cuh"
+#line 4 "codegen/templates/part/spgemm.cuh"
+#line 1 "kernels/warp/products.cuh"
+// The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
 
 namespace oplus {
 
-// One operand pattern after another; `m` is the mask's, unused without a mask.
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 3 "kernels/warp/products.cuh"
+#line 4 "kernels/warp/products.cuh"
+
+namespace oplus {
+
+// Compressed rows, columns ascending in each: row r has entries offsets[r] .. offsets[r + 1].
+struct Rows {
+  const u64* offsets;
+  const u32* indices;
+};
+
+// Shared memory of one warp: the rows of B it walks now.
+struct WarpProducts {
+  u64 start[32];   // product p of the round is entry start[r] + p of B
+  u32 before[32];  // products of the round ahead of row r
+  u32 entry[32];   // A's entry, from the first of the round
+};
+
+// BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
+template <u32 BATCH> struct Batch {
+  bool active[BATCH];
+  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
+};
+
+// The warps that share a row of A, of which this is one.
+struct Share {
+  u32 warp, warps;
+};
+
+__device__ inline u32 warp_or(u32 x) {
+#if defined(OPLUS_EMULATOR) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+  return __reduce_or_sync(full_warp, x);
+#else
+  for (u32 d = 16; d > 0; d /= 2) x |= __shfl_xor_sync(full_warp, x, d);
+  return x;
+#endif
+}
+
+// Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
+// of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
+// products in the order of A's entries. No barrier but the warp's.
+template <u32 BATCH, class F>
+__device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
+                                    bool partial, WarpProducts* s, F f) {
+  if (a_begin >= a_end) return;
+  const u64 entries = a_end - a_begin;
+  // Entries a warp takes at a time; with fewer takings than warps, several warps share one.
+  u32 size = 32;
+  if (share.warps > 1 && entries < u64(32) * share.warps) size = (u32(entries) + share.warps - 1) / share.warps;
+  const u64 takings = (entries + size - 1) / size;
+  u64 taking = share.warp;
+  u32 part = 0, parts = 1;
+  if (takings < share.warps) {
+    const u32 n = u32(takings);
+    taking = share.warp % n;
+    part = share.warp / n;
+    parts = (share.warps - u32(taking) + n - 1) / n;
+  }
+  for (; taking < takings; taking += share.warps) {
+    const u64 round = a_begin + taking * size;
+    u64 begin = 0, left = 0;
+    if (lane_id() < size && round + lane_id() < a_end) {
+      const u32 k = a_indices[round + lane_id()];
+      begin = b.offsets[k];
+      u64 end = b.offsets[k + 1];
+      if (partial) {
+        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+      }
+      left = end - begin;
+    }
+    // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+    const bool huge = __any_sync(full_warp, left >> 26 != 0);
+    for (bool more = true; more;) {
+      u32 piece = u32(left);
+      more = false;
+      if (huge) {
+        const u32 pending = __ballot_sync(full_warp, left != 0);
+        if (pending == 0) break;
+        piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : left >> 26 ? 1u << 26 : u32(left);
+        more = true;
+      }
+      const u32 filled = __ballot_sync(full_warp, piece != 0);
+      const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
+      const u32 last = warp_inclusive_sum(piece), total = shuffle(last, 31);
+      __syncwarp();
+      if (piece) {
+        s->start[r] = begin - (last - piece);
+        s->before[r] = last - piece;
+        s->entry[r] = lane_id();
+      }
+      begin += piece;
+      left -= piece;
+      __syncwarp();
+      const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
+      for (u32 tile = part * 32 * BATCH; tile < total; tile += parts * 32 * BATCH) {
+        Batch<BATCH> batch;
+        u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          const u32 at = tile + 32 * t, ahead = mine - at;
+          const u32 heads = warp_or(ahead < 32 ? 1u << ahead : 0);
+          const u32 mine_too = heads & (lanes_below() << 1 | 1);
+          u32 e = seen + __popc(mine_too) - 1;
+          seen += __popc(heads);
+          batch.active[t] = at + lane_id() < total;
+          batch.group[t] = __popc(mine_too & ~1u);
+          batch.groups[t] = __popc(heads & ~1u) + 1;
+          if (!batch.active[t]) e = 0;
+          batch.a[t] = round + s->entry[e];
+          batch.b[t] = s->start[e] + (at + lane_id());
+        }
+        f(batch);
+      }
+    }
+  }
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/spgemm.cuh"
+
+namespace oplus {
+
+// The patterns; `m` is the mask's, unused without one.
 struct Operands {
   Rows a, b, m;
   u32 columns;  // of B and C
 };
 
-// The columns [low, high) of a unit; low is a multiple of 32.
+// Columns [low, high); low is a multiple of 32. `partial`: it may cut rows of B.
 struct Range {
   u64 low, high;
   bool partial;
 };
-__device__ inline Range unit_range(Unit unit, u32 columns, const u32* row_first, const u32* row_last) {
-  const u64 low = row_first[unit.row] & ~31u, high = u64(row_last[unit.row]) + 1;
-  if (unit.slices == 1) return {low, high < columns ? high : columns, false};
-  const u64 words = (high - low + 31) / 32;
-  const u64 from = low + words * unit.slice / unit.slices * 32, to = low + words * (unit.slice + 1) / unit.slices * 32;
-  return {from, to < high ? to : high, true};
-}
 
-template <bool RANKED, u32 THREADS, u32 SLOTS> struct TableOf {
-  typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Type;
-};
+__device__ inline Range row_range(u32 row, u32 columns, const u32* first, const u32* last) {
+  const u64 high = u64(last[row]) + 1;
+  return {first[row] & ~31u, high < columns ? high : columns, false};
+}
+__device__ inline Range slice_range(Slice slice, u32 columns, const u32* first, const u32* last) {
+  const Range row = row_range(slice.row, columns, first, last);
+  const u64 words = (row.high - row.low + 31) / 32;
+  const u64 from = row.low + words * slice.number / slice.of * 32, to = row.low + words * (slice.number + 1) / slice.of * 32;
+  return {from, to < row.high ? to : row.high, true};
+}
 
 // Opens the table for a range and lists the mask row's columns in it. False: it overflowed.
 template <class Table> __device__ inline bool list_mask(Table& table, const Operands& x, u32 row, Range range) {
@@ -1117,62 +1227,46 @@ template <class Table> __device__ inline bool list_mask(Table& table, const Oper
 }
 
 // Puts the row's products with columns in the range, masked, into the table. False: it overflowed.
-template <class Table, u32 THREADS>
-__device__ inline bool mark_products(Table& table, const Operands& x, u32 row, Range range,
-                                     ProductScratch<THREADS>* scratch) {
+template <class Table>
+__device__ inline bool mark_products(Table& table, const Operands& x, u32 row, Range range, Share share,
+                                     WarpProducts* scratch) {
+  constexpr u32 batch = tuning::symbolic_batch;
   if constexpr (flag::masked) {
     if (!list_mask(table, x, row, range)) return false;
   } else {
     table.open(range.low, range.high);
   }
-  for_products<THREADS>(table.team, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
-                        range.partial, scratch, [&](bool active, u32, u64, u64 b) {
-                          if (!active) return;
-                          const u32 column = x.b.indices[b];
-                          if constexpr (flag::masked) table.template mark_listed<flag::complement>(column);
-                          else table.mark(column);
-                        });
+  for_products<batch>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
+                      range.partial, scratch, [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (!p.active[t]) continue;
+                          if constexpr (flag::masked) table.template mark_listed<flag::complement>(column[t]);
+                          else table.mark(column[t]);
+                        }
+                      });
   return !table.overflowed();
 }
 
-// Walks a unit's columns in ascending ranges, each as wide as `f(range)` accepts by returning true.
+// Walks columns in ascending ranges, each as wide as `f(range)` accepts by returning true.
 // The width stays a multiple of 32 until one word of columns is left, which every table must accept.
-template <class F> __device__ inline void for_ranges(Range unit, F f) {
-  u64 width = unit.high - unit.low;
-  for (u64 low = unit.low; low < unit.high;) {
-    const u64 high = unit.high - low <= width ? unit.high : low + width;
-    const bool partial = unit.partial || low != unit.low || high != unit.high;
+template <class F> __device__ inline void for_ranges(Range all, F f) {
+  u64 width = all.high - all.low;
+  for (u64 low = all.low; low < all.high;) {
+    const u64 high = all.high - low <= width ? all.high : low + width;
+    const bool partial = all.partial || low != all.low || high != all.high;
     if (f(Range{low, high, partial})) {
       low = high;
-      width = width * 2 < unit.high - unit.low ? width * 2 : unit.high - unit.low;
+      width = width * 2 < all.high - all.low ? width * 2 : all.high - all.low;
     } else {
       width = ((high - low) / 2 + 31) / 32 * 32;
     }
   }
-}
-
-// ⊗ for A's entry a and B's entry b; what the semiring does not read is not loaded.
-struct Factors {
-  const A* a;
-  const B* b;
-  const u64 *i_ids, *k_ids, *j_ids;  // flag::mapped: the names of positions; null: themselves
-};
-__device__ inline u64 named(const u64* ids, u32 i) {
-  if constexpr (flag::mapped) return ids ? ids[i] : u64(i);
-  else return i;
-}
-__device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row, u32 column) {
-  A left = A();
-  B right = B();
-  At at = {0, 0, 0};
-  if constexpr (Semiring::reads_a) left = f.a[a];
-  if constexpr (Semiring::reads_b) right = f.b[b];
-  if constexpr (Semiring::positional) {
-    at.i = named(f.i_ids, row);
-    at.k = named(f.k_ids, x.a.indices[a]);
-    at.j = named(f.j_ids, column);
-  }
-  return Semiring::multiply(left, right, at);
 }
 
 // A mask row admits the column.
@@ -1185,16 +1279,97 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
-// The sizes of table class T, from the tuning numbers. The largest table has half the slots if it holds mask bits.
-template <u32 T, u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
-  static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS;
-  static constexpr u32 slots = flag::masked && T == 4 ? SLOTS / 2 : SLOTS;
+__device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
+
+// Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
+template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
+  typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
+  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 table_bytes = scan + scratch + bits;
+
+  unsigned char* memory;  // of this team
+  __device__ u64* scan_words() const { return reinterpret_cast<u64*>(memory); }
+  __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
+  __device__ WarpProducts* products() const {
+    return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
+  }
+  __device__ Team<THREADS> team() const { return {scan_words()}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
+  __device__ Table table() const {
+    return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
+  }
+};
+
+// Calls f(i) for this team's share of 0 .. n: warps in strides, blocks by ticket. `tickets`: 0 before the launch.
+template <class Memory, class F>
+__device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, u64 n, u64* tickets, F f) {
+  if (threads == 32) {
+    const u64 teams = block / 32, stride = gridDim.x * teams;
+    for (u64 u = blockIdx.x * teams + threadIdx.x / 32; u < n; u += stride) f(u);
+  } else {
+    volatile u32* next = memory.counters() + 2;
+    for (;;) {
+      if (threadIdx.x == 0) {
+        const u64 ticket = n == 0 ? 0 : atomicAdd(tickets, u64(1));
+        *next = ticket < n ? u32(ticket) : 0xffffffffu;
+      }
+      __syncthreads();
+      const u32 u = *next;
+      __syncthreads();
+      if (u >= n) return;
+      f(u64(u));
+    }
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_sums.cuh"
+
+namespace oplus {
+
+// ⊗ for A's entry a and B's entry b; what the semiring does not read is not loaded.
+struct Factors {
+  const A* a;
+  const B* b;
+  const u64 *i_ids, *k_ids, *j_ids;  // flag::mapped: the names of positions; null: themselves
+};
+__device__ inline u64 named(const u64* ids, u32 i) {
+  if constexpr (flag::mapped) return ids ? ids[i] : u64(i);
+  else return i;
+}
+struct Loaded {
+  A a;
+  B b;
+  u32 column;
+};
+__device__ inline Loaded load_factors(const Factors& f, const Operands& x, u64 a, u64 b) {
+  Loaded loaded = {A(), B(), x.b.indices[b]};
+  if constexpr (Semiring::reads_a) loaded.a = f.a[a];
+  if constexpr (Semiring::reads_b) loaded.b = f.b[b];
+  return loaded;
+}
+__device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& loaded, u64 a, u32 row) {
+  At at = {0, 0, 0};
+  if constexpr (Semiring::positional) {
+    at.i = named(f.i_ids, row);
+    at.k = named(f.k_ids, x.a.indices[a]);
+    at.j = named(f.j_ids, loaded.column);
+  }
+  return Semiring::multiply(loaded.a, loaded.b, at);
+}
+__device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
+  return multiply(f, x, load_factors(f, x, a, b), a, row);
+}
+
+// The sizes of table class T, from the tuning numbers.
+template <u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
+  static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS, slots = SLOTS;
   static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
   static constexpr u32 values = BYTES / (sizeof(C) + state) / 32 * 32;
 };
 template <u32 T> struct TableSize;
 #define OPLUS_TABLE_SIZE(T) \
-  template <> struct TableSize<T> : TableSizeOf<T, tuning::table##T##_threads, tuning::table##T##_slots, tuning::table##T##_bytes> {};
+  template <> struct TableSize<T> : TableSizeOf<tuning::table##T##_threads, tuning::table##T##_slots, tuning::table##T##_bytes> {};
 OPLUS_TABLE_SIZE(0)
 OPLUS_TABLE_SIZE(1)
 OPLUS_TABLE_SIZE(2)
@@ -1202,103 +1377,78 @@ OPLUS_TABLE_SIZE(3)
 OPLUS_TABLE_SIZE(4)
 #undef OPLUS_TABLE_SIZE
 
-__device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
-
-// Dynamic shared memory of one team: products, scan, counters, bits, sums.
-template <u32 T, bool RANKED> struct TeamMemory {
+// Dynamic shared memory of one team: table, then state and values of the sums.
+template <u32 T> struct SumMemory : TableMemory<TableSize<T>::threads, TableSize<T>::slots, true> {
+  typedef TableMemory<TableSize<T>::threads, TableSize<T>::slots, true> Base;
   typedef TableSize<T> Size;
-  typedef typename TableOf<RANKED, Size::threads, Size::slots>::Type Table;
   typedef Accumulator<Semiring, C, Size::threads, Size::values> Sums;
-  static constexpr bool has_sums = RANKED && !Semiring::constant;
-  static constexpr u32 scratch = rounded(sizeof(ProductScratch<Size::threads>)), scan = 34 * 8 + 16,
-                       bits = rounded(Table::words_needed * 4), state = has_sums ? rounded(Sums::state_words * 4) : 0,
-                       values = has_sums ? rounded(Size::values * sizeof(C)) : 0;
-  static constexpr u32 bytes = scratch + scan + bits + state + values;
+  static constexpr u32 state = Semiring::constant ? 0 : rounded(Sums::state_words * 4),
+                       values = Semiring::constant ? 0 : rounded(Size::values * sizeof(C));
+  static constexpr u32 bytes = Base::table_bytes + state + values;
   static constexpr u32 teams = Size::block / Size::threads;
 
-  unsigned char* memory;  // of this team
-  __device__ TeamMemory(unsigned char* block) : memory(block + (teams == 1 ? 0 : threadIdx.x / 32 * bytes)) {}
-  __device__ ProductScratch<Size::threads>* products() const {
-    return reinterpret_cast<ProductScratch<Size::threads>*>(memory);
-  }
-  __device__ u64* scan_words() const { return reinterpret_cast<u64*>(memory + scratch); }
-  __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + scratch + 34 * 8); }
-  __device__ Team<Size::threads> team() const { return {scan_words()}; }
-  __device__ Table table() const {
-    return {team(), reinterpret_cast<u32*>(memory + scratch + scan), counters(), 0, 0, false};
-  }
+  __device__ SumMemory(unsigned char* block) : Base{block + (teams == 1 ? 0 : threadIdx.x / 32 * bytes)} {}
   __device__ Sums sums() const {
-    return {team(), reinterpret_cast<C*>(memory + scratch + scan + bits + state),
-            reinterpret_cast<u32*>(memory + scratch + scan + bits)};
+    return {this->team(), reinterpret_cast<C*>(this->memory + Base::table_bytes + state),
+            reinterpret_cast<u32*>(this->memory + Base::table_bytes)};
   }
 };
 
-// Calls f(unit number, unit) for this team's share of a class: warps in strides, blocks by ticket.
-template <u32 T, bool RANKED, class F>
-__device__ inline void for_units(const TeamMemory<T, RANKED>& memory, u64* control, const u64* units, F f) {
-  typedef TableSize<T> Size;
-  const u64 n = control[control_units + class_table + T], begin = control[control_begin + class_table + T];
-  if constexpr (Size::threads == 32) {
-    const u64 teams = Size::block / 32, stride = gridDim.x * teams;
-    for (u64 u = blockIdx.x * teams + threadIdx.x / 32; u < n; u += stride) f(begin + u, Unit(units[begin + u]));
-  } else {
-    volatile u32* next = memory.counters() + 2;
-    for (;;) {
-      if (threadIdx.x == 0) {
-        const u64 ticket = n == 0 ? 0 : atomicAdd(&control[(RANKED ? control_numeric : control_symbolic) + T], u64(1));
-        *next = ticket < n ? u32(ticket) : 0xffffffffu;
-      }
-      __syncthreads();
-      const u32 u = *next;
-      __syncthreads();
-      if (u >= n) return;
-      f(begin + u, Unit(units[begin + u]));
-    }
-  }
-}
-
-// Sums a unit's products in the table's ranks: the numeric phase up to the values of C. False: too many columns.
+// Sums a row's products with columns in the range at their ranks. False: the range is too wide for the table.
 // On return, `marked` columns have their sums in `sums.values`.
 template <u32 T>
-__device__ inline bool sum_products(const TeamMemory<T, true>& memory, typename TeamMemory<T, true>::Table& table,
-                                    typename TeamMemory<T, true>::Sums& sums, const Operands& x, const Factors& factors,
-                                    u32 row, Range range, u32& marked) {
-  typedef TableSize<T> Size;
-  if (!mark_products(table, x, row, range, memory.products())) return false;
+__device__ inline bool sum_products(const SumMemory<T>& memory, typename SumMemory<T>::Table& table,
+                                    typename SumMemory<T>::Sums& sums, const Operands& x, const Factors& factors, u32 row,
+                                    Range range, u32& marked) {
+  constexpr u32 batch = tuning::numeric_batch;
+  if (!mark_products(table, x, row, range, memory.share(), memory.products())) return false;
   marked = table.rank();
   if constexpr (!Semiring::constant) {
-    if (marked > Size::values) return false;
+    if (marked > TableSize<T>::values) return false;
     sums.clear(marked);
     table.team.sync();
     if (marked == 0) return true;
     const u64 begin = x.a.offsets[row], end = x.a.offsets[row + 1];
-    if constexpr (TeamMemory<T, true>::Sums::two_passes) {
-      for_products<Size::threads>(table.team, x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
-                                  memory.products(), [&](bool active, u32, u64 a, u64 b) {
-                                    const u32 at = active ? table.position(x.b.indices[b]) : table.none;
-                                    if (at != table.none) sums.claim(at, u32(a - begin));
-                                  });
+    if constexpr (SumMemory<T>::Sums::two_passes) {
+      for_products<batch>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
+                          memory.products(), [&](const Batch<batch>& p) {
+#pragma unroll
+                            for (u32 t = 0; t < batch; t++) {
+                              const u32 at = p.active[t] ? table.position(x.b.indices[p.b[t]]) : table.none;
+                              if (at != table.none) sums.claim(at, u32(p.a[t] - begin));
+                            }
+                          });
       table.team.sync();
     }
-    for_products<Size::threads>(table.team, x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
-                                memory.products(), [&](bool active, u32 e, u64 a, u64 b) {
-                                  u32 at = table.none;
-                                  C term = C();
-                                  if (active) {
-                                    const u32 column = x.b.indices[b];
-                                    at = table.position(column);
-                                    if (at != table.none) term = product(factors, x, a, b, row, column);
-                                  }
-                                  const bool one_row = shuffle(e, 0) == shuffle(e, 31);
-                                  sums.put(at != table.none, at, term, u32(a - begin), one_row);
-                                });
+    for_products<batch>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
+                        memory.products(), [&](const Batch<batch>& p) {
+                          Loaded loaded[batch];
+                          u32 at[batch];
+                          C term[batch];
+#pragma unroll
+                          for (u32 t = 0; t < batch; t++) {
+                            if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
+                          }
+#pragma unroll
+                          for (u32 t = 0; t < batch; t++) {
+                            at[t] = p.active[t] ? table.position(loaded[t].column) : table.none;
+                            if (at[t] != table.none) term[t] = multiply(factors, x, loaded[t], p.a[t], row);
+                          }
+#pragma unroll
+                          for (u32 t = 0; t < batch; t++) {
+                            sums.put(at[t] != table.none, at[t], term[t], u32(p.a[t] - begin), p.group[t], p.groups[t]);
+                          }
+                        });
     table.team.sync();
   }
   return true;
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_hash.cu"
+#line 8 "codegen/templates/spgemm_numeric.cu"
+#line 1 "codegen/templates/part/spgemm_tiny.cuh"
+// Rows of at most 32 products: one product a lane, sorted by column in registers.
+#line 3 "codegen/templates/part/spgemm_tiny.cuh"
 #line 1 "kernels/warp/sort.cuh"
 // Bitonic sort of one key a lane, ascending, in groups of WIDTH = 2^n lanes. All 32 lanes take part.
 // log2(WIDTH)·(log2(WIDTH)+1)/2 exchanges. Equal keys are interchangeable: put the lane into the key for stability.
@@ -1321,7 +1471,7 @@ template <u32 WIDTH = 32, class Key> __device__ inline Key warp_sort(Key key) {
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_hash.cu"
+#line 4 "codegen/templates/part/spgemm_tiny.cuh"
 
 namespace oplus {
 
@@ -1391,36 +1541,23 @@ template <u32 WIDTH> __device__ inline void sort_lanes(const Lane& mine, u32 col
   }
 }
 
-template <u32 WIDTH>
-__device__ inline void tiny_symbolic(const Operands& x, u32 kind, const u64* control, const u64* units, u64* row_counts) {
-  const u64 n = control[control_units + kind], begin = control[control_begin + kind];
-  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
-  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
-  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
-    const bool live = first + group < n;
-    const u32 row = live ? u32(units[begin + first + group]) : 0;
-    const Lane mine = lane_product<WIDTH>(x, live, row);
-    u32 column, source;
-    bool active;
-    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
-    const u32 below = shuffle_up(column, 1, WIDTH);
-    const u32 heads = __ballot_sync(full_warp, active && (lane == 0 || below != column));
-    if (live && lane == 0) row_counts[row] = __popc(heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH)));
-  }
-}
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_numeric.cu"
+
+namespace oplus {
 
 template <u32 WIDTH>
 __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u32 kind, const u64* control,
-                                    const u64* units, const u64* c_offsets, u32* c_indices, C* c_values) {
-  const u64 n = control[control_units + kind], begin = control[control_begin + kind];
+                                    const u32* units, const u64* c_offsets, u32* c_indices, C* c_values) {
+  const u64 n = control[sums_units + kind], begin = control[sums_begin + kind];
   const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
   const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
   for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
     const bool live = first + group < n;
-    const u32 row = live ? u32(units[begin + first + group]) : 0;
+    const u32 row = live ? units[begin + first + group] : 0;
     const Lane mine = lane_product<WIDTH>(x, live, row);
     C term = C();
-    if (mine.active) term = product(factors, x, mine.a, mine.b, row, mine.column);
+    if (mine.active) term = product(factors, x, mine.a, mine.b, row);
     u32 column, source;
     bool active;
     sort_lanes<WIDTH>(mine, x.columns, column, source, active);
@@ -1455,21 +1592,21 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
   }
 }
 
-// Rows of at most 8, 16 or 32 products, a group of as many lanes each. Launch: 1-D blocks of tuning::tiny_block, any
-// grid. row_counts[row] = entries of the row.
+#define OPLUS_NUMERIC_OPERANDS                                                                                         \
+  const u64 *a_offsets, const u32 *a_indices, const A *a_values, const u64 *b_offsets, const u32 *b_indices,           \
+      const B *b_values, const u64 *m_offsets, const u32 *m_indices, u32 columns, const u64 *i_ids, const u64 *k_ids,  \
+      const u64 *j_ids
+#define OPLUS_NUMERIC_BODY                                                                                             \
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
+  const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
+
+// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid.
+#if OPLUS_NUMBER_kernels & 1
 #define OPLUS_TINY(WIDTH)                                                                                              \
-  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_symbolic_tiny##WIDTH(                        \
-      const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, const u64* m_offsets,    \
-      const u32* m_indices, u32 columns, const u64* control, const u64* units, u64* row_counts) {                      \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    tiny_symbolic<WIDTH>(x, class_tiny##WIDTH, control, units, row_counts);                                            \
-  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
-      const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,       \
-      const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,  \
-      const u64* j_ids, const u64* control, const u64* units, const u64* c_offsets, u32* c_indices, C* c_values) {     \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};                                                 \
+      OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,              \
+      C* c_values) {                                                                                                   \
+    OPLUS_NUMERIC_BODY                                                                                                 \
     tiny_numeric<WIDTH>(x, factors, class_tiny##WIDTH, control, units, c_offsets, c_indices, c_values);                \
   }
 OPLUS_TINY(8)
@@ -1478,70 +1615,61 @@ OPLUS_TINY(32)
 
 // Rows of A with one entry: a scaled copy of a row of B. Launch as above; a warp a row.
 extern "C" __global__ void __launch_bounds__(tuning::tiny_block)
-spgemm_numeric_copy(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets,
-                    const u32* b_indices, const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns,
-                    const u64* i_ids, const u64* k_ids, const u64* j_ids, const u64* control, const u64* units,
-                    const u64* c_offsets, u32* c_indices, C* c_values) {
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
-  const u64 n = control[control_units + class_copy], begin = control[control_begin + class_copy];
+spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,
+                    C* c_values) {
+  OPLUS_NUMERIC_BODY
+  const u64 n = control[sums_units + class_copy], begin = control[sums_begin + class_copy];
   const u64 warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
-    const u32 row = u32(units[begin + u]);
+    const u32 row = units[begin + u];
     const u64 a = a_offsets[row], out = c_offsets[row];
     const u32 k = a_indices[a];
     const u64 from = b_offsets[k], to = b_offsets[k + 1];
     for (u64 b = from + lane_id(); b < to; b += 32) {
-      const u32 column = b_indices[b];
-      c_indices[out + (b - from)] = column;
-      c_values[out + (b - from)] = product(factors, x, a, b, row, column);
+      c_indices[out + (b - from)] = b_indices[b];
+      c_values[out + (b - from)] = product(factors, x, a, b, row);
     }
   }
 }
 
-template <u32 T>
-__device__ inline void table_symbolic(const Operands& x, u64* control, const u64* units,
-                                      const u32* row_first, const u32* row_last, u32* unit_counts, u64* row_counts) {
-  DYN_SHARED(unsigned char, shared);
-  const TeamMemory<T, false> memory(shared);
-  auto table = memory.table();
-  for_units<T, false>(memory, control, units, [&](u64 number, Unit unit) {
-    u64 count = 0;
-    for_ranges(unit_range(unit, x.columns, row_first, row_last), [&](Range range) {
-      if (!mark_products(table, x, unit.row, range, memory.products())) return false;
-      count += table.count();
-      table.team.sync();
-      return true;
-    });
-    if (table.team.rank() == 0) {
-      if (unit.slices == 1) {
-        row_counts[unit.row] = count;
-      } else {
-        unit_counts[number] = u32(count);
-        atomicAdd(&row_counts[unit.row], count);
-      }
-    }
-  });
-}
+#endif
 
+// Rows of table class T, and the parts of the rows that were left to the largest.
 template <u32 T>
-__device__ inline void table_numeric(const Operands& x, const Factors& factors, u64* control, const u64* units,
-                                     const u32* row_first, const u32* row_last, const u32* unit_counts,
-                                     const u64* c_offsets, u32* c_indices, C* c_values) {
+__device__ inline void table_numeric(const Operands& x, const Factors& factors, u64* control, const u32* units,
+                                     const u32* first, const u32* last, const u32* slice_counts, const Part* parts,
+                                     u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {
   DYN_SHARED(unsigned char, shared);
-  const TeamMemory<T, true> memory(shared);
+  const SumMemory<T> memory(shared);
   auto table = memory.table();
   auto sums = memory.sums();
-  for_units<T, true>(memory, control, units, [&](u64 number, Unit unit) {
-    u64 out = c_offsets[unit.row];
-    for (u32 s = 0; s < unit.slice; s++) out += unit_counts[number - unit.slice + s];
-    for_ranges(unit_range(unit, x.columns, row_first, row_last), [&](Range range) {
+  const u64 rows = control[sums_units + class_table + T], begin = control[sums_begin + class_table + T];
+  u64 cut = T == 4 ? control[control_parts] : 0;
+  if (cut > parts_room) cut = parts_room;
+  for_shares(memory, TableSize<T>::threads, TableSize<T>::block, cut + rows, &control[control_numeric + T], [&](u64 i) {
+    u32 row;
+    u64 out;
+    Range all;
+    if (T == 4 && i < cut) {
+      const Part part = parts[i];
+      if (part.low == part.high) return;
+      row = part.row;
+      out = c_offsets[row] + part.before;
+      for (u32 s = 0; s < part.slices; s++) out += slice_counts[part.slice + s];
+      const u64 high = u64(part.high) * 32;
+      all = {u64(part.low) * 32, high < x.columns ? high : x.columns, true};
+    } else {
+      row = units[begin + i - cut];
+      out = c_offsets[row];
+      all = row_range(row, x.columns, first, last);
+    }
+    for_ranges(all, [&](Range range) {
       u32 marked = 0;
-      if (!sum_products<T>(memory, table, sums, x, factors, unit.row, range, marked)) return false;
+      if (!sum_products<T>(memory, table, sums, x, factors, row, range, marked)) return false;
       table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
-      for (u32 i = table.team.rank(); i < marked; i += TableSize<T>::threads) {
-        if constexpr (Semiring::constant) c_values[out + i] = Semiring::multiply(A(), B(), At{0, 0, 0});
-        else c_values[out + i] = sums.values[i];
+      for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
+        if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        else c_values[out + e] = sums.values[e];
       }
       out += marked;
       table.team.sync();
@@ -1550,31 +1678,30 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
   });
 }
 
-// Units of table class T. Launch: 1-D blocks of `block` threads, any grid, dynamic shared memory as README.md says.
+// Launch: 1-D blocks of TableSize::block threads, any grid, dynamic shared memory as README.md says.
 #define OPLUS_TABLE(T)                                                                                                 \
-  extern "C" __global__ void __launch_bounds__(TableSize<T>::block) spgemm_symbolic_table##T(                          \
-      const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, const u64* m_offsets,    \
-      const u32* m_indices, u32 columns, u64* control, const u64* units, const u32* row_first,     \
-      const u32* row_last, u32* unit_counts, u64* row_counts) {                                                        \
-    static_assert(TeamMemory<T, false>::bytes* TeamMemory<T, false>::teams == shared_bytes::symbolic_table##T, "");    \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    table_symbolic<T>(x, control, units, row_first, row_last, unit_counts, row_counts);                       \
-  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(TableSize<T>::block) spgemm_numeric_table##T(                           \
-      const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,       \
-      const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,  \
-      const u64* j_ids, u64* control, const u64* units, const u32* row_first, const u32* row_last, \
-      const u32* unit_counts, const u64* c_offsets, u32* c_indices, C* c_values) {                                     \
-    static_assert(TeamMemory<T, true>::bytes* TeamMemory<T, true>::teams == shared_bytes::numeric_table##T, "");       \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};                                                 \
-    table_numeric<T>(x, factors, control, units, row_first, row_last, unit_counts, c_offsets, c_indices,      \
-                     c_values);                                                                                        \
+      OPLUS_NUMERIC_OPERANDS, u64* control, const u32* units, const u32* first, const u32* last,                       \
+      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {  \
+    static_assert(SumMemory<T>::bytes* SumMemory<T>::teams == shared_bytes::numeric_table##T, "");                     \
+    OPLUS_NUMERIC_BODY                                                                                                 \
+    table_numeric<T>(x, factors, control, units, first, last, slice_counts, reinterpret_cast<const Part*>(parts),      \
+                     parts_room, c_offsets, c_indices, c_values);                                                      \
   }
+#if OPLUS_NUMBER_kernels & 2
 OPLUS_TABLE(0)
+#endif
+#if OPLUS_NUMBER_kernels & 4
 OPLUS_TABLE(1)
+#endif
+#if OPLUS_NUMBER_kernels & 8
 OPLUS_TABLE(2)
+#endif
+#if OPLUS_NUMBER_kernels & 16
 OPLUS_TABLE(3)
+#endif
+#if OPLUS_NUMBER_kernels & 32
 OPLUS_TABLE(4)
+#endif
 
 }  // namespace oplus
