@@ -80,8 +80,8 @@ void prepare(Fiber& fiber, void (*entry)()) {
   __asan_unpoison_memory_region(fiber.stack, kStack);
 #endif
 #if defined(__x86_64__)
-  void** top = reinterpret_cast<void**>(fiber.stack + kStack) - 2;
-  *--top = reinterpret_cast<void*>(&start);  // where `ret` goes; the stack is then as after a call
+  void** top = reinterpret_cast<void**>(fiber.stack + kStack) - 1;
+  *--top = reinterpret_cast<void*>(&start);  // where `ret` goes; the stack is then as after a call: 8 past a multiple of 16
   for (int i = 0; i < 6; i++) *--top = nullptr;
   fiber.stack_pointer = top;
 #else
