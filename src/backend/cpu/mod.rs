@@ -1,1 +1,157 @@
-pub(crate) use super::reference::Reference as Cpu;
+//! All cores of the host, by rayon.
+//!
+//! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
+//! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
+use super::host::{HostCsr, host_memory};
+use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar, Semiring};
+use crate::device::Device;
+use crate::error::Result;
+use crate::memory;
+use crate::operation::Accumulate;
+use crate::storage::pattern::Pattern;
+use std::sync::Arc;
+
+mod accumulator;
+mod analysis;
+mod assemble;
+mod layout;
+mod map;
+mod merge;
+mod multiply;
+mod parallel;
+mod product;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+/// The cores of the host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cpu;
+
+impl Cpu {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    const DEVICE: Device = Device::Cpu;
+}
+
+impl Backend for Cpu {
+    host_memory!();
+
+    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<HostCsr<S::Out>> {
+        product::mxm::<A, B, S>("mxm", a, b, mask, at, options)
+    }
+
+    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<S::Out>> {
+        product::mxm_reduce::<A, B, S, R>(a, b, mask, at, options)
+    }
+
+    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+        &self,
+        a: &HostCsr<A>,
+        x: &HostCsr<X>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+    ) -> Result<HostCsr<S::Out>> {
+        vector::mxv::<A, X, S>(a, x, mask, at)
+    }
+
+    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+        &self,
+        x: &HostCsr<X>,
+        a: &HostCsr<A>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        at: &Positions,
+    ) -> Result<HostCsr<S::Out>> {
+        let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
+        product::mxm::<X, A, S>("vxm", x, a, mask, at, &options)
+    }
+
+    fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
+        merge::union::<T, F>(a, b)
+    }
+
+    fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        merge::intersection::<A, B, F>(a, b)
+    }
+
+    fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+        &self,
+        a: &HostCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<HostCsr<F::Out>> {
+        map::apply::<A, Y, F>(a, y, at)
+    }
+
+    fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+        &self,
+        a: &HostCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<HostCsr<A>> {
+        merge::select::<A, Y, F>(a, y, at)
+    }
+
+    fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
+        map::reduce_rows::<T, M>(a)
+    }
+
+    fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
+        Ok(map::reduce::<T, M>(&a.values))
+    }
+
+    fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
+        layout::transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
+    }
+
+    fn transpose_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+        Ok(Arc::new(layout::transpose(a, &memory::filled("transpose", a.nnz(), ())?)?.0))
+    }
+
+    fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+        &self,
+        shape: (usize, usize),
+        rows: &[u32],
+        columns: &[u32],
+        values: &[T],
+        refuse: bool,
+    ) -> Result<std::result::Result<HostCsr<T>, usize>> {
+        layout::build::<T, F>(shape, rows, columns, values, refuse)
+    }
+
+    fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+        replace: bool,
+    ) -> Result<HostCsr<C>> {
+        merge::write::<C, T, F>(c, t, mask, replace)
+    }
+
+    fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
+        layout::extract_rows(a, rows)
+    }
+
+    fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
+        Ok(a.pattern.find(row, column).map(|e| a.values[e]))
+    }
+}
