@@ -3,7 +3,7 @@
 //! Work is cut into blocks: some rows, or some columns of one long row. Threads take blocks in order and compute them
 //! into small buffers that stay in cache; as soon as the sizes of all earlier blocks are known, a block is copied to
 //! its place. Nothing is computed twice and nobody waits. The cut depends on the operands alone.
-use super::parallel::{SERIAL, Shared, unwritten, written};
+use super::parallel::{SERIAL, Shared, prefer_huge_pages, trim, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -156,7 +156,7 @@ pub(super) fn assemble<T: Copy + Send + Sync, W: Default>(
     kernel: &Kernel<'_, T, W>,
 ) -> Result<HostCsr<T>> {
     if blocks.len() < 2 || rayon::current_num_threads() < 2 {
-        return in_order(operation, (nrows, ncols), blocks, kernel);
+        return in_order(operation, (nrows, ncols), bound, blocks, kernel);
     }
     // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
     let room = usize::try_from(bound).ok().and_then(|n| Some((unwritten(operation, n).ok()?, unwritten(operation, n).ok()?)));
@@ -195,10 +195,15 @@ pub(super) fn assemble<T: Copy + Send + Sync, W: Default>(
 fn in_order<T: Copy, W: Default>(
     operation: &'static str,
     (nrows, ncols): (usize, usize),
+    bound: u64,
     blocks: &[Block],
     kernel: &Kernel<'_, T, W>,
 ) -> Result<HostCsr<T>> {
     let mut rows = Rows { ends: memory::with_capacity(operation, nrows + 1)?, ..Rows::default() };
+    if blocks.len() > 1 && rows.reserve(operation, usize::try_from(bound).unwrap_or(usize::MAX)).is_ok() {
+        prefer_huge_pages(&rows.indices);
+        prefer_huge_pages(&rows.values);
+    }
     rows.ends.push(0);
     let mut scratch = W::default();
     for (b, block) in blocks.iter().enumerate() {
@@ -209,6 +214,8 @@ fn in_order<T: Copy, W: Default>(
         }
     }
     rows.ends.resize(nrows + 1, rows.indices.len() as u64);
+    trim(&mut rows.indices);
+    trim(&mut rows.values);
     Ok(HostCsr::new(Pattern { nrows, ncols, offsets: rows.ends, indices: rows.indices }, rows.values))
 }
 

@@ -39,9 +39,31 @@ impl<T> Shared<T> {
     }
 }
 
+/// Asks for large pages behind large room: first touches by 4 KiB cost as much as a product. Only a wish.
+pub(super) fn prefer_huge_pages<T>(v: &Vec<T>) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        const HUGE: usize = 2 << 20;
+        let (start, bytes) = (v.as_ptr() as usize, v.capacity() * size_of::<T>());
+        if bytes < 2 * HUGE {
+            return;
+        }
+        unsafe extern "C" {
+            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
+        }
+        const MADV_HUGEPAGE: std::ffi::c_int = 14;
+        let (from, to) = (start.next_multiple_of(HUGE), (start + bytes) / HUGE * HUGE);
+        // SAFETY: a hint about pages that lie wholly inside the vector's own allocation; what they hold stays.
+        unsafe { madvise(from as *mut _, to - from, MADV_HUGEPAGE) };
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = v;
+}
+
 /// Room for `n` values that the caller writes before reading.
 pub(super) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<MaybeUninit<T>>> {
     let mut v = memory::with_capacity(operation, n)?;
+    prefer_huge_pages(&v);
     // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
     unsafe { v.set_len(n) };
     Ok(v)
@@ -54,10 +76,15 @@ pub(super) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
     let mut v = std::mem::ManuallyDrop::new(v);
     // SAFETY: same allocation, same layout, and n elements are initialised by the contract.
     let mut all = unsafe { Vec::from_raw_parts(v.as_mut_ptr().cast::<T>(), n, v.capacity()) };
-    if all.capacity() > n + n / 8 + 1024 {
-        all.shrink_to_fit();
-    }
+    trim(&mut all);
     all
+}
+
+/// Gives back room that was not needed, where it is worth a call.
+pub(super) fn trim<T>(v: &mut Vec<T>) {
+    if v.capacity() > v.len() + v.len() / 8 + 1024 {
+        v.shrink_to_fit();
+    }
 }
 
 /// 0..n in pieces of `size`.
