@@ -95,6 +95,23 @@ impl<T: Copy> Dense<T> {
             *value = MaybeUninit::new(if seen { add(value.assume_init(), product) } else { product });
         }
     }
+    /// The sums of columns from `first` on.
+    #[inline(always)]
+    pub(super) fn window(&mut self, first: u32, len: usize) -> &mut [MaybeUninit<T>] {
+        &mut self.values[first as usize..first as usize + len]
+    }
+    /// The columns of `span`, all of which have a sum that was written through [`window`](Self::window), appended.
+    /// # Safety
+    /// They have.
+    pub(super) unsafe fn drain_window(&mut self, operation: &'static str, rows: &mut Rows<T>) -> Result<()> {
+        let (first, last) = std::mem::replace(&mut self.span, (u32::MAX, 0));
+        let sums = &self.values[first as usize..=last as usize];
+        rows.reserve(operation, sums.len())?;
+        rows.indices.extend(first..=last);
+        // SAFETY: written by the contract; MaybeUninit<T> has the layout of T.
+        rows.values.extend_from_slice(unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<T>(), sums.len()) });
+        Ok(())
+    }
     /// # Safety
     /// The column is in the set.
     #[inline(always)]

@@ -126,6 +126,19 @@ fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32
     Ok(lengths)
 }
 
+/// Asks for the cache line of an element that will be read soon.
+#[inline(always)]
+fn prefetch<T>(values: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and cannot fault, wherever the address points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, at);
+}
+
 /// Up to this width an array is cheap whatever is in it.
 const WIDE: usize = if cfg!(test) { 16 } else { 1 << 18 };
 /// A row with fewer products than this part of its width is hashed.
@@ -137,14 +150,19 @@ pub(super) struct Survey {
     pub(super) products: usize,
     /// Smallest and largest column.
     pub(super) span: (u32, u32),
+    /// Every run of products is a range of columns that overlaps or touches those before it: a band.
+    pub(super) banded: bool,
 }
 impl Survey {
     #[inline]
-    pub(super) fn of(a: &[u32], b: &Pattern, block: &Block) -> Self {
-        let mut survey = Survey { products: 0, span: (u32::MAX, 0) };
+    pub(super) fn of<T>(a: &[u32], b: &Pattern, values: &[T], block: &Block) -> Self {
+        let mut survey = Survey { products: 0, span: (u32::MAX, 0), banded: true };
         for k in a {
             let range = block.range(b, *k as usize);
             if let [first, .., last] | [first @ last] = &b.indices[range.clone()] {
+                prefetch(values, range.start);
+                survey.banded &= (*last - *first) as usize + 1 == range.len()
+                    && (survey.products == 0 || (*first <= survey.span.1 + 1 && *last + 1 >= survey.span.0));
                 survey.products += range.len();
                 survey.span = (survey.span.0.min(*first), survey.span.1.max(*last));
             }

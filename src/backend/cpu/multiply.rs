@@ -8,6 +8,7 @@ use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
+use std::mem::MaybeUninit;
 
 /// A product's operands, ready.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     for i in block.rows.clone() {
-        let survey = if admits_none(job.mask, i) { None } else { Some(Survey::of(a.row(i), b, block)) };
+        let survey = if admits_none(job.mask, i) { None } else { Some(Survey::of(a.row(i), b, &job.b.values, block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
@@ -66,6 +67,13 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                 scratch.dense.grow(job.operation, b.ncols)?;
                 scratch.dense.span = survey.span;
                 match job.mask {
+                    None if survey.banded => {
+                        window::<A, B, S>(job, block, i, scratch);
+                        // SAFETY: a banded row has a sum in every column of its span.
+                        unsafe { scratch.dense.drain_window(job.operation, rows)? };
+                        rows.end_row();
+                        continue;
+                    }
                     None => dense::<A, B, S, false>(job, block, i, scratch, false),
                     Some(m) => {
                         scratch.gate.grow(job.operation, b.ncols)?;
@@ -107,6 +115,39 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
             // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
             unsafe { scratch.dense.add(*j, product, S::Add::apply) };
         }
+    }
+}
+
+/// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
+#[inline(always)]
+fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, scratch: &mut Scratch<S::Out>) {
+    let b = &job.b.pattern;
+    // Columns that have a sum.
+    let mut summed = 0..0u32;
+    for e in job.a.pattern.range(i) {
+        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
+        let range = block.range(b, k);
+        let Some(first) = b.indices[range.clone()].first().copied() else { continue };
+        let last = first + range.len() as u32;
+        let product = |j: u32, y: B| S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j as usize));
+        let values = &job.b.values[range];
+        // New columns before and after the overlap with those that have a sum, none where nothing has one yet.
+        let (from, to) = match summed.is_empty() {
+            true => (last, last),
+            false => (summed.start.clamp(first, last), summed.end.clamp(first, last)),
+        };
+        let (before, rest) = values.split_at((from - first) as usize);
+        let (within, after) = rest.split_at((to - from) as usize);
+        for (start, new) in [(first, before), (to, after)] {
+            for ((z, y), j) in scratch.dense.window(start, new.len()).iter_mut().zip(new).zip(start..) {
+                *z = MaybeUninit::new(product(j, *y));
+            }
+        }
+        for ((z, y), j) in scratch.dense.window(from, within.len()).iter_mut().zip(within).zip(from..) {
+            // SAFETY: columns of `summed` were written by an earlier run.
+            *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, product(j, *y)));
+        }
+        summed = if summed.is_empty() { first..last } else { summed.start.min(first)..summed.end.max(last) };
     }
 }
 
@@ -225,12 +266,15 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a.row(i), b, block)) };
+        let survey = if admits_none(mask, i) { None } else { Some(Survey::of::<()>(a.row(i), b, &[], block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
             rows.reserve(operation, survey.most())?;
             let (columns, list) = scratch;
-            if survey.is_scattered() {
+            if survey.banded {
+                // SAFETY: room for `most`, here the whole span, was reserved.
+                (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
+            } else if survey.is_scattered() {
                 list.clear();
                 crate::memory::reserve(operation, list, survey.products)?;
                 a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
