@@ -74,59 +74,61 @@ pub struct Vector<T, S = PlusTimes> {
     label: PhantomData<fn() -> S>,
 }
 
-macro_rules! container { ($name:ident $kind:ident) => {
-    impl<T, S> Clone for $name<T, S> {
-        fn clone(&self) -> Self {
-            Self { store: self.store.clone(), label: PhantomData }
+macro_rules! container {
+    ($name:ident $kind:ident) => {
+        impl<T, S> Clone for $name<T, S> {
+            fn clone(&self) -> Self {
+                Self { store: self.store.clone(), label: PhantomData }
+            }
         }
-    }
-    impl<T, S> sealed::Sealed for $name<T, S> {}
-    impl<T: Scalar, S> Container for $name<T, S> {
-        type Scalar = T;
-        type Label = S;
-        type Kind = $kind;
-        type Of<U: Scalar, R> = $name<U, R>;
-        fn parts(&self) -> Parts<'_, T> {
-            Parts(&self.store)
+        impl<T, S> sealed::Sealed for $name<T, S> {}
+        impl<T: Scalar, S> Container for $name<T, S> {
+            type Scalar = T;
+            type Label = S;
+            type Kind = $kind;
+            type Of<U: Scalar, R> = $name<U, R>;
+            fn parts(&self) -> Parts<'_, T> {
+                Parts(&self.store)
+            }
+            fn replace_with(&mut self, parts: Owned<T>) {
+                self.store = parts.0;
+            }
+            fn made_of(parts: Owned<T>) -> Self {
+                Self::of(parts.0)
+            }
         }
-        fn replace_with(&mut self, parts: Owned<T>) {
-            self.store = parts.0;
+        impl<T, S> $name<T, S> {
+            pub(crate) fn of(store: Store<T>) -> Self {
+                Self { store, label: PhantomData }
+            }
+            /// The same entries under another semiring: a few pointers are copied.
+            pub fn over<R>(&self) -> $name<T, R> {
+                $name::of(self.store.clone())
+            }
+            /// Where the entries are and operations run.
+            pub fn device(&self) -> Device {
+                self.store.device
+            }
         }
-        fn made_of(parts: Owned<T>) -> Self {
-            Self::of(parts.0)
+        impl<T: Scalar, S> $name<T, S> {
+            /// Number of entries stored, zeros among them.
+            pub fn nvals(&self) -> u64 {
+                self.store.nvals()
+            }
+            /// The same entries in the memory of `device`; nothing is copied where they are there already.
+            ///
+            /// # Errors
+            /// `Unavailable` without such a device, `OutOfMemory`.
+            pub fn to(&self, device: &Device) -> Result<Self> {
+                if *device == self.store.device { Ok(self.clone()) } else { self.store.to(*device).map(Self::of) }
+            }
+            /// The positions of the entries as a structural mask: a stored zero counts.
+            pub fn structure(&self) -> Mask {
+                Mask::structural(self.store.pattern())
+            }
         }
-    }
-    impl<T, S> $name<T, S> {
-        pub(crate) fn of(store: Store<T>) -> Self {
-            Self { store, label: PhantomData }
-        }
-        /// The same entries under another semiring: a few pointers are copied.
-        pub fn over<R>(&self) -> $name<T, R> {
-            $name::of(self.store.clone())
-        }
-        /// Where the entries are and operations run.
-        pub fn device(&self) -> Device {
-            self.store.device
-        }
-    }
-    impl<T: Scalar, S> $name<T, S> {
-        /// Number of entries stored, zeros among them.
-        pub fn nvals(&self) -> u64 {
-            self.store.nvals()
-        }
-        /// The same entries in the memory of `device`; nothing is copied where they are there already.
-        ///
-        /// # Errors
-        /// `Unavailable` without such a device, `OutOfMemory`.
-        pub fn to(&self, device: &Device) -> Result<Self> {
-            if *device == self.store.device { Ok(self.clone()) } else { self.store.to(*device).map(Self::of) }
-        }
-        /// The positions of the entries as a structural mask: a stored zero counts.
-        pub fn structure(&self) -> Mask {
-            Mask::structural(self.store.pattern())
-        }
-    }
-} }
+    };
+}
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
@@ -168,7 +170,8 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     let (col_axis, j) = places(operation, "column", ncols, columns)?;
     let shape = (row_axis.places(), col_axis.places());
     let body = on_backend!(device, |backend| { backend.build::<T, F>(shape, &i, &j, values, refuse)?.map(Body::from) });
-    let body = body.map_err(|e| Error::DuplicateEntry { operation, row: rows[e], column: columns[e], position: e as u64 })?;
+    let body =
+        body.map_err(|e| Error::DuplicateEntry { operation, row: rows[e], column: columns[e], position: e as u64 })?;
     Ok(Store { rows: row_axis, cols: col_axis, body, device })
 }
 
@@ -296,8 +299,10 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `OutOfMemory`; `InvalidValue` from 2³² on.
     pub fn full(n: u64, value: T) -> Result<Self> {
         let operation = "full";
-        let places = u32::try_from(n)
-            .map_err(|_| Error::InvalidValue { operation, reason: format!("a full vector of length {n} is too long") })?;
+        let places = u32::try_from(n).map_err(|_| Error::InvalidValue {
+            operation,
+            reason: format!("a full vector of length {n} is too long"),
+        })?;
         let mut indices = crate::memory::with_capacity(operation, places as usize)?;
         indices.extend(0..places);
         let pattern = Pattern { nrows: 1, ncols: places as usize, offsets: vec![0, n], indices };
@@ -365,4 +370,3 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
     on_backend!(store.device, |backend| { backend.get(&backend.csr(&store.body)?, row, column as u32) })
 }
-

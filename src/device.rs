@@ -1,5 +1,7 @@
 //! Where data lives and operations run.
+use crate::error::{Error, Result};
 use std::fmt;
+use std::str::FromStr;
 
 /// A place to compute on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,12 +15,62 @@ pub enum Device {
     Cuda(u32),
 }
 
+/// Environment variable that overrides [`Device::best`].
+pub const DEVICE_VARIABLE: &str = "OPLUS_DEVICE";
+
+impl Device {
+    /// The first GPU where one can be used, else the CPU; `OPLUS_DEVICE=cpu|cuda|cuda:N|reference` overrides. Never panics;
+    /// a variable that names no device is passed over.
+    pub fn best() -> Device {
+        if let Some(device) = std::env::var(DEVICE_VARIABLE).ok().and_then(|text| text.parse().ok()) {
+            return device;
+        }
+        if Device::Cuda(0).check().is_ok() { Device::Cuda(0) } else { Device::Cpu }
+    }
+
+    /// Whether operations can run here, compiling kernels included.
+    ///
+    /// # Errors
+    /// `Unavailable`, saying why and what would help.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(ordinal) => {
+                crate::backend::cuda::Cuda::open(*ordinal)?;
+                crate::backend::cuda::nvrtc::Nvrtc::get().map(|_| ())
+            }
+            #[cfg(not(feature = "cuda"))]
+            Device::Cuda(_) => Err(Error::Unavailable {
+                device: self.to_string(),
+                reason: "oplus was built without the feature `cuda`".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Device::Reference => f.write_str("reference"),
             Device::Cpu => f.write_str("cpu"),
             Device::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+        }
+    }
+}
+
+impl FromStr for Device {
+    type Err = Error;
+    /// `cpu`, `cuda` (the first), `cuda:N`, `reference`.
+    fn from_str(text: &str) -> Result<Device> {
+        match text {
+            "cpu" => Ok(Device::Cpu),
+            "cuda" => Ok(Device::Cuda(0)),
+            "reference" => Ok(Device::Reference),
+            other => other.strip_prefix("cuda:").and_then(|n| n.parse().ok()).map(Device::Cuda).ok_or_else(|| {
+                let reason = format!("{other:?} is no device: cpu, cuda, cuda:N or reference");
+                Error::InvalidValue { operation: "device", reason }
+            }),
         }
     }
 }

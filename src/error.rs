@@ -46,7 +46,9 @@ pub enum Error {
         bound: u64,
     },
     /// The same position twice and no operator to combine the values.
-    #[error("{operation}: duplicate entry ({row}, {column}) at position {position} and no operator to combine the values")]
+    #[error(
+        "{operation}: duplicate entry ({row}, {column}) at position {position} and no operator to combine the values"
+    )]
     DuplicateEntry {
         /// The operation asked for.
         operation: &'static str,

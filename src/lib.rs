@@ -1,9 +1,13 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
 pub mod algebra;
-mod backend;
+pub mod algorithm;
+#[doc(hidden)]
+pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
+pub mod generate;
+pub mod io;
 pub mod mask;
 mod memory;
 pub mod operation;

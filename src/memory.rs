@@ -35,11 +35,3 @@ pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec
 pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> Result<()> {
     v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, n))
 }
-
-/// Room for `n` values that the caller writes, each one, before reading any.
-pub(crate) fn uninitialized<T: bytemuck::Pod>(operation: &'static str, n: usize) -> Result<Vec<std::mem::MaybeUninit<T>>> {
-    let mut v = with_capacity(operation, n)?;
-    // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
-    unsafe { v.set_len(n) };
-    Ok(v)
-}

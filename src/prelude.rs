@@ -1,5 +1,6 @@
 //! The names a program uses: `use oplus::prelude::*;`.
 pub use crate::algebra::*;
+pub use crate::algorithm;
 pub use crate::container::{Container, Matrix, Vector};
 pub use crate::device::Device;
 pub use crate::error::{Error, Result};

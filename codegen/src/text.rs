@@ -32,7 +32,7 @@ pub struct Reads {
     pub b: bool,
     /// The position (i, k, j) of the product.
     pub position: bool,
-    /// The operands were exchanged: row and column of the position are to be exchanged as well.
+    /// The operands were exchanged: row and column of the position are exchanged as well.
     pub flipped: bool,
 }
 
@@ -47,49 +47,24 @@ pub enum Terminal<T> {
     Value(T),
 }
 
-/// The monoid's native-atomic kind: which hardware atomic does ⊕, where the type has one.
+/// The monoid as a native atomic operation, as far as it is one; the kernel decides by type whether to use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Atomic {
-    /// None: a compare-and-swap loop.
+    /// No native operation: a compare-and-swap loop, or exclusive ownership.
     #[default]
     None,
-    /// x + y.
+    /// Wrapping integer or floating sum.
     Add,
-    /// min(x, y).
+    /// Smallest value (NaN loses against a number).
     Min,
-    /// max(x, y).
+    /// Largest value (NaN loses against a number).
     Max,
-    /// x ∨ y.
+    /// Bitwise or, or logical or on `bool`.
     Or,
-    /// x ∧ y.
+    /// Bitwise and, or logical and on `bool`.
     And,
-    /// x ⊻ y.
+    /// Bitwise or logical exclusive or.
     Xor,
-    /// The first one stays.
+    /// `Any`: the term with the smallest inner index k.
     First,
-}
-
-/// All the generator needs to know of a semiring over given scalars.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SemiringText {
-    /// For people: `MinPlus`.
-    pub name: String,
-    /// The left operand's scalar.
-    pub a: ScalarText,
-    /// The right operand's scalar.
-    pub b: ScalarText,
-    /// The scalar of products and sums.
-    pub c: ScalarText,
-    /// ⊕: two parameters.
-    pub add: OperatorText,
-    /// Which hardware atomic does ⊕.
-    pub atomic: Atomic,
-    /// ⊗: three parameters, a, b, at.
-    pub multiply: OperatorText,
-    /// What ⊗ looks at.
-    pub reads: Reads,
-    /// Bit-exact literal of ⊕'s identity.
-    pub identity: String,
-    /// When a running sum can stop.
-    pub terminal: Terminal<String>,
 }

@@ -62,62 +62,62 @@ pub trait Multiply<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 }
 
 operator! { /// x + y; integers wrap.
-    pub Plus[T: Number](T, T) -> T = |x, y| add(x, y) }
+pub Plus[T: Number](T, T) -> T = |x, y| add(x, y) }
 operator! { /// x − y; integers wrap.
-    pub Minus[T: Number](T, T) -> T = |x, y| sub(x, y) }
+pub Minus[T: Number](T, T) -> T = |x, y| sub(x, y) }
 operator! { /// x · y; integers wrap.
-    pub Times[T: Number](T, T) -> T = |x, y| mul(x, y) }
+pub Times[T: Number](T, T) -> T = |x, y| mul(x, y) }
 operator! { /// x / y; never traps: x/0 is the end of the integer's range on x's side, 0/0 is 0.
-    pub Div[T: Number](T, T) -> T = |x, y| div(x, y) }
+pub Div[T: Number](T, T) -> T = |x, y| div(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the largest is +∞: it stays. The ⊗ of (min,+).
-    pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
+pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the smallest is −∞: it stays. The ⊗ of (max,+).
-    pub PlusBottom[T: Number](T, T) -> T = |x, y| add_bottom(x, y) }
+pub PlusBottom[T: Number](T, T) -> T = |x, y| add_bottom(x, y) }
 operator! { /// x · y; integers stop at the ends of their range.
-    pub TimesSaturating[T: Number](T, T) -> T = |x, y| mul_sat(x, y) }
+pub TimesSaturating[T: Number](T, T) -> T = |x, y| mul_sat(x, y) }
 operator! { /// min(x, y), NaN omitted.
-    pub Min[T: Number](T, T) -> T = |x, y| min(x, y) }
+pub Min[T: Number](T, T) -> T = |x, y| min(x, y) }
 operator! { /// max(x, y), NaN omitted.
-    pub Max[T: Number](T, T) -> T = |x, y| max(x, y) }
+pub Max[T: Number](T, T) -> T = |x, y| max(x, y) }
 operator! { /// x ∨ y.
-    pub Lor[](bool, bool) -> bool = |x, y| x || y }
+pub Lor[](bool, bool) -> bool = |x, y| x || y }
 operator! { /// x ∧ y.
-    pub Land[](bool, bool) -> bool = |x, y| x && y }
+pub Land[](bool, bool) -> bool = |x, y| x && y }
 operator! { /// x ⊻ y.
-    pub Lxor[](bool, bool) -> bool = |x, y| x != y }
+pub Lxor[](bool, bool) -> bool = |x, y| x != y }
 operator! { /// x ≡ y.
-    pub Lxnor[](bool, bool) -> bool = |x, y| x == y }
+pub Lxnor[](bool, bool) -> bool = |x, y| x == y }
 operator! { /// x.
-    pub First[A: Scalar, B: Scalar](A, B) -> A = |x, _| x }
+pub First[A: Scalar, B: Scalar](A, B) -> A = |x, _| x }
 operator! { /// y.
-    pub Second[A: Scalar, B: Scalar](A, B) -> B = |_, y| y }
+pub Second[A: Scalar, B: Scalar](A, B) -> B = |_, y| y }
 operator! { /// Either; the one met first, so the one with the smallest index.
-    pub Any[T: Scalar](T, T) -> T = |x, _| x }
+pub Any[T: Scalar](T, T) -> T = |x, _| x }
 operator! { /// x = y.
-    pub Eq[T: Number](T, T) -> bool = |x, y| x == y }
+pub Eq[T: Number](T, T) -> bool = |x, y| x == y }
 operator! { /// x ≠ y.
-    pub Ne[T: Number](T, T) -> bool = |x, y| x != y }
+pub Ne[T: Number](T, T) -> bool = |x, y| x != y }
 operator! { /// x < y.
-    pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
+pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
 operator! { /// x ≤ y.
-    pub Le[T: Number](T, T) -> bool = |x, y| x <= y }
+pub Le[T: Number](T, T) -> bool = |x, y| x <= y }
 operator! { /// x > y.
-    pub Gt[T: Number](T, T) -> bool = |x, y| x > y }
+pub Gt[T: Number](T, T) -> bool = |x, y| x > y }
 operator! { /// x ≥ y.
-    pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
+pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
 
 unary_operator! { /// x.
-    pub Identity[T: Scalar](T) -> T = |x| x }
+pub Identity[T: Scalar](T) -> T = |x| x }
 unary_operator! { /// −x; integers wrap.
-    pub Negate[T: Number](T) -> T = |x| neg(x) }
+pub Negate[T: Number](T) -> T = |x| neg(x) }
 unary_operator! { /// |x|.
-    pub Abs[T: Number](T) -> T = |x| abs(x) }
+pub Abs[T: Number](T) -> T = |x| abs(x) }
 unary_operator! { /// 1 / x.
-    pub Inverse[T: Number](T) -> T = |x| inv(x) }
+pub Inverse[T: Number](T) -> T = |x| inv(x) }
 unary_operator! { /// ¬x.
-    pub Not[](bool) -> bool = |x| !x }
+pub Not[](bool) -> bool = |x| !x }
 unary_operator! { /// x ≠ 0.
-    pub IsTrue[T: Truth](T) -> bool = |x| truth(x) }
+pub IsTrue[T: Truth](T) -> bool = |x| truth(x) }
 
 /// 1 for every product; `C` is the counter. A multiply of its own because its output is no operand's type.
 #[derive(Clone, Copy, Debug, Default)]
@@ -179,39 +179,39 @@ positional! {
 }
 
 index_operator! { /// The row.
-    pub RowIndex[A: Scalar](A, i64) -> i64 = |_, i, _, y| add(i, y) }
+pub RowIndex[A: Scalar](A, i64) -> i64 = |_, i, _, y| add(i, y) }
 index_operator! { /// The column.
-    pub ColIndex[A: Scalar](A, i64) -> i64 = |_, _, j, y| add(j, y) }
+pub ColIndex[A: Scalar](A, i64) -> i64 = |_, _, j, y| add(j, y) }
 index_operator! { /// The diagonal, j − i + thunk.
-    pub DiagIndex[A: Scalar](A, i64) -> i64 = |_, i, j, y| add(sub(j, i), y) }
+pub DiagIndex[A: Scalar](A, i64) -> i64 = |_, i, j, y| add(sub(j, i), y) }
 index_operator! { /// On or below the thunk-th diagonal.
-    pub Tril[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) <= y }
+pub Tril[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) <= y }
 index_operator! { /// On or above the thunk-th diagonal.
-    pub Triu[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) >= y }
+pub Triu[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) >= y }
 index_operator! { /// On the thunk-th diagonal.
-    pub Diag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) == y }
+pub Diag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) == y }
 index_operator! { /// Off the thunk-th diagonal.
-    pub Offdiag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) != y }
+pub Offdiag[A: Scalar](A, i64) -> bool = |_, i, j, y| sub(j, i) != y }
 index_operator! { /// In rows up to the thunk.
-    pub RowLe[A: Scalar](A, i64) -> bool = |_, i, _, y| i <= y }
+pub RowLe[A: Scalar](A, i64) -> bool = |_, i, _, y| i <= y }
 index_operator! { /// In rows above the thunk.
-    pub RowGt[A: Scalar](A, i64) -> bool = |_, i, _, y| i > y }
+pub RowGt[A: Scalar](A, i64) -> bool = |_, i, _, y| i > y }
 index_operator! { /// In columns up to the thunk.
-    pub ColLe[A: Scalar](A, i64) -> bool = |_, _, j, y| j <= y }
+pub ColLe[A: Scalar](A, i64) -> bool = |_, _, j, y| j <= y }
 index_operator! { /// In columns above the thunk.
-    pub ColGt[A: Scalar](A, i64) -> bool = |_, _, j, y| j > y }
+pub ColGt[A: Scalar](A, i64) -> bool = |_, _, j, y| j > y }
 index_operator! { /// Value equal to the thunk; NaN never.
-    pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
+pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
 index_operator! { /// Value different from the thunk; NaN always.
-    pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
+pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
 index_operator! { /// Value below the thunk.
-    pub ValueLt[A: Number](A, A) -> bool = |x, _, _, y| x < y }
+pub ValueLt[A: Number](A, A) -> bool = |x, _, _, y| x < y }
 index_operator! { /// Value up to the thunk.
-    pub ValueLe[A: Number](A, A) -> bool = |x, _, _, y| x <= y }
+pub ValueLe[A: Number](A, A) -> bool = |x, _, _, y| x <= y }
 index_operator! { /// Value above the thunk.
-    pub ValueGt[A: Number](A, A) -> bool = |x, _, _, y| x > y }
+pub ValueGt[A: Number](A, A) -> bool = |x, _, _, y| x > y }
 index_operator! { /// Value from the thunk up.
-    pub ValueGe[A: Number](A, A) -> bool = |x, _, _, y| x >= y }
+pub ValueGe[A: Number](A, A) -> bool = |x, _, _, y| x >= y }
 
 /// A unary operator as an index operator that looks at the value alone.
 #[derive(Clone, Copy, Debug, Default)]

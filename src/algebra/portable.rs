@@ -33,28 +33,15 @@ pub fn add_sat<T: Number>(x: T, y: T) -> T {
 pub fn mul_sat<T: Number>(x: T, y: T) -> T {
     x.times_saturating(y)
 }
-/// Saturating x + y in which the largest integer is +∞ and stays so.
+/// Saturating x + y in which the largest integer is +∞ and stays so; floats as IEEE has it.
 #[inline(always)]
 pub fn add_top<T: Number>(x: T, y: T) -> T {
-    if x == T::TOP {
-        // For floats ∞ + (−∞) is NaN, as IEEE has it.
-        return if T::TOP.minus(T::TOP) == T::ZERO { x } else { x.plus(y) };
-    }
-    if y == T::TOP {
-        return if T::TOP.minus(T::TOP) == T::ZERO { y } else { x.plus(y) };
-    }
-    x.plus_saturating(y)
+    if T::SATURATES && (x == T::TOP || y == T::TOP) { T::TOP } else { x.plus_saturating(y) }
 }
-/// Saturating x + y in which the smallest integer is −∞ and stays so.
+/// Saturating x + y in which the smallest integer is −∞ and stays so; floats as IEEE has it.
 #[inline(always)]
 pub fn add_bottom<T: Number>(x: T, y: T) -> T {
-    if x == T::BOTTOM {
-        return if T::BOTTOM.minus(T::BOTTOM) == T::ZERO { x } else { x.plus(y) };
-    }
-    if y == T::BOTTOM {
-        return if T::BOTTOM.minus(T::BOTTOM) == T::ZERO { y } else { x.plus(y) };
-    }
-    x.plus_saturating(y)
+    if T::SATURATES && (x == T::BOTTOM || y == T::BOTTOM) { T::BOTTOM } else { x.plus_saturating(y) }
 }
 /// min(x, y), NaN omitted.
 #[inline(always)]
@@ -74,8 +61,7 @@ pub fn abs<T: Number>(x: T) -> T {
 /// 0 − x; integers wrap, a float only changes its sign.
 #[inline(always)]
 pub fn neg<T: Number>(x: T) -> T {
-    // −0.0 · −1 would do as well; 0 − x would lose the sign of zero.
-    x.times(T::ZERO.minus(T::ONE))
+    x.negated()
 }
 /// 1 / x.
 #[inline(always)]

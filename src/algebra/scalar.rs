@@ -29,15 +29,17 @@ pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
 }
 
 /// The bytes of scalars, for the way to a device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
     // SAFETY: no padding by the trait's contract, so every byte is initialised; u8 has no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The scalars in bytes that came from a device; `None` where the bytes hold no whole number of values or no value.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> crate::error::Result<Vec<T>> {
     let size = size_of::<T>();
-    if bytes.len() % size != 0 || !bytes.chunks_exact(size).all(T::is_valid) {
+    if !bytes.len().is_multiple_of(size) || !bytes.chunks_exact(size).all(T::is_valid) {
         let reason = format!("{} bytes from the device are not values of {}", bytes.len(), T::TEXT.name);
         return Err(crate::error::Error::InvalidValue { operation, reason });
     }
@@ -61,6 +63,10 @@ pub trait Number: Scalar + PartialOrd {
     const TOP: Self;
     /// Identity of max: the smallest value, −∞ for floats.
     const BOTTOM: Self;
+    /// Whether `TOP` and `BOTTOM` are ends of a range that stand for ±∞ (integers), not ±∞ themselves (floats).
+    const SATURATES: bool;
+    /// −x; integers wrap, a float only changes its sign.
+    fn negated(self) -> Self;
     /// x + y, integers wrap.
     fn plus(self, y: Self) -> Self;
     /// x − y, integers wrap.
@@ -99,7 +105,13 @@ pub trait Truth: Scalar {
 
 fn divide<T: PrimInt>(x: T, y: T) -> T {
     if y.is_zero() {
-        return if x.is_zero() { T::zero() } else if x < T::zero() { T::min_value() } else { T::max_value() };
+        return if x.is_zero() {
+            T::zero()
+        } else if x < T::zero() {
+            T::min_value()
+        } else {
+            T::max_value()
+        };
     }
     // Only MIN / −1 overflows; it wraps to MIN.
     x.checked_div(&y).unwrap_or_else(T::min_value)
@@ -117,6 +129,8 @@ macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
         const ONE: Self = 1;
         const TOP: Self = $t::MAX;
         const BOTTOM: Self = $t::MIN;
+        const SATURATES: bool = true;
+        #[inline(always)] fn negated(self) -> Self { self.wrapping_neg() }
         #[inline(always)] fn plus(self, y: Self) -> Self { WrappingAdd::wrapping_add(&self, &y) }
         #[inline(always)] fn minus(self, y: Self) -> Self { WrappingSub::wrapping_sub(&self, &y) }
         #[inline(always)] fn times(self, y: Self) -> Self { WrappingMul::wrapping_mul(&self, &y) }
@@ -148,14 +162,21 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         const ONE: Self = 1.0;
         const TOP: Self = $t::INFINITY;
         const BOTTOM: Self = $t::NEG_INFINITY;
+        const SATURATES: bool = false;
+        #[inline(always)] fn negated(self) -> Self { -self }
         #[inline(always)] fn plus(self, y: Self) -> Self { self + y }
         #[inline(always)] fn minus(self, y: Self) -> Self { self - y }
         #[inline(always)] fn times(self, y: Self) -> Self { self * y }
         #[inline(always)] fn over(self, y: Self) -> Self { self / y }
         #[inline(always)] fn plus_saturating(self, y: Self) -> Self { self + y }
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
-        #[inline(always)] fn least(self, y: Self) -> Self { Float::min(self, y) }
-        #[inline(always)] fn greatest(self, y: Self) -> Self { Float::max(self, y) }
+        #[inline(always)] fn least(self, y: Self) -> Self {
+            // −0 < +0, so that every backend and order gives the same bits.
+            if self.is_nan() || y < self || (y == self && y.is_sign_negative()) { y } else { self }
+        }
+        #[inline(always)] fn greatest(self, y: Self) -> Self {
+            if self.is_nan() || y > self || (y == self && self.is_sign_negative()) { y } else { self }
+        }
         #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
         #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
         #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }

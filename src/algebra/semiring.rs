@@ -1,7 +1,8 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
 use super::scalar::{Number, Scalar};
-use oplus_codegen::text::{Atomic, Reads, SemiringText, Terminal};
+use oplus_codegen::SemiringText;
+use oplus_codegen::text::{Atomic, Reads, Terminal};
 use std::marker::PhantomData;
 
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
@@ -212,10 +213,7 @@ pub struct FlippedMultiply<S>(PhantomData<S>);
 impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Multiply<A, B> for FlippedMultiply<S> {
     type Out = S::Out;
     const TEXT: oplus_codegen::text::OperatorText = <Flip<S::Multiply> as Multiply<A, B>>::TEXT;
-    const READS: Reads = Reads {
-        flipped: !S::Multiply::READS.flipped,
-        ..<Flip<S::Multiply> as Multiply<A, B>>::READS
-    };
+    const READS: Reads = Reads { flipped: !S::Multiply::READS.flipped, ..<Flip<S::Multiply> as Multiply<A, B>>::READS };
     #[inline(always)]
     fn multiply(a: A, b: B, at: At) -> S::Out {
         S::Multiply::multiply(b, a, At { i: at.j, k: at.k, j: at.i })

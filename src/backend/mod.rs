@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
-pub(crate) mod cuda;
+pub mod cuda;
 pub(crate) mod host;
 pub(crate) mod reference;
 
@@ -38,7 +38,6 @@ pub(crate) struct MxmOptions {
     pub(crate) strategy: Strategy,
     /// B is given transposed: its rows are the columns of the product's right operand.
     pub(crate) transposed_b: bool,
-    pub(crate) memory_limit: Option<u64>,
 }
 
 /// The kernels every device offers.
@@ -116,7 +115,6 @@ pub(crate) trait Backend: Sized {
     /// ⊕ over all entries; `None` where there are none.
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Option<T>>;
     fn transpose<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
-    fn transpose_pattern(&self, a: &Self::Pattern) -> Result<Self::Pattern>;
     /// Rows from triplets in any order; duplicates folded by F in input order. Places are in range.
     /// `Err` of the position of a second entry where `refuse` is set.
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
@@ -204,6 +202,7 @@ impl From<Arc<cuda::DevicePattern>> for PatternBody {
 }
 
 /// Data that its device label says is elsewhere: cannot happen unless a store was put together wrongly.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn misplaced(device: Device) -> Error {
     Error::InvalidValue { operation: "dispatch", reason: format!("the data is not in the memory of {device}") }
 }

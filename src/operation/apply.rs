@@ -16,7 +16,11 @@ type Applied<X, C> = Operation<OfOne<<X as Container>::Scalar, <X as Container>:
 /// assert_eq!(apply_index(&a, ColIndex, 1).eval()?.entries()?, [(0, 1, 2)]);
 /// # Ok(()) }
 /// ```
-pub fn apply_index<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y>>(a: &X, _op: F, thunk: Y) -> Applied<X, F::Out> {
+pub fn apply_index<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y>>(
+    a: &X,
+    _op: F,
+    thunk: Y,
+) -> Applied<X, F::Out> {
     let run = move |a: &Store<X::Scalar>| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {

@@ -40,11 +40,7 @@ where
 /// assert_eq!(ewise_mult(&x, &y, Times).eval()?.entries()?, [(1, 6)]);
 /// # Ok(()) }
 /// ```
-pub fn ewise_mult<X, Z, F>(
-    a: &X,
-    b: &Z,
-    _op: F,
-) -> Operation<OfTwo<X::Scalar, Z::Scalar, X::Of<F::Out, X::Label>>>
+pub fn ewise_mult<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<X::Scalar, Z::Scalar, X::Of<F::Out, X::Label>>>
 where
     X: Container,
     Z: Container<Kind = X::Kind>,
@@ -52,9 +48,7 @@ where
 {
     let run = |a: &Store<X::Scalar>, b: &Store<Z::Scalar>| {
         let body = on_backend!(a.device, |backend| {
-            Body::from(
-                backend.intersection::<X::Scalar, Z::Scalar, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?,
-            )
+            Body::from(backend.intersection::<X::Scalar, Z::Scalar, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?)
         });
         Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
     };

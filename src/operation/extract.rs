@@ -17,7 +17,7 @@ pub struct Rows<T, S> {
     label: PhantomData<fn() -> S>,
 }
 
-/// T(r, :) = A(rows[r], :); an index may occur more than once. O(rows + nnz(T)).
+/// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
 ///
 /// # Errors
 /// At the end: `IndexOutOfBounds` naming the position in the list.
@@ -51,9 +51,8 @@ impl<T: Scalar, S> Compute for Rows<T, S> {
         let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows.len())?;
         places.extend(self.rows.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
         let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
-        let body = on_backend!(a.device, |backend| {
-            Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?)
-        });
+        let body =
+            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?) });
         let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {
             operation: self.name(),
             what: "number of rows",

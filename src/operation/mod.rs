@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 
 mod accumulate;
 mod apply;
+mod cast;
 mod ewise;
 mod extract;
 mod product;
@@ -25,6 +26,7 @@ mod transpose;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use cast::cast;
 pub use ewise::{ewise_add, ewise_mult};
 pub use extract::extract_rows;
 pub use product::{Product, Same, mxm, mxv, vxm};
@@ -125,7 +127,10 @@ impl<K: Compute, F> Operation<K, F> {
         let (t, masked) = self.kernel.compute(mask.as_ref())?;
         let t = if mask.is_none() || (masked && self.replace) {
             match F::adopt(t) {
-                Ok(all) => return Ok(c.replace_with(all)),
+                Ok(all) => {
+                    c.replace_with(all);
+                    return Ok(());
+                }
                 Err(t) => t,
             }
         } else {
@@ -169,13 +174,7 @@ pub(crate) fn same_shape(
     if left.1 == right.1 {
         return Ok(());
     }
-    Err(Error::DimensionMismatch {
-        operation,
-        left_name: left.0,
-        left: left.1,
-        right_name: right.0,
-        right: right.1,
-    })
+    Err(Error::DimensionMismatch { operation, left_name: left.0, left: left.1, right_name: right.0, right: right.1 })
 }
 
 /// The store, transposed where asked: row i of the result is column i.

@@ -1,5 +1,5 @@
 //! mxm, mxv, vxm: products over a semiring.
-use super::{Compute, MaskParts, Operation, oriented, same_shape, shape_of};
+use super::{Compute, MaskParts, Operation, oriented, shape_of};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
 use crate::backend::{Body, MaskOn, MxmOptions, Positions, on_backend};
 use crate::container::{Container, Matrix, Owned, Vector};
@@ -152,7 +152,13 @@ pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
-    fn of(kind: Kind, a: &Store<A>, b: &Store<B>, run: Run<A, B, C::Scalar>, run_flipped: Run<A, B, C::Scalar>) -> Self {
+    fn of(
+        kind: Kind,
+        a: &Store<A>,
+        b: &Store<B>,
+        run: Run<A, B, C::Scalar>,
+        run_flipped: Run<A, B, C::Scalar>,
+    ) -> Self {
         let (a, b, options) = ((a.clone(), false), (b.clone(), false), MxmOptions::default());
         Self { kind, a, b, options, run, run_flipped, label: PhantomData }
     }
@@ -176,10 +182,18 @@ impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
         let b_axes = if b_swapped { (&b.cols, &b.rows) } else { (&b.rows, &b.cols) };
         let (mut i, k, mut j) = (a_axes.0.clone(), a_axes.1.union(b_axes.0, operation)?, b_axes.1.clone());
         if let Some(m) = mask {
-            let (mi, mj) = if self.kind == Kind::Mxv { (&m.pattern.cols, &m.pattern.rows) } else { (&m.pattern.rows, &m.pattern.cols) };
+            let (mi, mj) = if self.kind == Kind::Mxv {
+                (&m.pattern.cols, &m.pattern.rows)
+            } else {
+                (&m.pattern.rows, &m.pattern.cols)
+            };
             (i, j) = (i.union(mi, operation)?, j.union(mj, operation)?);
         }
-        let a = if flipped && self.kind == Kind::Mxv { a.on_axes(&k, &i, operation)? } else { a.on_axes(&i, &k, operation)? };
+        let a = if flipped && self.kind == Kind::Mxv {
+            a.on_axes(&k, &i, operation)?
+        } else {
+            a.on_axes(&i, &k, operation)?
+        };
         let b = if b_swapped { b.on_axes(&j, &k, operation)? } else { b.on_axes(&k, &j, operation)? };
         let mask = match mask {
             None => None,
@@ -224,7 +238,7 @@ impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
     }
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
         let (operands, (rows, cols), options, flipped) = self.aligned(mask)?;
-        if options.strategy == Strategy::Dot && !mask.is_some_and(|m| !m.complement) {
+        if options.strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
             let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
             return Err(Error::InvalidValue { operation: self.name(), reason });
         }

@@ -18,9 +18,13 @@ use std::sync::Arc;
 /// assert_eq!(reduce_rows(&a, Plus).transpose_a().eval()?.entries()?, [(0, 1), (1, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(a: &Matrix<T, S>, _monoid: M) -> Operation<OfOne<T, Vector<T, S>>> {
+pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
+    a: &Matrix<T, S>,
+    _monoid: M,
+) -> Operation<OfOne<T, Vector<T, S>>> {
     let run = |a: &Store<T>| {
-        let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(&backend.csr(&a.body)?)?) });
+        let body =
+            on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(&backend.csr(&a.body)?)?) });
         Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
     };
     let a = a.store.clone();

@@ -59,7 +59,9 @@ impl Axis {
     pub(crate) fn same(&self, other: &Axis) -> bool {
         match (self, other) {
             (Axis::Full(n), Axis::Full(m)) => n == m,
-            (Axis::Listed { n, ids }, Axis::Listed { n: m, ids: jds }) => n == m && (Arc::ptr_eq(ids, jds) || ids == jds),
+            (Axis::Listed { n, ids }, Axis::Listed { n: m, ids: jds }) => {
+                n == m && (Arc::ptr_eq(ids, jds) || ids == jds)
+            }
             _ => false,
         }
     }

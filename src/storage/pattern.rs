@@ -40,7 +40,10 @@ impl Pattern {
         }
         if self.offsets[0] != 0 || self.offsets[self.nrows] != self.indices.len() as u64 {
             let (first, last) = (self.offsets[0], self.offsets[self.nrows]);
-            return invalid(format!("offsets run from {first} to {last}, they must run from 0 to {}", self.indices.len()));
+            return invalid(format!(
+                "offsets run from {first} to {last}, they must run from 0 to {}",
+                self.indices.len()
+            ));
         }
         if values != self.indices.len() {
             return invalid(format!("{values} values for {} column indices", self.indices.len()));
@@ -52,7 +55,13 @@ impl Pattern {
             let (row, start) = (self.row(r), self.offsets[r]);
             if let Some(e) = row.iter().position(|c| *c as usize >= self.ncols) {
                 let (position, index) = (start + e as u64, row[e] as u64);
-                return Err(Error::IndexOutOfBounds { operation, what: "column", position, index, bound: self.ncols as u64 });
+                return Err(Error::IndexOutOfBounds {
+                    operation,
+                    what: "column",
+                    position,
+                    index,
+                    bound: self.ncols as u64,
+                });
             }
             if let Some(e) = row.windows(2).position(|w| w[0] >= w[1]) {
                 return invalid(format!("columns of row {r} are not ascending at position {}", start + e as u64 + 1));

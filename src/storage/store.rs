@@ -51,7 +51,12 @@ impl<T: Scalar> Store<T> {
         self.body.nnz()
     }
     pub(crate) fn pattern(&self) -> PatternStore {
-        PatternStore { rows: self.rows.clone(), cols: self.cols.clone(), body: self.body.pattern(), device: self.device }
+        PatternStore {
+            rows: self.rows.clone(),
+            cols: self.cols.clone(),
+            body: self.body.pattern(),
+            device: self.device,
+        }
     }
     /// The same entries in the memory of `device`.
     pub(crate) fn to(&self, device: Device) -> Result<Self> {
@@ -100,11 +105,5 @@ pub(crate) fn same_device(
     if left.1 == right.1 {
         return Ok(left.1);
     }
-    Err(Error::DeviceMismatch {
-        operation,
-        left_name: left.0,
-        left: left.1,
-        right_name: right.0,
-        right: right.1,
-    })
+    Err(Error::DeviceMismatch { operation, left_name: left.0, left: left.1, right_name: right.0, right: right.1 })
 }

@@ -122,10 +122,6 @@ impl Backend for Cpu {
         layout::transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
     }
 
-    fn transpose_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
-        Ok(Arc::new(layout::transpose(a, &memory::filled("transpose", a.nnz(), ())?)?.0))
-    }
-
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,
         shape: (usize, usize),

@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub(crate) struct Reference;
 
 impl Reference {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     const DEVICE: Device = Device::Reference;
 }
 
@@ -147,8 +148,7 @@ impl Backend for Reference {
         at: &Positions,
     ) -> Result<HostCsr<F::Out>> {
         let f = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
-        let rows =
-            (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x))).collect());
+        let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x))).collect());
         Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
     }
 
@@ -183,11 +183,6 @@ impl Backend for Reference {
             }
         }
         Ok(collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter()))
-    }
-
-    fn transpose_pattern(&self, a: &Arc<Pattern>) -> Result<Arc<Pattern>> {
-        let unit = HostCsr { pattern: a.clone(), values: Arc::new(vec![false; a.nnz()]) };
-        Ok(self.transpose(&unit)?.pattern)
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(

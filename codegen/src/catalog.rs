@@ -1,0 +1,136 @@
+//! The templates and the kernel files, embedded: nothing is looked for on disk at run time.
+
+macro_rules! templates {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,
+       semiring $semiring:literal, functions [$($function:literal),*], types [$($alias:literal),*],
+       flags [$($flag:literal),*], numbers [$($number:literal = $default:literal),*];)*) => {
+        /// A strategy kernel file, `codegen/templates/<name>.cu`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Template { $($(#[$doc])* $variant,)* }
+
+        impl Template {
+            /// All templates.
+            pub const ALL: &'static [Template] = &[$(Template::$variant),*];
+            /// The file's name without its ending.
+            #[must_use]
+            pub const fn name(self) -> &'static str { match self { $(Template::$variant => $name),* } }
+            /// The file's text.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $(Template::$variant => include_str!(concat!("../templates/", $name, ".cu"))),* }
+            }
+            /// Whether it is written over a semiring.
+            #[must_use]
+            pub const fn needs_semiring(self) -> bool { match self { $(Template::$variant => $semiring),* } }
+            /// The operators it needs besides.
+            #[must_use]
+            pub const fn functions(self) -> &'static [&'static str] { match self { $(Template::$variant => &[$($function),*]),* } }
+            /// The type names it needs besides.
+            #[must_use]
+            pub const fn types(self) -> &'static [&'static str] { match self { $(Template::$variant => &[$($alias),*]),* } }
+            /// The flags it knows.
+            #[must_use]
+            pub const fn flags(self) -> &'static [&'static str] { match self { $(Template::$variant => &[$($flag),*]),* } }
+            /// The numbers it knows, with their defaults.
+            #[must_use]
+            pub const fn numbers(self) -> &'static [(&'static str, u64)] {
+                match self { $(Template::$variant => &[$(($number, $default)),*]),* }
+            }
+        }
+    };
+}
+
+templates! {
+    /// Prefix sums, sorting and binning: no semiring.
+    Primitives = "primitives", semiring false, functions [], types [], flags [], numbers [];
+    /// Sparse product: work a row, lists of rows by class.
+    SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
+    /// Sparse product: how many columns each row of C has.
+    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.
+    SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
+        numbers ["kernels" = 63];
+    /// Sparse product, masked, reduced to one scalar without being stored.
+    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["masked", "complement", "mapped", "same"], numbers [];
+    /// Sparse matrix by dense or bitmap vector, by rows (pull).
+    Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
+    /// Sparse vector by sparse matrix, by rows of the matrix (push).
+    Spmspv = "spmspv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "matrix_left"], numbers [];
+    /// Vectors between sparse and bitmap form.
+    Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
+}
+
+macro_rules! kernels {
+    ($($path:literal)*) => {
+        /// Every hand-written building block: path under `kernels/`, text.
+        pub const KERNELS: &[(&str, &str)] = &[$(($path, include_str!(concat!("../../kernels/", $path)))),*];
+    };
+}
+
+kernels! {
+    "portable.cuh"
+    "thread/search.cuh"
+    "warp/scan.cuh"
+    "warp/shuffle.cuh"
+    "warp/sort.cuh"
+    "block/team.cuh"
+    "block/sort.cuh"
+    "warp/products.cuh"
+    "block/word_table.cuh"
+    "device/scan.cuh"
+    "device/radix_sort.cuh"
+}
+
+macro_rules! parts {
+    ($($path:literal)*) => {
+        /// What templates share and depends on the semiring: path under `codegen/templates/`, text.
+        pub const PARTS: &[(&str, &str)] = &[$(($path, include_str!(concat!("../templates/", $path)))),*];
+    };
+}
+
+parts! {
+    "part/accumulate.cuh"
+    "part/partial.cuh"
+    "part/spgemm.cuh"
+    "part/spgemm_classes.cuh"
+    "part/spgemm_sums.cuh"
+    "part/spgemm_tiny.cuh"
+}
+
+/// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.
+#[must_use]
+pub fn kernel(path: &str) -> Option<&'static str> {
+    KERNELS.iter().chain(PARTS).find(|k| k.0 == path).map(|k| k.1)
+}
+
+/// Where a file is, from the root of the repository.
+pub(crate) fn location(path: &str) -> String {
+    let folder = if path.starts_with("part/") { "codegen/templates" } else { "kernels" };
+    format!("{folder}/{path}")
+}
+
+/// The file a line includes, if it is `#include "…"`.
+pub(crate) fn include(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("#include \"")?.strip_suffix('"')
+}
+
+impl Template {
+    /// The kernel files it includes, each once, in the order in which they must stand.
+    #[must_use]
+    pub fn kernels(self) -> Vec<&'static str> {
+        fn visit(text: &'static str, seen: &mut Vec<&'static str>) {
+            for path in text.lines().filter_map(include) {
+                if let (false, Some(text)) = (seen.contains(&path), kernel(path)) {
+                    visit(text, seen);
+                    if !seen.contains(&path) {
+                        seen.push(path);
+                    }
+                }
+            }
+        }
+        let mut seen = Vec::new();
+        visit(self.text(), &mut seen);
+        seen
+    }
+}

@@ -1,0 +1,182 @@
+//! The built-in specialisations that are checked in under `kernels/generated/`, to read and to compare against.
+use crate::catalog::Template;
+use crate::error::Error;
+use crate::literal;
+use crate::spec::{FunctionText, SemiringText, Spec};
+use crate::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
+
+/// A scalar that CUDA knows under its Rust name.
+#[must_use]
+pub const fn built_in(name: &'static str, size: usize) -> ScalarText {
+    ScalarText { name, definition: "", size }
+}
+
+const XY: &[&str] = &["x", "y"];
+const BOTH: Reads = Reads { a: true, b: true, position: false, flipped: false };
+
+fn uniform(name: &str, scalar: ScalarText, add: &'static str, atomic: Atomic, multiply: &'static str) -> SemiringText {
+    SemiringText {
+        name: name.to_string(),
+        a: scalar,
+        b: scalar,
+        c: scalar,
+        add: OperatorText { parameters: XY, expression: add },
+        atomic,
+        multiply: OperatorText { parameters: XY, expression: multiply },
+        reads: BOTH,
+        identity: String::new(),
+        terminal: Terminal::Never,
+    }
+}
+
+/// (+, ×), (min, +) in both floats, and (∨, ∧).
+#[must_use]
+pub fn semirings() -> Vec<SemiringText> {
+    let (f32, f64) = (built_in("f32", 4), built_in("f64", 8));
+    let plus = |scalar, zero| SemiringText {
+        identity: zero,
+        ..uniform("plus_times", scalar, "add(x, y)", Atomic::Add, "mul(x, y)")
+    };
+    let min = |scalar, infinity, terminal| SemiringText {
+        identity: infinity,
+        terminal: Terminal::Value(terminal),
+        ..uniform("min_plus", scalar, "min(x, y)", Atomic::Min, "add(x, y)")
+    };
+    vec![
+        plus(f64, literal::f64(0.0)),
+        plus(f32, literal::f32(0.0)),
+        min(f64, literal::f64(f64::INFINITY), literal::f64(f64::NEG_INFINITY)),
+        min(f32, literal::f32(f32::INFINITY), literal::f32(f32::NEG_INFINITY)),
+        SemiringText {
+            identity: literal::bool(false),
+            terminal: Terminal::Value(literal::bool(true)),
+            ..uniform("lor_land", built_in("bool", 1), "x || y", Atomic::Or, "x && y")
+        },
+    ]
+}
+
+/// Paths under `kernels/generated/` and the texts that belong there.
+///
+/// # Errors
+/// None for the built-in semirings, unless a template is broken.
+pub fn files() -> Result<Vec<(String, String)>, Error> {
+    let mut files = Vec::new();
+    for semiring in semirings() {
+        for template in Template::ALL.iter().filter(|t| t.needs_semiring() && t.functions().is_empty()) {
+            let path = format!("{}_{}/{}.cu", semiring.name, semiring.c.name, template.name());
+            files.push((path, Spec::new(*template, 90).semiring(semiring.clone()).source()?));
+        }
+    }
+    for template in
+        Template::ALL.iter().filter(|t| !t.needs_semiring() && t.functions().is_empty() && t.types().is_empty())
+    {
+        files.push((format!("{}.cu", template.name()), Spec::new(*template, 90).source()?));
+    }
+    Ok(files)
+}
+
+/// Semirings that between them take every path of the kernels: native, swapped, locked, value-free, positional, wide.
+#[must_use]
+pub fn trial_semirings() -> Vec<SemiringText> {
+    let mut all = semirings();
+    let (i32, i64, u8, u64) = (built_in("i32", 4), built_in("i64", 8), built_in("u8", 1), built_in("u64", 8));
+    let f32 = built_in("f32", 4);
+    let bool = built_in("bool", 1);
+    all.push(SemiringText {
+        identity: literal::i64(0),
+        ..uniform("plus_times", i64, "add(x, y)", Atomic::Add, "mul(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::i32(i32::MAX),
+        terminal: Terminal::Value(literal::i32(i32::MIN)),
+        ..uniform("min_plus_sat", i32, "min(x, y)", Atomic::Min, "add_sat(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::u8(0),
+        ..uniform("plus_times", u8, "add(x, y)", Atomic::Add, "mul(x, y)")
+    });
+    all.push(SemiringText {
+        identity: literal::i64(i64::MIN),
+        ..uniform("max_plus_user", i64, "max(x, y)", Atomic::None, "add(x, y)")
+    });
+    let blind: &[&str] = &["_", "_"];
+    let none = Reads { a: false, b: false, position: false, flipped: false };
+    all.push(SemiringText {
+        name: "any_secondi".to_string(),
+        a: bool,
+        b: f32,
+        c: u64,
+        add: OperatorText { parameters: &["x", "_"], expression: "x" },
+        atomic: Atomic::First,
+        multiply: OperatorText { parameters: &["_", "_", "at"], expression: "at.k" },
+        reads: Reads { position: true, ..none },
+        identity: literal::u64(0),
+        terminal: Terminal::Always,
+    });
+    all.push(SemiringText {
+        name: "any_pair".to_string(),
+        multiply: OperatorText { parameters: blind, expression: "true" },
+        reads: none,
+        add: OperatorText { parameters: &["x", "_"], expression: "x" },
+        atomic: Atomic::First,
+        terminal: Terminal::Always,
+        identity: literal::bool(false),
+        ..uniform("", bool, "", Atomic::None, "")
+    });
+    all.push(SemiringText {
+        multiply: OperatorText { parameters: blind, expression: "one::<C>()" },
+        reads: none,
+        identity: literal::u64(0),
+        ..uniform("plus_pair", u64, "add(x, y)", Atomic::Add, "")
+    });
+    let hop = ScalarText {
+        name: "Hop",
+        definition: "struct Hop { f64 length; u64 parent; static __device__ Hop make(f64 length, u64 parent) { return {length, parent}; } };",
+        size: 16,
+    };
+    let shorter = "select(lt(x.length, y.length) || (eq(x.length, y.length) && lt(x.parent, y.parent)), x, y)";
+    all.push(SemiringText {
+        multiply: OperatorText {
+            parameters: &["x", "y", "at"],
+            expression: "Hop::make(add(x.length, y.length), at.k)",
+        },
+        reads: Reads { position: true, ..BOTH },
+        identity: "Hop::make(infinity<f64>(), max_value<u64>())".to_string(),
+        ..uniform("shortest_hop", hop, shorter, Atomic::None, "")
+    });
+    all
+}
+
+/// The monoid of a semiring as function `reduce`.
+#[must_use]
+pub fn reduce_by_add(s: &SemiringText) -> FunctionText {
+    FunctionText::new("reduce", vec![s.c, s.c], s.c, s.add).monoid(s.identity.clone(), s.terminal.clone(), s.atomic)
+}
+
+/// Every template over every trial semiring, in its variants, by name: what tests compile and run.
+#[must_use]
+pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
+    let mut all = vec![("primitives".to_string(), Spec::new(Template::Primitives, architecture))];
+    for mask in ["", "masked", "complement"] {
+        let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
+        let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
+        for reduce in [false, true] {
+            let spec = with_mask(Spec::new(Template::SpgemmAnalyze, architecture)).flag("reduce", reduce);
+            all.push((name(if reduce { "spgemm_analyze-reduce" } else { "spgemm_analyze" }), spec));
+        }
+        all.push((name("spgemm_symbolic"), with_mask(Spec::new(Template::SpgemmSymbolic, architecture))));
+        for s in trial_semirings() {
+            for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv] {
+                let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
+                all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
+            }
+            for same in [false, true] {
+                let spec =
+                    Spec::new(Template::SpgemmReduce, architecture).semiring(s.clone()).function(reduce_by_add(&s));
+                let label = if same { "spgemm_reduce_same" } else { "spgemm_reduce" };
+                all.push((name(&format!("{label}-{}_{}", s.name, s.c.name)), with_mask(spec).flag("same", same)));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,94 @@
+//! Sizes the host must know to launch a kernel: the same formulas as in the templates, which assert that they agree.
+use crate::spec::{SemiringText, Spec};
+use crate::text::{Atomic, Terminal};
+use crate::tuning::Tuning;
+
+/// Table sizes of the sparse product.
+pub const TABLES: usize = 5;
+
+/// How to launch the kernels of one table size of the sparse product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableLaunch {
+    /// Threads of a block.
+    pub block: u32,
+    /// Rows a block works on at once.
+    pub teams: u32,
+    /// Dynamic shared bytes.
+    pub shared: u32,
+    /// Sums a row may have; 0 for the symbolic kernels.
+    pub values: u32,
+}
+
+const fn rounded(bytes: u32) -> u32 {
+    bytes.div_ceil(16) * 16
+}
+
+impl SemiringText {
+    /// Whether sums may be pre-set, and whether all products are one constant that ⊕ keeps.
+    fn kind(&self) -> (bool, bool) {
+        let boolean = matches!(self.atomic, Atomic::Or | Atomic::And | Atomic::Xor);
+        let number = self.c.definition.is_empty() && self.c.name != "bool";
+        let native = !matches!(self.atomic, Atomic::None | Atomic::First);
+        let exact = (number && native) || (self.c.name == "bool" && boolean);
+        let value_free = !(self.reads.a || self.reads.b || self.reads.position);
+        let keeps = matches!(self.atomic, Atomic::Min | Atomic::Max | Atomic::Or | Atomic::And | Atomic::First);
+        (exact, value_free && (keeps || self.terminal == Terminal::Always))
+    }
+}
+
+/// Bytes a warp keeps for the rows of B it walks; scan words and counters of a team.
+const WARP_PRODUCTS: u32 = 512;
+const TEAM: u32 = 34 * 8 + 16;
+
+impl Spec {
+    fn masked(&self) -> bool {
+        self.flags.iter().any(|f| f.0 == "masked" && f.1)
+    }
+
+    /// Shared bytes a sum takes in table size `table`, its state included; 0 where none is kept.
+    #[must_use]
+    pub fn value_bytes(&self, table: usize) -> Option<u32> {
+        let semiring = self.semiring.as_ref()?;
+        let (threads, ..) = Tuning::of(self.architecture).tables().get(table).copied()?;
+        let (exact, constant) = semiring.kind();
+        let state = if exact || threads == 32 { 0 } else { 4 };
+        Some(if constant { 0 } else { u32::try_from(semiring.c.size).ok()? + state })
+    }
+
+    /// Launch shape of table size `table` (0 to 4) in the symbolic phase (no semiring), the numeric one or a reduction.
+    #[must_use]
+    pub fn table_launch(&self, table: usize) -> Option<TableLaunch> {
+        let tuning = Tuning::of(self.architecture);
+        let (threads, slots, bytes) = tuning.tables().get(table).copied()?;
+        let block = if threads == 32 { tuning.table_warp_block } else { threads };
+        let teams = block / threads;
+        let fixed = TEAM + WARP_PRODUCTS * (threads / 32);
+        let bits = |slots: u32, arrays: u32| rounded(4 * slots * (arrays + if self.masked() { 2 } else { 0 }));
+        let Some(semiring) = self.semiring.as_ref() else {
+            let slots = if table + 1 == TABLES { tuning.symbolic4_slots } else { slots };
+            return Some(TableLaunch { block, teams, shared: teams * (fixed + bits(slots, 2)), values: 0 });
+        };
+        let (exact, constant) = semiring.kind();
+        let size = u32::try_from(semiring.c.size).ok()?;
+        // A constant needs no sums, but parts of rows still need a bound.
+        let values = bytes / self.value_bytes(table)?.max(1) / 32 * 32;
+        let state_words = match (exact, threads) {
+            (true, _) => 0,
+            (false, 32) => values.div_ceil(32),
+            (false, _) => values,
+        };
+        let sums = if constant { 0 } else { rounded(4 * state_words) + rounded(values * size) };
+        Some(TableLaunch { block, teams, shared: teams * (fixed + bits(slots, 4) + sums), values })
+    }
+
+    /// `shared_bytes::…`, for the templates' assertions.
+    pub(crate) fn shared_bytes(&self) -> String {
+        let phase = if self.semiring.is_some() { "numeric" } else { "symbolic" };
+        let table = |t: usize| {
+            let shared = self.table_launch(t)?.shared;
+            Some(format!("constexpr u32 {phase}_table{t} = {shared};\n"))
+        };
+        let tables: String = (0..TABLES).filter_map(table).collect();
+        format!("namespace shared_bytes {{\n{tables}}}  // namespace shared_bytes\n")
+    }
+}

@@ -1,0 +1,201 @@
+//! Tuning numbers, one table an architecture, for the kernels (as `tuning::name`) and for the host that launches them.
+
+macro_rules! tuning {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// The numbers for one architecture.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub struct Tuning { $($(#[$doc])* pub $name: u32,)* }
+        impl Tuning {
+            /// Names and values, in order.
+            #[must_use]
+            pub fn entries(&self) -> Vec<(&'static str, u32)> { vec![$((stringify!($name), self.$name)),*] }
+        }
+    };
+}
+
+tuning! {
+    /// Threads of a block in the device-wide primitives.
+    primitive_block,
+    /// Items a thread handles in the device-wide scan.
+    scan_items,
+    /// Items a thread handles in the device-wide radix sort.
+    sort_items,
+    /// Threads of a block of the row analysis.
+    analyze_block,
+    /// Lanes that share a row of A there.
+    analyze_lanes,
+    /// Rows of A with more entries are analysed by a whole block.
+    analyze_long,
+    /// Threads of a block of the binning kernels, one a row.
+    bin_block,
+    /// Threads of a block of the kernels for rows of at most 32 products.
+    tiny_block,
+    /// Threads of a block whose warps are teams of their own.
+    table_warp_block,
+    /// Threads of a block of the reduction of rows.
+    reduce_block,
+    /// Threads of a block of the matrix-vector products.
+    spmv_block,
+    /// Rows with more entries get a block of their own there.
+    spmv_long,
+    /// How many times more words than a table holds a row may seem to have, before compression.
+    table_optimism,
+    /// A warp takes a row of at most this many products …
+    warp_products,
+    /// … or of at most this part of all products.
+    warp_share,
+    /// Batches of 32 products in flight in the symbolic phase.
+    symbolic_batch,
+    /// Batches of 32 products in flight in the numeric phase.
+    numeric_batch,
+    /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
+    most_turns,
+    /// Slots of the largest table in the symbolic phase.
+    symbolic4_slots,
+    /// A row is cut into slices of columns so that there are about this many units in all …
+    slice_units,
+    /// … but none with fewer products than this.
+    slice_products,
+    /// Table size 0: threads of a team.
+    table0_threads,
+    /// Table size 0: slots for words of 32 columns.
+    table0_slots,
+    /// Table size 0: bytes for the sums.
+    table0_bytes,
+    /// Table size 1: threads of a team.
+    table1_threads,
+    /// Table size 1: slots for words of 32 columns.
+    table1_slots,
+    /// Table size 1: bytes for the sums.
+    table1_bytes,
+    /// Table size 2: threads of a team.
+    table2_threads,
+    /// Table size 2: slots for words of 32 columns.
+    table2_slots,
+    /// Table size 2: bytes for the sums.
+    table2_bytes,
+    /// Table size 2: most products of a row.
+    table2_products,
+    /// Table size 3: threads of a team.
+    table3_threads,
+    /// Table size 3: slots for words of 32 columns.
+    table3_slots,
+    /// Table size 3: bytes for the sums.
+    table3_bytes,
+    /// Table size 4: threads of a team.
+    table4_threads,
+    /// Table size 4: slots for words of 32 columns.
+    table4_slots,
+    /// Table size 4: bytes for the sums.
+    table4_bytes,
+}
+
+/// Turing: 64 KiB of shared memory.
+pub const SM_75: Tuning = Tuning {
+    primitive_block: 256,
+    scan_items: 8,
+    sort_items: 8,
+    analyze_block: 256,
+    analyze_lanes: 8,
+    analyze_long: 512,
+    bin_block: 256,
+    tiny_block: 256,
+    table_warp_block: 256,
+    reduce_block: 256,
+    spmv_block: 256,
+    spmv_long: 4096,
+    table_optimism: 8,
+    warp_products: 2048,
+    warp_share: 16384,
+    symbolic_batch: 4,
+    numeric_batch: 2,
+    most_turns: 3,
+    symbolic4_slots: 4096,
+    slice_units: 1024,
+    slice_products: 65536,
+    table0_threads: 32,
+    table0_slots: 128,
+    table0_bytes: 1024,
+    table1_threads: 32,
+    table1_slots: 256,
+    table1_bytes: 2048,
+    table2_threads: 128,
+    table2_slots: 512,
+    table2_bytes: 4096,
+    table2_products: 16384,
+    table3_threads: 256,
+    table3_slots: 512,
+    table3_bytes: 8192,
+    table4_threads: 256,
+    table4_slots: 1024,
+    table4_bytes: 16384,
+};
+/// Ampere.
+pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, ..SM_90 };
+/// Hopper.
+pub const SM_90: Tuning = Tuning {
+    primitive_block: 256,
+    scan_items: 8,
+    sort_items: 8,
+    analyze_block: 256,
+    analyze_lanes: 8,
+    analyze_long: 512,
+    bin_block: 256,
+    tiny_block: 256,
+    table_warp_block: 256,
+    reduce_block: 256,
+    spmv_block: 256,
+    spmv_long: 4096,
+    table_optimism: 8,
+    warp_products: 2048,
+    warp_share: 16384,
+    symbolic_batch: 4,
+    numeric_batch: 2,
+    most_turns: 3,
+    symbolic4_slots: 8192,
+    slice_units: 1024,
+    slice_products: 65536,
+    table0_threads: 32,
+    table0_slots: 128,
+    table0_bytes: 2048,
+    table1_threads: 32,
+    table1_slots: 256,
+    table1_bytes: 4096,
+    table2_threads: 128,
+    table2_slots: 512,
+    table2_bytes: 8192,
+    table2_products: 16384,
+    table3_threads: 256,
+    table3_slots: 2048,
+    table3_bytes: 16384,
+    table4_threads: 512,
+    table4_slots: 4096,
+    table4_bytes: 40960,
+};
+/// Blackwell.
+pub const SM_100: Tuning = SM_90;
+
+impl Tuning {
+    /// Threads of a team, slots and bytes for sums of each table size of the sparse product.
+    #[must_use]
+    pub const fn tables(&self) -> [(u32, u32, u32); 5] {
+        [
+            (self.table0_threads, self.table0_slots, self.table0_bytes),
+            (self.table1_threads, self.table1_slots, self.table1_bytes),
+            (self.table2_threads, self.table2_slots, self.table2_bytes),
+            (self.table3_threads, self.table3_slots, self.table3_bytes),
+            (self.table4_threads, self.table4_slots, self.table4_bytes),
+        ]
+    }
+    /// The table of the newest known architecture that is not newer than `architecture` (75, 80, 86, 90, …).
+    #[must_use]
+    pub const fn of(architecture: u32) -> &'static Tuning {
+        match architecture {
+            0..80 => &SM_75,
+            80..90 => &SM_80,
+            90..100 => &SM_90,
+            _ => &SM_100,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// The classes of rows, the control block and the work lists of a sparse product.
+#include "portable.cuh"
+
+namespace oplus {
+
+// Classes of rows. `class_table + t` is table size t of the tuning numbers.
+enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+
+// The control block: u64[128] in global memory, zeroed before the analysis.
+enum {
+  control_products = 0,   // products of all rows
+  control_largest = 1,    // products of the largest row
+  control_entries = 2,    // nnz(C), once the counts are summed
+  control_slices = 3,     // slices listed
+  control_parts = 4,      // parts asked for
+  control_units = 8,      // [class] rows of each class
+  control_begin = 24,     // [class] the first of them in `units`
+  control_cursor = 40,    // [class] listed so far
+  control_spilled = 56,   // [table] rows that did not fit the table before
+  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
+  control_sums = 80,      // from here the same three lists again, for the numeric phase
+  sums_units = 80,
+  sums_begin = 96,
+  sums_cursor = 112,
+};
+
+// How a row came out of the symbolic phase: the table it fitted, or …
+enum { kind_parts = 6, kind_ranges = 7 };
+
+// A row too long for one team: one of several slices of its columns. Row in bits 0..31, number of the slice in 32..47,
+// number of slices in 48..63. The slices of a row stand together.
+struct Slice {
+  u32 row, number, of;
+  __device__ Slice(u64 packed) : row(u32(packed)), number(u32(packed >> 32) & 0xffff), of(u32(packed >> 48)) {}
+};
+
+// Columns 32·low to 32·high of a row of C, few enough for the largest table. Its entries begin at
+// offset of the row + entries of `slices` slices from `slice` on + before.
+struct Part {
+  u32 row, low, high, before, slice, slices;
+};
+
+// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+
+// A part's share of products: rows with more are cut.
+__device__ inline u64 product_share(u64 total) {
+  const u64 share = total / tuning::slice_units;
+  return share > tuning::slice_products ? share : u64(tuning::slice_products);
+}
+
+}  // namespace oplus

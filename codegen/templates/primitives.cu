@@ -1,0 +1,38 @@
+// Device-wide primitives, free of any semiring: prefix sums and radix sort. Blocks of tuning::primitive_block threads.
+// Sizes of grids and workspaces: kernels/device/scan.cuh, kernels/device/radix_sort.cuh and README.md.
+#include "device/radix_sort.cuh"
+#include "device/scan.cuh"
+
+namespace oplus {
+
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_sums_u32(const u32* values, u64 n, u64* tile_sums) {
+  scan_tile_sums(values, n, tile_sums);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_sums_u64(const u64* values, u64 n, u64* tile_sums) {
+  scan_tile_sums(values, n, tile_sums);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_spine_u64(u64* tile_sums, u64 tiles, u64* total) {
+  scan_spine(tile_sums, tiles, total);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_apply_u32(const u32* values, u64 n, const u64* tile_sums, u64* out) {
+  scan_tiles(values, n, tile_sums, out);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_apply_u64(const u64* values, u64 n, const u64* tile_sums, u64* out) {
+  scan_tiles(values, n, tile_sums, out);
+}
+
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+sort_counts(const u64* keys, u64 n, u32 shift, u64* counts) {
+  sort_count_digits(keys, n, shift, counts);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+sort_pass(const u64* keys, const u32* payloads, u64 n, u32 shift, const u64* offsets, u64* keys_out, u32* payloads_out) {
+  sort_scatter(keys, payloads, n, shift, offsets, keys_out, payloads_out);
+}
+
+}  // namespace oplus

@@ -1,0 +1,258 @@
+// The first step of C = A ⊕.⊗ B: how much work each row is, and lists of rows by class.
+//
+// Any semiring: only patterns are looked at. CSR with u64 offsets, u32 columns, ascending in each row.
+// See README.md for the order of launches and the control block.
+#include "part/spgemm_classes.cuh"
+#include "thread/search.cuh"
+#include "warp/scan.cuh"
+
+namespace oplus {
+
+// products[i] = number of products of row i; first[i], last[i] = its smallest and largest column (first > last: none).
+// control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
+// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by the whole block.
+extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
+spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
+               u64* control, u32* products, u32* first, u32* last) {
+  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block;
+  __shared__ u32 long_rows[block / lanes];
+  __shared__ u32 long_count;
+  __shared__ u64 sums[block / 32];
+  __shared__ u32 lows[block / 32], highs[block / 32];
+  __shared__ unsigned long long block_total, block_largest;
+  if (threadIdx.x == 0) {
+    long_count = 0;
+    block_total = block_largest = 0;
+  }
+  __syncthreads();
+  const u64 row = (u64(blockIdx.x) * block + threadIdx.x) / lanes;
+  const u32 lane = threadIdx.x % lanes;
+  u64 begin = 0, end = 0;
+  if (row < rows) {
+    begin = a_offsets[row];
+    end = a_offsets[row + 1];
+  }
+  const bool is_long = end - begin > tuning::analyze_long;
+  if (is_long) {
+    if (lane == 0) long_rows[atomicAdd(&long_count, 1u)] = threadIdx.x / lanes;
+    end = begin;
+  }
+  u64 sum = 0;
+  u32 low = 0xffffffffu, high = 0;
+  for (u64 e = begin + lane; e < end; e += lanes) {
+    const u32 k = a_indices[e];
+    const u64 from = b_offsets[k], to = b_offsets[k + 1];
+    if (from < to) {
+      sum += to - from;
+      low = min(low, b_indices[from]);
+      high = max(high, b_indices[to - 1]);
+    }
+  }
+  sum = warp_sum<lanes>(sum);
+  low = warp_min<lanes>(low);
+  high = warp_max<lanes>(high);
+  if (row < rows && lane == 0 && !is_long) {
+    products[row] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
+    first[row] = low;
+    last[row] = high;
+  }
+  u64 total = warp_sum(lane == 0 ? sum : 0), largest = warp_max(sum);
+  if (lane_id() == 0) {
+    if (total) atomicAdd(&block_total, total);
+    if (largest) atomicMax(&block_largest, largest);
+  }
+  __syncthreads();
+  for (u32 l = 0; l < long_count; l++) {
+    const u64 r = u64(blockIdx.x) * (block / lanes) + long_rows[l];
+    const u64 stop = a_offsets[r + 1];
+    sum = 0;
+    low = 0xffffffffu;
+    high = 0;
+    for (u64 e = a_offsets[r] + threadIdx.x; e < stop; e += block) {
+      const u32 k = a_indices[e];
+      const u64 from = b_offsets[k], to = b_offsets[k + 1];
+      if (from < to) {
+        sum += to - from;
+        low = min(low, b_indices[from]);
+        high = max(high, b_indices[to - 1]);
+      }
+    }
+    sum = warp_sum(sum);
+    low = warp_min(low);
+    high = warp_max(high);
+    if (lane_id() == 0) {
+      sums[threadIdx.x / 32] = sum;
+      lows[threadIdx.x / 32] = low;
+      highs[threadIdx.x / 32] = high;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (u32 w = 1; w < block / 32; w++) {
+        sum += sums[w];
+        low = min(low, lows[w]);
+        high = max(high, highs[w]);
+      }
+      products[r] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
+      first[r] = low;
+      last[r] = high;
+      block_total += sum;
+      if (sum > block_largest) block_largest = sum;
+    }
+    __syncthreads();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && block_total) {
+    atomicAdd(&control[control_products], u64(block_total));
+    atomicMax(&control[control_largest], u64(block_largest));
+  }
+}
+
+// The class of a row; slices > 1: it is cut into so many slices of columns instead.
+struct Choice {
+  u32 kind, slices;
+};
+
+// Rows of few products by their number; class_count: too many.
+__device__ inline u32 small_class(u32 row, u32 work, const u64* a_offsets) {
+  if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
+  if (flag::reduce || work > 32) return class_count;
+  return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+}
+
+// Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
+// that would take it several times over.
+__device__ inline bool worth(u32 slots, u32 most, u64 work, u64 words, u64 span_words) {
+  const u64 optimism = flag::reduce ? 2 : u64(tuning::table_optimism);
+  return work <= most && (span_words <= 2 * slots || words <= slots / 2 * optimism);
+}
+
+__device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, const u64* m_offsets,
+                                u64 total) {
+  if (work == 0) return {class_empty, 1};
+  const u64 mask = flag::masked ? m_offsets[row + 1] - m_offsets[row] : 0;
+  if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
+  const u32 small = small_class(row, work, a_offsets);
+  if (small != class_count) return {small, 1};
+  const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
+  u64 bound = work < span ? work : span;
+  if (flag::masked && !flag::complement && mask < bound) bound = mask;
+  u64 words = bound < span_words ? bound : span_words;
+  if (flag::masked && flag::complement) words += mask;
+  const u64 share = product_share(total);
+  u64 even = total / tuning::warp_share;
+  if (even > share) even = share;
+  const u32 most = even > tuning::warp_products ? u32(even) : u32(tuning::warp_products);
+  if (bound <= tuning::table3_bytes) {  // 8 times the sums of table 3
+    if (worth(tuning::table0_slots, most, work, words, span_words)) return {class_table + 0, 1};
+    if (worth(tuning::table1_slots, most, work, words, span_words)) return {class_table + 1, 1};
+    if (worth(tuning::table2_slots, tuning::table2_products, work, words, span_words)) return {class_table + 2, 1};
+    if (worth(tuning::table3_slots, u32(share), work, words, span_words)) return {class_table + 3, 1};
+  }
+  u64 slices = (u64(work) + share - 1) / share;
+  if (slices > 64) slices = 64;
+  if (slices > span_words) slices = span_words;
+  return {class_table + 4, slices ? u32(slices) : 1};
+}
+
+// The class of a row of C in the numeric phase: where its sums fit. value_bytes: shared memory a sum takes.
+__device__ inline Choice choose_sums(u32 row, u32 work, u32 kind, u64 entries, const u64* a_offsets, u32 value_bytes) {
+  if (entries == 0 || kind == kind_parts) return {class_empty, 1};
+  const u32 small = small_class(row, work, a_offsets);
+  if (small != class_count) return {small, 1};
+  if (kind > 4) return {class_table + 4, 1};
+  u32 t = kind;
+  if (t == 0 && entries * value_bytes > tuning::table0_bytes) t = 1;
+  if (t == 1 && entries * value_bytes > tuning::table1_bytes) t = 2;
+  if (t == 2 && entries * value_bytes > tuning::table2_bytes) t = 3;
+  if (t == 3 && entries * value_bytes > tuning::table3_bytes) t = 4;
+  return {class_table + t, 1};
+}
+
+// FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
+// class's list, which begins at `begin`. units, begin, cursor: the counters' places in the control block.
+template <bool FILL>
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor) {
+  __shared__ u32 counts[class_count], bases[class_count];
+  __shared__ u64 begins[class_count];
+  if (threadIdx.x < class_count) {
+    counts[threadIdx.x] = 0;
+    u64 at = 0;
+    if constexpr (FILL) {
+      for (u32 c = 1; c < threadIdx.x; c++) at += control[units + c];
+      if (blockIdx.x == 0) control[begin + threadIdx.x] = at;
+    }
+    begins[threadIdx.x] = at;
+  }
+  __syncthreads();
+  live = live && choice.kind != class_empty && choice.slices == 1;
+  u32 place = 0;
+  if (live) place = atomicAdd(&counts[choice.kind], 1u);
+  __syncthreads();
+  if (threadIdx.x < class_count && counts[threadIdx.x]) {
+    bases[threadIdx.x] = u32(atomicAdd(&control[(FILL ? cursor : units) + threadIdx.x], u64(counts[threadIdx.x])));
+  }
+  if constexpr (!FILL) return 0;
+  __syncthreads();
+  return live ? begins[choice.kind] + bases[choice.kind] + place : 0;
+}
+
+// The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
+                   const u32* first, const u32* last) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+  }
+  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
+}
+// … then the lists. units: u32[rows]; slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
+// row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
+// (the same): zeroed, but for the counts of rows of the copy class.
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
+                  const u32* first, const u32* last, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  u32* row_kinds) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
+    if (row_kinds) row_kinds[row] = 0;
+  }
+  u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  if (row >= rows) return;
+  if (choice.slices > 1) {
+    const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
+    for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
+    place = rows + at;
+  } else if (choice.kind != class_empty) {
+    units[place] = u32(row);
+  }
+  if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
+}
+// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
+                  const u64* c_offsets, u32 value_bytes) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+  }
+  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+}
+extern "C" __global__ void __launch_bounds__(tuning::bin_block)
+spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
+                 const u64* c_offsets, u32 value_bytes, u32* units) {
+  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+  Choice choice = {class_empty, 1};
+  if (row < rows) {
+    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+  }
+  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+  if (row < rows && choice.kind != class_empty) units[place] = u32(row);
+}
+
+}  // namespace oplus

@@ -1,0 +1,170 @@
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, second phase: columns and values, into rows of known length.
+//
+// A row's columns are bits in shared memory, its sums stand at the ranks of these bits: columns come out ascending without
+// a sort of the entries. An entry of C stands where a product does. CSR as in the first phase.
+// Determinism: warps' rows (classes tiny, tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
+// sum in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
+#include "part/spgemm_sums.cuh"
+#include "part/spgemm_tiny.cuh"
+
+namespace oplus {
+
+template <u32 WIDTH>
+__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u32 kind, const u64* control,
+                                    const u32* units, const u64* c_offsets, u32* c_indices, C* c_values) {
+  const u64 n = control[sums_units + kind], begin = control[sums_begin + kind];
+  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
+  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
+  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
+    const bool live = first + group < n;
+    const u32 row = live ? units[begin + first + group] : 0;
+    const Lane mine = lane_product<WIDTH>(x, live, row);
+    C term = C();
+    if (mine.active) term = product(factors, x, mine.a, mine.b, row);
+    u32 column, source;
+    bool active;
+    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
+    const u32 below = shuffle_up(column, 1, WIDTH);
+    const bool head = active && (lane == 0 || below != column);
+    const u32 heads = __ballot_sync(full_warp, head), actives = __ballot_sync(full_warp, active);
+    if constexpr (!Semiring::constant) {
+      C sum = shuffle(term, source, WIDTH);
+      const C sorted = sum;
+      if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
+        // Each head adds the terms behind it in their order, which is that of k.
+        const u32 ends = heads | ~actives, above = lane_id() == 31 ? 0 : ends & (0xfffffffeu << lane_id());
+        const u32 group_end = (lane_id() | (WIDTH - 1)) + 1;
+        u32 stop = above ? u32(__ffs(above)) - 1 : 32;
+        if (stop > group_end) stop = group_end;
+        const u32 size = head ? stop - lane_id() : 0;
+        for (u32 d = 1; __any_sync(full_warp, d < size); d++) {
+          const C next = shuffle_down(sorted, d);
+          if (d < size) sum = Semiring::add(sum, next);
+        }
+      }
+      term = sum;
+    } else {
+      term = Semiring::multiply(A(), B(), At{0, 0, 0});
+    }
+    if (head) {
+      const u32 in_group = heads >> (group * WIDTH);
+      const u64 at = c_offsets[row] + __popc(in_group & ((1u << lane) - 1));
+      c_indices[at] = column;
+      c_values[at] = term;
+    }
+  }
+}
+
+#define OPLUS_NUMERIC_OPERANDS                                                                                         \
+  const u64 *a_offsets, const u32 *a_indices, const A *a_values, const u64 *b_offsets, const u32 *b_indices,           \
+      const B *b_values, const u64 *m_offsets, const u32 *m_indices, u32 columns, const u64 *i_ids, const u64 *k_ids,  \
+      const u64 *j_ids
+#define OPLUS_NUMERIC_BODY                                                                                             \
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
+  const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
+
+// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid.
+#if OPLUS_NUMBER_kernels & 1
+#define OPLUS_TINY(WIDTH)                                                                                              \
+  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
+      OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,              \
+      C* c_values) {                                                                                                   \
+    OPLUS_NUMERIC_BODY                                                                                                 \
+    tiny_numeric<WIDTH>(x, factors, class_tiny##WIDTH, control, units, c_offsets, c_indices, c_values);                \
+  }
+OPLUS_TINY(8)
+OPLUS_TINY(16)
+OPLUS_TINY(32)
+
+// Rows of A with one entry: a scaled copy of a row of B. Launch as above; a warp a row.
+extern "C" __global__ void __launch_bounds__(tuning::tiny_block)
+spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,
+                    C* c_values) {
+  OPLUS_NUMERIC_BODY
+  const u64 n = control[sums_units + class_copy], begin = control[sums_begin + class_copy];
+  const u64 warps = blockDim.x / 32;
+  for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
+    const u32 row = units[begin + u];
+    const u64 a = a_offsets[row], out = c_offsets[row];
+    const u32 k = a_indices[a];
+    const u64 from = b_offsets[k], to = b_offsets[k + 1];
+    for (u64 b = from + lane_id(); b < to; b += 32) {
+      c_indices[out + (b - from)] = b_indices[b];
+      c_values[out + (b - from)] = product(factors, x, a, b, row);
+    }
+  }
+}
+
+#endif
+
+// Rows of table class T, and the parts of the rows that were left to the largest.
+template <u32 T>
+__device__ inline void table_numeric(const Operands& x, const Factors& factors, u64* control, const u32* units,
+                                     const u32* first, const u32* last, const u32* slice_counts, const Part* parts,
+                                     u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {
+  DYN_SHARED(unsigned char, shared);
+  const SumMemory<T> memory(shared);
+  auto table = memory.table();
+  auto sums = memory.sums();
+  const u64 rows = control[sums_units + class_table + T], begin = control[sums_begin + class_table + T];
+  u64 cut = T == 4 ? control[control_parts] : 0;
+  if (cut > parts_room) cut = parts_room;
+  for_shares(memory, TableSize<T>::threads, TableSize<T>::block, cut + rows, &control[control_numeric + T], [&](u64 i) {
+    u32 row;
+    u64 out;
+    Range all;
+    if (T == 4 && i < cut) {
+      const Part part = parts[i];
+      if (part.low == part.high) return;
+      row = part.row;
+      out = c_offsets[row] + part.before;
+      for (u32 s = 0; s < part.slices; s++) out += slice_counts[part.slice + s];
+      const u64 high = u64(part.high) * 32;
+      all = {u64(part.low) * 32, high < x.columns ? high : x.columns, true};
+    } else {
+      row = units[begin + i - cut];
+      out = c_offsets[row];
+      all = row_range(row, x.columns, first, last);
+    }
+    for_ranges(all, [&](Range range) {
+      u32 marked = 0;
+      if (!sum_products<T>(memory, table, sums, x, factors, row, range, marked)) return false;
+      table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
+      for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
+        if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        else c_values[out + e] = sums.values[e];
+      }
+      out += marked;
+      table.team.sync();
+      return true;
+    });
+  });
+}
+
+// Launch: 1-D blocks of TableSize::block threads, any grid, dynamic shared memory as README.md says.
+#define OPLUS_TABLE(T)                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(TableSize<T>::block) spgemm_numeric_table##T(                           \
+      OPLUS_NUMERIC_OPERANDS, u64* control, const u32* units, const u32* first, const u32* last,                       \
+      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {  \
+    static_assert(SumMemory<T>::bytes* SumMemory<T>::teams == shared_bytes::numeric_table##T, "");                     \
+    OPLUS_NUMERIC_BODY                                                                                                 \
+    table_numeric<T>(x, factors, control, units, first, last, slice_counts, reinterpret_cast<const Part*>(parts),      \
+                     parts_room, c_offsets, c_indices, c_values);                                                      \
+  }
+#if OPLUS_NUMBER_kernels & 2
+OPLUS_TABLE(0)
+#endif
+#if OPLUS_NUMBER_kernels & 4
+OPLUS_TABLE(1)
+#endif
+#if OPLUS_NUMBER_kernels & 8
+OPLUS_TABLE(2)
+#endif
+#if OPLUS_NUMBER_kernels & 16
+OPLUS_TABLE(3)
+#endif
+#if OPLUS_NUMBER_kernels & 32
+OPLUS_TABLE(4)
+#endif
+
+}  // namespace oplus

@@ -1,0 +1,102 @@
+// y⟨m⟩ = x ⊕.⊗ A (push): y(j) = ⊕ of x(k) ⊗ A(k, j) over the entries k of a sparse x. With flag::matrix_left the product
+// is A(k, j) ⊗ x(k), which makes mxv of a matrix stored by columns.
+//
+// A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
+// Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
+#include "part/accumulate.cuh"
+#include "part/partial.cuh"
+#include "warp/products.cuh"
+
+namespace oplus {
+
+template <bool LEFT> struct Types {
+  typedef B Matrix;
+  typedef A Vector;
+};
+template <> struct Types<true> {
+  typedef A Matrix;
+  typedef B Vector;
+};
+typedef Types<flag::matrix_left>::Matrix Matrix;
+typedef Types<flag::matrix_left>::Vector Vector;
+constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::reads_b;
+constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
+constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
+
+// y without entries. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
+// Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for all kernels here.
+extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
+spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
+  const u64 j = u64(blockIdx.x) * tuning::spmv_block + threadIdx.x;
+  if (j >= columns) return;
+  if ((j & 31) == 0) y_present[j >> 5] = 0;
+  if constexpr (exact) y_values[j] = Exact<Semiring, C>::start();
+  else state[j] = first ? 0xffffffffu : 0;
+}
+
+template <class F>
+__device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
+                                  const u32* mask, F f) {
+  constexpr u32 warps = tuning::spmv_block / 32, batch = 2;
+  __shared__ WarpProducts scratch[warps];
+  const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
+  const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
+  for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
+                      false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (!p.active[t]) continue;
+                          const u32 column = a_indices[p.b[t]];
+                          if constexpr (flag::masked) {
+                            if ((mask[column >> 5] >> (column & 31) & 1) == (flag::complement ? 1u : 0u)) continue;
+                          }
+                          f(u32(p.a[t]), p.b[t], column);
+                        }
+                      });
+}
+
+// Only for monoids that keep the first term: state[j] = smallest position in x that reaches j.
+// Launch: grid (ceil(x_count / block), shares): `shares` blocks part the products of each 256 entries of x.
+extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
+spmspv_claim(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices, const u32* mask, u32* state) {
+  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64, u32 column) {
+    if (const_cast<volatile u32*>(state)[column] > x) atomicMin(&state[column], x);
+  });
+}
+
+// Launch as spmspv_claim.
+extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
+spmspv_push(u64 x_count, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
+            const Matrix* a_values, const u32* mask, const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values,
+            u32* state) {
+  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
+    if constexpr (first) {
+      if (state[column] != x) return;
+    }
+    Matrix a = Matrix();
+    Vector v = Vector();
+    At at = {0, 0, 0};
+    if constexpr (reads_matrix) a = a_values[e];
+    if constexpr (reads_vector) v = x_values[x];
+    if constexpr (Semiring::positional) {
+      at.k = x_indices[x];
+      u64 out = column;
+      if constexpr (flag::mapped) {
+        if (k_ids) at.k = k_ids[x_indices[x]];
+        if (out_ids) out = out_ids[column];
+      }
+      if constexpr (flag::matrix_left) at.i = out;
+      else at.j = out;
+    }
+    C term;
+    if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
+    else term = Semiring::multiply(v, a, at);
+    if constexpr (first) y_values[column] = term;
+    else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
+    else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
+    const u32 bit = 1u << (column & 31);
+    if (!(const_cast<volatile u32*>(y_present)[column >> 5] & bit)) atomicOr(&y_present[column >> 5], bit);
+  });
+}
+
+}  // namespace oplus

@@ -1,0 +1,37 @@
+// Vectors between their forms: sparse (ascending u32 indices and values) and bitmap (a bit an index, dense values).
+// `V` is the value type. Blocks of tuning::primitive_block threads; deterministic.
+
+namespace oplus {
+
+__device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+// present is zero before. Launch: ceil(count / block) blocks. `values` and `dense` may be null: bits only.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+vector_scatter(u64 count, const u32* indices, const V* values, u32* present, V* dense) {
+  const u64 e = global_thread();
+  if (e >= count) return;
+  const u32 i = indices[e];
+  atomicOr(&present[i >> 5], 1u << (i & 31));
+  if (dense) dense[i] = values[e];
+}
+
+// counts[w] = bits of word w. Launch: ceil(words / block) blocks.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+vector_count(u64 words, const u32* present, u32* counts) {
+  const u64 w = global_thread();
+  if (w < words) counts[w] = u32(__popc(present[w]));
+}
+
+// starts[w] = entries before word w. One thread an index. Launch: ceil(32 * words / block) blocks.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+vector_compact(u64 words, const u32* present, const u64* starts, const V* dense, u32* indices, V* values) {
+  const u64 i = global_thread(), w = i >> 5;
+  if (w >= words) return;
+  const u32 bits = present[w], bit = u32(i & 31);
+  if (!(bits >> bit & 1)) return;
+  const u64 e = starts[w] + u32(__popc(bits & ((1u << bit) - 1)));
+  indices[e] = u32(i);
+  values[e] = dense[i];
+}
+
+}  // namespace oplus

@@ -1,0 +1,108 @@
+//! Breadth-first search from many sources at once. Without a file: a generated graph of over a million edges.
+mod common;
+
+use clap::Parser;
+use oplus::algorithm::{MultiSourceBfsOptions, Progress, multi_source_bfs, undirected};
+use oplus::generate::{self, Random};
+use oplus::prelude::*;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Levels of breadth-first search from a batch of sources, one sparse product a level
+#[derive(Parser, Debug)]
+struct Arguments {
+    /// Matrix Market file of the edges i→j; without it a graph is generated
+    file: Option<PathBuf>,
+    /// Source vertices, from 0
+    #[arg(long, value_delimiter = ',', conflicts_with = "random_sources")]
+    sources: Option<Vec<u64>>,
+    /// So many distinct random sources
+    #[arg(long)]
+    random_sources: Option<u64>,
+    /// Seed of the sources, and of the generated graph
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Edges go both ways
+    #[arg(long)]
+    undirected: bool,
+    #[command(flatten)]
+    common: common::Common,
+}
+
+/// Distinct random vertices, those with edges first: half of an R-MAT graph has none.
+fn random_sources(graph: &Matrix<bool>, count: u64, seed: u64) -> Result<Vec<u64>> {
+    let mut random = Random::new(seed, 0);
+    let with_edges: Vec<u64> = reduce_rows(graph, Lor).eval()?.entries()?.into_iter().map(|e| e.0).collect();
+    let (n, count) = (graph.nrows(), count.min(graph.nrows()) as usize);
+    let (mut seen, mut sources) = (BTreeSet::new(), Vec::new());
+    while sources.len() < count {
+        let source = match sources.len() < with_edges.len() {
+            true => with_edges[random.below(with_edges.len() as u64) as usize],
+            false => random.below(n),
+        };
+        if seen.insert(source) {
+            sources.push(source);
+        }
+    }
+    Ok(sources)
+}
+
+fn run(arguments: Arguments) -> Result<()> {
+    let device = arguments.common.device()?;
+    let spinner = indicatif::ProgressBar::new_spinner();
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    let generated = arguments.file.is_none();
+    let graph: Matrix<bool> = match &arguments.file {
+        Some(path) => {
+            spinner.set_message(format!("reading {}", path.display()));
+            let graph = Matrix::read(path)?;
+            common::square(path, &graph)?;
+            graph
+        }
+        None => {
+            spinner.set_message("generating an R-MAT graph of 2^17 vertices");
+            let coo = generate::rmat(17, 10, Default::default(), arguments.seed)?;
+            let values = vec![true; coo.len()];
+            Matrix::from_coo(&Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values })?
+        }
+    };
+    let graph = if arguments.undirected { undirected(&graph)? } else { graph };
+    let n = graph.nrows();
+    let sources = match (&arguments.sources, arguments.random_sources) {
+        (Some(sources), _) => sources.clone(),
+        (None, Some(count)) => random_sources(&graph, count, arguments.seed)?,
+        (None, None) if generated => random_sources(&graph, 64, arguments.seed)?,
+        (None, None) => random_sources(&graph, 1, arguments.seed)?,
+    };
+    let graph = graph.to(&device)?;
+    let progress = |p: Progress| {
+        let (done, all) = (p.sources_done, p.sources);
+        spinner.set_message(format!("{done} of {all} sources done: level {}, {} vertices", p.level, p.frontier));
+    };
+    let mut options = MultiSourceBfsOptions::default();
+    options.progress = Some(&progress);
+    let start = Instant::now();
+    let found = multi_source_bfs(&graph, &sources, &options)?;
+    let ms = common::ms(start);
+    spinner.finish_and_clear();
+    if !arguments.common.json {
+        println!("{n} vertices, {} edges, on {device}: {} sources in {ms} ms", graph.nvals(), sources.len());
+        println!("{:>10} {:>10} {:>7} {:>12}", "source", "reached", "depth", "mean level");
+        for (s, source) in sources.iter().enumerate() {
+            let mean = found.level_sum[s] as f64 / found.reached[s] as f64;
+            println!("{source:>10} {:>10} {:>7} {mean:>12.3}", found.reached[s], found.depth[s]);
+        }
+        return Ok(());
+    }
+    arguments.common.print(json!({
+        "device": device.to_string(), "rows": n, "nnz": graph.nvals(), "sources": sources, "reached": found.reached,
+        "depth": found.depth, "level_sum": found.level_sum, "ms": ms,
+    }));
+    Ok(())
+}
+
+fn main() -> std::process::ExitCode {
+    common::main(run)
+}

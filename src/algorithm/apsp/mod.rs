@@ -1,0 +1,151 @@
+//! Shortest paths between all pairs of vertices.
+use super::{square, weighted};
+use crate::algebra::{Min, MinPlus};
+use crate::container::Matrix;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::operation::reduce;
+
+mod dense;
+mod path;
+mod sparse;
+
+use path::{Path, Route};
+
+/// How [`apsp`] computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ApspMethod {
+    /// Squares while the distances are sparse, and goes on densely on the host's cores when they fill up. On CUDA always
+    /// squares, so that everything stays there.
+    #[default]
+    Auto,
+    /// D = D min (D min.plus D) until nothing changes: ⌈log₂ n⌉ sparse products at most.
+    RepeatedSquaring,
+    /// Floyd–Warshall on an n × n array, in blocks, on the host's cores whatever the device.
+    FloydWarshall,
+}
+
+/// Options of [`apsp`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ApspOptions {
+    /// The algorithm.
+    pub method: ApspMethod,
+    /// Also find the next vertex on the way.
+    pub next_hops: bool,
+    /// The most bytes the dense array may take: `Auto` stays sparse above, `FloydWarshall` is an error.
+    pub memory: u64,
+}
+impl Default for ApspOptions {
+    fn default() -> Self {
+        Self { method: ApspMethod::Auto, next_hops: false, memory: 4 << 30 }
+    }
+}
+
+/// What [`apsp`] found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Apsp {
+    /// (i, j): the length of a shortest path, where there is one; 0 on the diagonal.
+    pub distances: Matrix<f64, MinPlus>,
+    /// (i, j): the vertex after i on a shortest path to j, one with the fewest edges; none on the diagonal.
+    pub next: Option<Matrix<u32>>,
+    /// Sparse products made.
+    pub squarings: u32,
+    /// Whether Floyd–Warshall did the rest.
+    pub dense: bool,
+}
+
+impl Apsp {
+    /// The vertices of a shortest path, both ends included; `None` where there is no path.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`; `InvalidValue` where next hops were not asked for; on CUDA `Driver`.
+    pub fn path(&self, from: u64, to: u64) -> Result<Option<Vec<u64>>> {
+        let invalid = |reason: &str| Error::InvalidValue { operation: "path", reason: reason.into() };
+        let next = self.next.as_ref().ok_or_else(|| invalid("apsp ran without `next_hops`"))?;
+        if from != to && next.get(from, to)?.is_none() {
+            return Ok(None);
+        }
+        let (mut at, mut vertices) = (from, vec![from]);
+        while at != to {
+            // Hops fall by one from vertex to vertex, unless sums were rounded differently: then stop at n.
+            let step = next.get(at, to)?.filter(|_| (vertices.len() as u64) < next.nrows());
+            at = step.ok_or_else(|| invalid("rounding broke the chain of next hops"))? as u64;
+            vertices.push(at);
+        }
+        Ok(Some(vertices))
+    }
+}
+
+/// Lengths of the shortest paths between all pairs, next hops where asked for.
+///
+/// d(i, j) = min over paths of the sum of weights; no path, no entry. O(n³ log n) squaring in the worst case, O(n³)
+/// dense, O(n²) memory once filled. Weights may be negative where no negative cycle exists; ∞ is no edge. The length of
+/// a path is summed in another order by squaring than by Floyd–Warshall, so that inexact weights may differ in the last
+/// bits between methods, never between runs of one. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
+/// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553.
+///
+/// # Errors
+/// `NotSquare`, `InvalidValue` for NaN and −∞, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let roads: Matrix<f64> = Matrix::build(3, 3, &[(0, 1, 5.0), (0, 2, 1.0), (2, 1, 2.0)])?;
+/// let mut options = algorithm::ApspOptions::default();
+/// options.next_hops = true;
+/// let found = algorithm::apsp(&roads, &options)?;
+/// assert_eq!(found.distances.get(0, 1)?, Some(3.0));
+/// assert_eq!(found.path(0, 1)?, Some(vec![0, 2, 1]));
+/// # Ok(()) }
+/// ```
+pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> {
+    let n = square("apsp", weights.shape())?;
+    let (edges, negative) = weighted("apsp", weights)?;
+    if negative {
+        refuse_negative_loop(&edges)?;
+    }
+    let edges = super::without_loops(&edges)?;
+    if !options.next_hops {
+        let (distances, squarings, dense) = solve::<f64>(edges, n, options)?;
+        return Ok(Apsp { distances, next: None, squarings, dense });
+    }
+    let (paths, squarings, dense) = solve::<Path>(path::of_edges(&edges)?, n, options)?;
+    let next = crate::operation::select(&path::next_of(&paths)?, crate::algebra::Offdiag, 0).eval()?;
+    Ok(Apsp { distances: Path::lengths(&paths)?, next: Some(next), squarings, dense })
+}
+
+fn refuse_negative_loop(edges: &Matrix<f64, MinPlus>) -> Result<()> {
+    let loops = crate::operation::select(edges, crate::algebra::Diag, 0).eval()?;
+    if reduce(&loops, Min)? >= 0.0 {
+        return Ok(());
+    }
+    match loops.entries()?.into_iter().find(|e| e.2 < 0.0) {
+        Some((vertex, _, _)) => Err(Error::NegativeCycle { operation: "apsp", vertex }),
+        None => Ok(()),
+    }
+}
+
+fn solve<R: Route>(
+    edges: Matrix<R, R::Semiring>,
+    n: u64,
+    options: &ApspOptions,
+) -> Result<(Matrix<R, R::Semiring>, u32, bool)> {
+    let bytes = (n as u128 * n as u128).saturating_mul(size_of::<R>() as u128);
+    let fits = bytes <= options.memory as u128 && n < u32::MAX as u64;
+    if options.method == ApspMethod::FloydWarshall && !fits {
+        let (needed, available) = (bytes.min(u64::MAX as u128) as u64, Some(options.memory));
+        return Err(Error::OutOfMemory { operation: "apsp", device: "host".into(), needed, available });
+    }
+    let on_host = matches!(edges.device(), Device::Cpu | Device::Reference);
+    let full = match options.method {
+        // A dense step costs n³ simple ones, a squaring nnz²/n dearer ones: worth it from an eighth on.
+        ApspMethod::Auto if fits && on_host => n as u128 * n as u128 / 8,
+        ApspMethod::FloydWarshall => 0,
+        _ => u128::MAX,
+    };
+    let (paths, squarings, done) = sparse::squared(edges, n, full)?;
+    let paths = if done { sparse::with_diagonal(paths, n)? } else { dense::floyd_warshall(&paths, n)? };
+    Ok((paths, squarings, !done))
+}

@@ -1,0 +1,77 @@
+//! Graph algorithms, written only against the [operations](crate::operation): they run wherever their operands are.
+//!
+//! A graph is a square matrix: an entry at (i, j) is the edge i→j, a stored zero included. Vertices are numbered from 0.
+//! Each algorithm takes an options struct (`Default` is a good choice) and gives a result struct.
+use crate::algebra::{Min, MinPlus, Number, Offdiag, Pair, Scalar, ValueLt};
+use crate::container::Matrix;
+use crate::error::{Error, Result};
+use crate::operation::{apply, ewise_add, reduce, select};
+
+mod apsp;
+mod bfs;
+mod multi_source_bfs;
+mod sssp;
+mod triangle_count;
+
+pub use apsp::{Apsp, ApspMethod, ApspOptions, apsp};
+pub use bfs::{Bfs, BfsOptions, Direction, bfs, bfs_with_transpose};
+pub use multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Progress, multi_source_bfs};
+pub use sssp::{Sssp, SsspOptions, sssp};
+pub use triangle_count::{TriangleCount, TriangleMethod, TriangleOptions, VertexOrder, triangle_count};
+
+/// The positions of A ∪ Aᵀ, all `true`. O(nnz(A)).
+///
+/// # Errors
+/// `NotSquare`, `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let edges: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 0.5)])?;
+/// assert_eq!(algorithm::undirected(&edges)?.entries()?, [(0, 1, true), (1, 0, true)]);
+/// # Ok(()) }
+/// ```
+pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>> {
+    square("undirected", graph.shape())?;
+    let pattern = apply(graph, Pair::<bool>::default()).eval()?;
+    ewise_add(&pattern, &pattern, crate::algebra::Lor).transpose_b().eval()
+}
+
+/// The entries off the diagonal. O(nnz(A)).
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+pub fn without_loops<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<T, S>> {
+    select(graph, Offdiag, 0).eval()
+}
+
+/// The order of a square matrix.
+fn square(operation: &'static str, shape: (u64, u64)) -> Result<u64> {
+    if shape.0 == shape.1 { Ok(shape.0) } else { Err(Error::NotSquare { operation, shape }) }
+}
+
+/// Every source is a vertex.
+fn sources_in(operation: &'static str, sources: &[u64], bound: u64) -> Result<()> {
+    match sources.iter().enumerate().find(|(_, s)| **s >= bound) {
+        None => Ok(()),
+        Some((position, index)) => {
+            Err(Error::IndexOutOfBounds { operation, what: "source", position: position as u64, index: *index, bound })
+        }
+    }
+}
+
+/// The edges that can lie on a shortest path, and whether one is negative: ∞ (the largest integer) is no edge, NaN and
+/// a floating −∞ are refused.
+fn weighted<T: Number, S>(operation: &'static str, weights: &Matrix<T, S>) -> Result<(Matrix<T, MinPlus>, bool)> {
+    let weights = weights.over::<MinPlus>();
+    // NaN fails the comparison as well as ∞.
+    let edges = select(&weights, ValueLt, T::TOP).eval()?;
+    let least = reduce(&edges, Min)?;
+    if edges.nvals() < weights.nvals() || (!T::SATURATES && least == T::BOTTOM) {
+        let bad = |v: &T| v.partial_cmp(v).is_none() || (!T::SATURATES && *v == T::BOTTOM);
+        if let Some((i, j, v)) = weights.entries()?.into_iter().find(|e| bad(&e.2)) {
+            let reason = format!("the weight of edge ({i}, {j}) is {v:?}: weights must be numbers above −∞");
+            return Err(Error::InvalidValue { operation, reason });
+        }
+    }
+    Ok((edges, least < T::ZERO))
+}

@@ -1,0 +1,156 @@
+//! Shortest paths from one vertex.
+use super::{sources_in, square, weighted};
+use crate::algebra::{Identity, Le, Min, MinPlus, Number, ValueEq, ValueLt};
+use crate::container::{Matrix, Vector};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::operation::{apply, ewise_add, ewise_mult, select, vxm};
+
+/// Options of [`sssp`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SsspOptions {
+    /// The most rounds, so the most edges a path may have; by default as many as it takes.
+    pub max_rounds: Option<u64>,
+}
+
+/// What [`sssp`] found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Sssp<T> {
+    /// The length of a shortest path to each vertex reached; 0 at the source.
+    pub distances: Vector<T, MinPlus>,
+    /// Rounds of relaxation until nothing changed.
+    pub rounds: u64,
+}
+
+/// Lengths of the shortest paths from `source` to every vertex that it reaches.
+///
+/// f = fᵀ min.plus W; f keeps what is below d; d = min(d, f), until f is empty: Bellman–Ford in which only vertices whose
+/// distance changed relax their edges. O(rounds · n + products), products ≤ n · nnz(W). Weights may be negative, a
+/// negative cycle within reach is an error; ∞ (the largest integer) is no edge. Sums are rounded along each path;
+/// min leaves no choice, so the result is the same on every device. Bellman, *On a routing problem*, 1958,
+/// 10.1090/qam/102435; Cherkassky, Goldberg, *Negative-cycle detection algorithms*, 1999, 10.1007/s101070050058.
+///
+/// # Errors
+/// `NotSquare`, `IndexOutOfBounds` for the source, `InvalidValue` for NaN and −∞, `NegativeCycle`, `OutOfMemory`; on
+/// CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let roads: Matrix<f64> = Matrix::build(3, 3, &[(0, 1, 5.0), (0, 2, 1.0), (2, 1, 2.0)])?;
+/// let found = algorithm::sssp(&roads, 0, &Default::default())?;
+/// assert_eq!(found.distances.entries()?, [(0, 0.0), (1, 3.0), (2, 1.0)]);
+/// # Ok(()) }
+/// ```
+pub fn sssp<T: Number, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
+    let operation = "sssp";
+    let n = square(operation, weights.shape())?;
+    sources_in(operation, &[source], n)?;
+    let (edges, negative) = weighted(operation, weights)?;
+    let mut distances: Vector<T, MinPlus> = Vector::build(n, &[(source, T::ZERO)])?.to(&weights.device())?;
+    let mut frontier = distances.clone();
+    let (mut rounds, mut next_check) = (0, 16);
+    while frontier.nvals() > 0 && options.max_rounds.is_none_or(|most| rounds < most) {
+        rounds += 1;
+        // A sum that overflowed to ∞ is no path.
+        let reached = select(&vxm(&frontier, &edges).eval()?, ValueLt, T::TOP).eval()?;
+        let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
+        frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
+        distances = ewise_add(&distances, &frontier, Min).eval()?;
+        // Looked for at doubling distances, so that the search costs no more than the rounds; a simple path has
+        // fewer than n edges, so whatever still changes then comes round a cycle.
+        if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n) {
+            next_check *= 2;
+            if let Some(vertex) = on_negative_cycle(&edges, &distances)? {
+                return Err(Error::NegativeCycle { operation, vertex });
+            }
+            if rounds >= n.saturating_mul(2)
+                && let Some((vertex, _)) = frontier.entries()?.first()
+            {
+                return Err(Error::NegativeCycle { operation, vertex: *vertex });
+            }
+        }
+    }
+    Ok(Sssp { distances, rounds })
+}
+
+/// A vertex on a cycle of edges u→v with d(u) + w ≤ d(v), one of them with <: its weights sum to less than 0.
+/// Every cycle of parents is one. Strongly connected components by Tarjan, 1972, 10.1137/0201010. O(n + nnz(W)).
+fn on_negative_cycle<T: Number>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
+    let operation = "sssp";
+    // Vertices reached, by place: the graph may be hypersparse.
+    let reached = distances.entries()?;
+    let place = |v: u64| reached.binary_search_by_key(&v, |e| e.0).ok();
+    let mut targets: Vec<(usize, bool)> = Vec::new();
+    let mut starts = memory::filled(operation, reached.len() + 1, 0usize)?;
+    memory::reserve(operation, &mut targets, edges.nvals() as usize)?;
+    for (i, j, w) in edges.entries()? {
+        let (Some(u), Some(v)) = (place(i), place(j)) else { continue };
+        let through = crate::algebra::portable::add_top(reached[u].1, w);
+        if through <= reached[v].1 {
+            targets.push((v, through < reached[v].1));
+            starts[u + 1] = targets.len();
+        }
+    }
+    for u in 0..reached.len() {
+        starts[u + 1] = starts[u + 1].max(starts[u]);
+    }
+    let component = components(operation, &starts, &targets)?;
+    for u in 0..reached.len() {
+        let strict = |(v, less): &(usize, bool)| *less && component[u] == component[*v];
+        if targets[starts[u]..starts[u + 1]].iter().any(strict) {
+            return Ok(Some(reached[u].0));
+        }
+    }
+    Ok(None)
+}
+
+/// The strongly connected component of each vertex, without recursion.
+fn components(operation: &'static str, starts: &[usize], targets: &[(usize, bool)]) -> Result<Vec<usize>> {
+    const OPEN: usize = usize::MAX;
+    let n = starts.len() - 1;
+    let mut component = memory::filled(operation, n, OPEN)?;
+    let mut index = memory::filled(operation, n, OPEN)?;
+    let mut low = memory::filled(operation, n, 0usize)?;
+    let mut path: Vec<usize> = memory::with_capacity(operation, n)?;
+    let mut calls: Vec<(usize, usize)> = memory::with_capacity(operation, n)?;
+    let mut count = 0;
+    for root in 0..n {
+        if index[root] != OPEN {
+            continue;
+        }
+        calls.push((root, starts[root]));
+        while let Some((u, next)) = calls.pop() {
+            if next == starts[u] {
+                (index[u], low[u]) = (count, count);
+                count += 1;
+                path.push(u);
+            } else if component[targets[next - 1].0] == OPEN {
+                // The target just looked at is on the path, or was finished as part of it.
+                low[u] = low[u].min(low[targets[next - 1].0]);
+            }
+            let mut edge = next;
+            while edge < starts[u + 1] {
+                let v = targets[edge].0;
+                edge += 1;
+                if index[v] == OPEN {
+                    calls.push((u, edge));
+                    calls.push((v, starts[v]));
+                    edge = OPEN;
+                } else if component[v] == OPEN {
+                    low[u] = low[u].min(index[v]);
+                }
+            }
+            if edge != OPEN && low[u] == index[u] {
+                while let Some(v) = path.pop() {
+                    component[v] = u;
+                    if v == u {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Ok(component)
+}

@@ -1,0 +1,210 @@
+//! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
+use super::product::{self, Operand};
+use super::{Context, DeviceCsr, DevicePattern};
+use crate::algebra::scalar::from_bytes;
+use crate::algebra::*;
+use crate::backend::cpu::Cpu;
+use crate::backend::host::HostCsr;
+use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
+use crate::device::Device;
+use crate::error::Result;
+use crate::operation::Accumulate;
+use crate::storage::pattern::Pattern;
+use oplus_codegen::FunctionText;
+use std::sync::Arc;
+
+/// One GPU.
+#[derive(Clone, Debug)]
+pub(crate) struct Cuda {
+    context: Arc<Context>,
+}
+
+impl Cuda {
+    /// The GPU of this ordinal, or why it cannot be used.
+    pub(crate) fn open(ordinal: u32) -> Result<Self> {
+        Ok(Self { context: Context::get(ordinal)? })
+    }
+    fn device(&self) -> Device {
+        self.context.device()
+    }
+    /// An operation without kernels of its own yet: on the host, between two copies.
+    fn on_host<T: Scalar>(&self, run: impl FnOnce(&Cpu) -> Result<HostCsr<T>>) -> Result<DeviceCsr<T>> {
+        DeviceCsr::upload(&self.context, &run(&Cpu)?)
+    }
+}
+
+fn operand<T>(a: &DeviceCsr<T>) -> Operand<'_> {
+    Operand { pattern: &a.pattern, values: &a.values }
+}
+
+fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
+    let terminal = match M::terminal() {
+        Terminal::Never => Terminal::Never,
+        Terminal::Always => Terminal::Always,
+        Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
+    };
+    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT).monoid(
+        M::identity().cuda_literal(),
+        terminal,
+        M::ATOMIC,
+    )
+}
+
+type Mask = MaskOn<Arc<DevicePattern>>;
+
+impl Backend for Cuda {
+    type Csr<T: Scalar> = DeviceCsr<T>;
+    type Pattern = Arc<DevicePattern>;
+
+    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<DeviceCsr<T>> {
+        match body {
+            Body::Cuda(d) => Ok(d.clone()),
+            Body::Host(_) => Err(misplaced(self.device())),
+        }
+    }
+    fn pattern(&self, body: &PatternBody) -> Result<Arc<DevicePattern>> {
+        match body {
+            PatternBody::Cuda(p) => Ok(p.clone()),
+            PatternBody::Host(_) => Err(misplaced(self.device())),
+        }
+    }
+    fn upload<T: Scalar>(&self, host: &HostCsr<T>) -> Result<DeviceCsr<T>> {
+        DeviceCsr::upload(&self.context, host)
+    }
+    fn download<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<HostCsr<T>> {
+        a.download()
+    }
+    fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Arc<DevicePattern>> {
+        DevicePattern::upload(&self.context, host).map(Arc::new)
+    }
+    fn download_pattern(&self, a: &Arc<DevicePattern>) -> Result<Arc<Pattern>> {
+        a.download().map(Arc::new)
+    }
+
+    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<S::Out>> {
+        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
+        let text = semiring_text::<A, B, S>();
+        let (pattern, values) = product::mxm(&self.context, text, operand(a), operand(&b), mask, at)?;
+        Ok(DeviceCsr::new(pattern, values))
+    }
+
+    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<S::Out>> {
+        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
+        let (text, reduce) = (semiring_text::<A, B, S>(), monoid_text::<S::Out, R>("reduce"));
+        let bytes = product::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
+        match bytes {
+            None => Ok(None),
+            Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
+        }
+    }
+
+    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+        &self,
+        a: &DeviceCsr<A>,
+        x: &DeviceCsr<X>,
+        mask: Option<&Mask>,
+        at: &Positions,
+    ) -> Result<DeviceCsr<S::Out>> {
+        let text = semiring_text::<A, X, S>();
+        let (pattern, values) = product::mxv(&self.context, text, operand(a), operand(x), mask, at)?;
+        Ok(DeviceCsr::new(pattern, values))
+    }
+
+    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+        &self,
+        x: &DeviceCsr<X>,
+        a: &DeviceCsr<A>,
+        mask: Option<&Mask>,
+        at: &Positions,
+    ) -> Result<DeviceCsr<S::Out>> {
+        let text = semiring_text::<X, A, S>();
+        let (pattern, values) = product::vxm(&self.context, text, operand(x), operand(a), mask, at)?;
+        Ok(DeviceCsr::new(pattern, values))
+    }
+
+    fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        self.on_host(|cpu| cpu.union::<T, F>(&a.download()?, &b.download()?))
+    }
+    fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        self.on_host(|cpu| cpu.intersection::<A, B, F>(&a.download()?, &b.download()?))
+    }
+    fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+        &self,
+        a: &DeviceCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<DeviceCsr<F::Out>> {
+        self.on_host(|cpu| cpu.apply::<A, Y, F>(&a.download()?, y, at))
+    }
+    fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+        &self,
+        a: &DeviceCsr<A>,
+        y: Y,
+        at: &Positions,
+    ) -> Result<DeviceCsr<A>> {
+        self.on_host(|cpu| cpu.select::<A, Y, F>(&a.download()?, y, at))
+    }
+    fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        self.on_host(|cpu| cpu.reduce_rows::<T, M>(&a.download()?))
+    }
+    fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
+        Cpu.reduce::<T, M>(&a.download()?)
+    }
+    fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        self.on_host(|cpu| cpu.transpose(&a.download()?))
+    }
+    fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+        &self,
+        shape: (usize, usize),
+        rows: &[u32],
+        columns: &[u32],
+        values: &[T],
+        refuse: bool,
+    ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
+        match Cpu.build::<T, F>(shape, rows, columns, values, refuse)? {
+            Ok(host) => self.upload(&host).map(Ok),
+            Err(position) => Ok(Err(position)),
+        }
+    }
+    fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        mask: Option<&Mask>,
+        replace: bool,
+    ) -> Result<DeviceCsr<C>> {
+        let mask = match mask {
+            Some(m) => Some(MaskOn { pattern: self.download_pattern(&m.pattern)?, complement: m.complement }),
+            None => None,
+        };
+        self.on_host(|cpu| cpu.write::<C, T, F>(&c.download()?, &t.download()?, mask.as_ref(), replace))
+    }
+    fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
+        self.on_host(|cpu| cpu.extract_rows(&a.download()?, rows))
+    }
+    fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
+        let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;
+        let columns: Vec<u32> = a.pattern.indices.read(bounds[0] as usize..bounds[1] as usize)?;
+        let Ok(e) = columns.binary_search(&column) else { return Ok(None) };
+        let (size, e) = (size_of::<T>(), bounds[0] as usize + e);
+        Ok(from_bytes("get", &a.values.read::<u8>(e * size..(e + 1) * size)?)?.first().copied())
+    }
+}

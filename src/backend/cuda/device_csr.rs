@@ -1,0 +1,67 @@
+//! Compressed rows in device memory.
+use super::{Buffer, Context};
+use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::storage::pattern::Pattern;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Positions: u64 offsets (nrows + 1), u32 columns.
+#[derive(Debug)]
+pub(crate) struct DevicePattern {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    pub(crate) nnz: u64,
+    pub(crate) offsets: Buffer,
+    pub(crate) indices: Buffer,
+}
+
+/// Positions and values, shared.
+#[derive(Debug)]
+pub(crate) struct DeviceCsr<T> {
+    pub(crate) pattern: Arc<DevicePattern>,
+    pub(crate) values: Arc<Buffer>,
+    scalar: PhantomData<fn() -> T>,
+}
+impl<T> Clone for DeviceCsr<T> {
+    fn clone(&self) -> Self {
+        Self { pattern: self.pattern.clone(), values: self.values.clone(), scalar: PhantomData }
+    }
+}
+
+impl DevicePattern {
+    pub(crate) fn upload(context: &Arc<Context>, host: &Pattern) -> Result<Self> {
+        Ok(Self {
+            nrows: host.nrows,
+            ncols: host.ncols,
+            nnz: host.nnz() as u64,
+            offsets: Buffer::from_host(context, &host.offsets)?,
+            indices: Buffer::from_host(context, &host.indices)?,
+        })
+    }
+    pub(crate) fn download(&self) -> Result<Pattern> {
+        let (offsets, indices) = (self.offsets.to_host()?, self.indices.to_host()?);
+        Ok(Pattern { nrows: self.nrows, ncols: self.ncols, offsets, indices })
+    }
+}
+
+impl<T> DeviceCsr<T> {
+    pub(crate) fn new(pattern: DevicePattern, values: Buffer) -> Self {
+        Self { pattern: Arc::new(pattern), values: Arc::new(values), scalar: PhantomData }
+    }
+    pub(crate) fn nnz(&self) -> u64 {
+        self.pattern.nnz
+    }
+}
+
+impl<T: Scalar> DeviceCsr<T> {
+    pub(crate) fn upload(context: &Arc<Context>, host: &HostCsr<T>) -> Result<Self> {
+        let pattern = DevicePattern::upload(context, &host.pattern)?;
+        Ok(Self::new(pattern, Buffer::from_host(context, as_bytes(&host.values))?))
+    }
+    pub(crate) fn download(&self) -> Result<HostCsr<T>> {
+        let values = from_bytes("download", &self.values.to_host::<u8>()?)?;
+        Ok(HostCsr::new(self.pattern.download()?, values))
+    }
+}

@@ -1,0 +1,36 @@
+//! The CUDA backend's runtime: probing, contexts, device memory, compiling, caching and launching. It knows no semiring.
+//!
+//! The only place that names cudarc, and that only for the driver's types and constants: the calls go through a table of
+//! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
+//! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
+mod api;
+mod backend;
+pub mod buffer;
+pub mod cache;
+pub mod context;
+mod device_csr;
+pub mod launch;
+mod log;
+pub mod module;
+pub mod nvrtc;
+mod nvrtc_search;
+pub mod probe;
+mod product;
+mod program;
+mod vector;
+
+pub(crate) use backend::Cuda;
+pub use buffer::Buffer;
+pub use context::Context;
+pub(crate) use device_csr::{DeviceCsr, DevicePattern};
+pub use launch::{Argument, Launch};
+pub use module::{Kernel, Source};
+pub use nvrtc::{Compiled, Image, compile_for};
+pub use probe::{Unavailable, probe};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A lock that a panic elsewhere cannot take away: what it guards is valid between any two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

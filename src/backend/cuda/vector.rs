@@ -1,0 +1,92 @@
+//! Single rows as bitmaps with dense values, and back.
+use super::program::{Program, scan_in_place, tuning};
+use super::{Buffer, Context, DevicePattern};
+use crate::error::Result;
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// A bit an index, and a value at every index whose bit is set.
+pub(super) struct DeviceBitmap {
+    pub(super) present: Buffer,
+    pub(super) values: Buffer,
+}
+
+const WORD: u64 = 32;
+/// What bits alone are scattered as: the kernel never touches it.
+const NO_VALUE: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
+
+fn program<'a>(context: &'a Arc<Context>, scalar: ScalarText) -> Program<'a> {
+    Program::new(context, Template::Vector, |s| s.scalar("V", scalar))
+}
+
+fn scatter(row: &DevicePattern, scalar: ScalarText, values: Option<&Buffer>) -> Result<DeviceBitmap> {
+    let context = row.indices.context();
+    let present = Buffer::zeroed_for::<u32>(context, row.ncols.div_ceil(WORD as usize))?;
+    let size = if values.is_some() { row.ncols as u64 * scalar.size as u64 } else { 0 };
+    let dense = Buffer::alloc(context, size)?;
+    let block = tuning(context).primitive_block;
+    let kernel = program(context, scalar).kernel("vector_scatter")?;
+    let launch = kernel.launch(row.nnz.div_ceil(block as u64), block, 0);
+    // SAFETY: parameters as `vector.cu` lists them; indices are below ncols; empty buffers are null.
+    unsafe { launch.arg(row.nnz).arg(&row.indices).arg(values).arg(&present).arg(&dense).run()? };
+    Ok(DeviceBitmap { present, values: dense })
+}
+
+pub(super) fn bitmap(row: &DevicePattern, scalar: ScalarText, values: &Buffer) -> Result<DeviceBitmap> {
+    scatter(row, scalar, Some(values))
+}
+
+/// The bits of a single row's positions.
+pub(super) fn bits(row: &DevicePattern) -> Result<Buffer> {
+    Ok(scatter(row, NO_VALUE, None)?.present)
+}
+
+/// The set bits below `n` and their values as a single row.
+pub(super) fn compact(
+    context: &Arc<Context>,
+    n: usize,
+    scalar: ScalarText,
+    from: &DeviceBitmap,
+) -> Result<(DevicePattern, Buffer)> {
+    let words = (n as u64).div_ceil(WORD);
+    let block = tuning(context).primitive_block;
+    let program = program(context, scalar);
+    let counts = Buffer::alloc_for::<u32>(context, words as usize)?;
+    let starts = Buffer::alloc_for::<u64>(context, words as usize + 1)?;
+    let count = program.kernel("vector_count")?;
+    // SAFETY: parameters as `vector.cu` lists them; one count a word.
+    unsafe { count.launch(words.div_ceil(block as u64), block, 0).arg(words).arg(&from.present).arg(&counts).run()? };
+    widen_and_scan(context, &counts, &starts, words)?;
+    let nnz: u64 = starts.read_one(words as usize)?;
+    let indices = Buffer::alloc_for::<u32>(context, nnz as usize)?;
+    let values = Buffer::alloc(context, nnz * scalar.size as u64)?;
+    if nnz > 0 {
+        let kernel = program.kernel("vector_compact")?;
+        let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0);
+        // SAFETY: as above; starts has words + 1 places, indices and values nnz.
+        unsafe {
+            launch.arg(words).arg(&from.present).arg(&starts).arg(&from.values).arg(&indices).arg(&values).run()?
+        };
+    }
+    let offsets = Buffer::from_host(context, &[0u64, nnz])?;
+    Ok((DevicePattern { nrows: 1, ncols: n, nnz, offsets, indices }, values))
+}
+
+/// starts[0..=n] = exclusive sums of n u32 counts.
+fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
+    if n == 0 {
+        return scan_in_place(context, starts, 0, None);
+    }
+    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
+    let tile = (tuning.primitive_block * tuning.scan_items) as u64;
+    let (tiles, block) = (n.div_ceil(tile), tuning.primitive_block);
+    let sums = Buffer::alloc_for::<u64>(context, tiles as usize)?;
+    // SAFETY: parameters as `primitives.cu` lists them; `starts` has n + 1 places, `sums` one a tile.
+    unsafe {
+        primitives.kernel("scan_sums_u32")?.launch(tiles, block, 0).arg(counts).arg(n).arg(&sums).run()?;
+        primitives.kernel("scan_spine_u64")?.launch(1u32, block, 0).arg(&sums).arg(tiles).arg(0u64).run()?;
+        let apply = primitives.kernel("scan_apply_u32")?;
+        apply.launch((n + 1).div_ceil(tile), block, 0).arg(counts).arg(n).arg(&sums).arg(starts).run()
+    }
+}

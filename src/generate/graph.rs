@@ -1,0 +1,177 @@
+//! Irregular sparsity: power laws, uniform rows, small worlds, roads, hubs.
+use super::{Random, from_rows, invalid};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::Coo;
+use rayon::prelude::*;
+
+/// The probabilities of the four quadrants; the fourth is what is left.
+#[derive(Clone, Copy, Debug)]
+pub struct Rmat {
+    /// Upper left.
+    pub a: f64,
+    /// Upper right.
+    pub b: f64,
+    /// Lower left.
+    pub c: f64,
+}
+impl Default for Rmat {
+    fn default() -> Self {
+        Self { a: 0.57, b: 0.19, c: 0.19 }
+    }
+}
+
+/// Edges each chunk of work makes from a random stream of its own.
+const CHUNK: u64 = 1 << 16;
+
+/// R-MAT: 2^scale vertices, edge_factor · 2^scale edges drawn, equal ones kept once; values uniform in (0, 1].
+///
+/// Chakrabarti, Zhan, Faloutsos, *R-MAT*, SDM 2004, 10.1137/1.9781611972740.43. O(e · scale), parallel.
+///
+/// # Errors
+/// `InvalidValue` for a scale above 31 or probabilities that are none; `OutOfMemory`.
+/// ```
+/// let g = oplus::generate::rmat(10, 8, Default::default(), 1)?;
+/// assert!(g.nrows == 1024 && g.len() > 6000 && g.len() <= 8192);
+/// # Ok::<(), oplus::Error>(())
+/// ```
+pub fn rmat(scale: u32, edge_factor: u64, shape: Rmat, seed: u64) -> Result<Coo<f64>> {
+    let Rmat { a, b, c } = shape;
+    if scale > 31 {
+        return invalid("rmat", format!("scale {scale} is above 31"));
+    }
+    if ![a, b, c].iter().all(|p| (0.0..=1.0).contains(p)) || a + b + c > 1.0 {
+        return invalid("rmat", format!("{a}, {b}, {c} are not probabilities of quadrants"));
+    }
+    let n = 1u64 << scale;
+    let Some(edges) = edge_factor.checked_mul(n).filter(|e| *e < 1 << 40) else {
+        return invalid("rmat", format!("{edge_factor} · 2^{scale} edges are too many"));
+    };
+    let mut keys = memory::filled("rmat", edges as usize, 0u64)?;
+    keys.par_chunks_mut(CHUNK as usize).enumerate().for_each(|(stream, chunk)| {
+        let mut random = Random::new(seed, stream as u64);
+        for key in chunk {
+            let (mut i, mut j) = (0u64, 0u64);
+            for _ in 0..scale {
+                let p = random.unit();
+                let (down, right) = if p < a {
+                    (0, 0)
+                } else if p < a + b {
+                    (0, 1)
+                } else if p < a + b + c {
+                    (1, 0)
+                } else {
+                    (1, 1)
+                };
+                (i, j) = (i << 1 | down, j << 1 | right);
+            }
+            *key = i << 32 | j;
+        }
+    });
+    keys.par_sort_unstable();
+    keys.dedup();
+    let mut coo = Coo::new(n, n);
+    coo.rows = memory::with_capacity("rmat", keys.len())?;
+    coo.columns = memory::with_capacity("rmat", keys.len())?;
+    coo.values = memory::with_capacity("rmat", keys.len())?;
+    let mut random = Random::new(seed, u64::MAX);
+    keys.iter().for_each(|k| coo.push(k >> 32, k & 0xffff_ffff, 1.0 - random.unit()));
+    Ok(coo)
+}
+
+/// Distinct columns below `n`, ascending.
+fn distinct(random: &mut Random, n: u64, count: u64) -> Vec<u64> {
+    let mut columns: Vec<u64> = (0..count.min(n)).map(|_| random.below(n)).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// Rows of `mean` random columns each (fewer where two fall together), values uniform in (0, 1].
+/// O(nrows · mean · log mean).
+///
+/// # Errors
+/// `OutOfMemory`.
+pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>> {
+    let row = |i: u64| {
+        let mut random = Random::new(seed, i);
+        let columns = distinct(&mut random, ncols, mean);
+        columns.into_iter().map(|j| (j, 1.0 - random.unit())).collect()
+    };
+    from_rows("uniform", (nrows, ncols), (0..nrows).map(row))
+}
+
+/// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead.
+///
+/// # Errors
+/// `InvalidValue` for more hubs than rows; `OutOfMemory`.
+pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<Coo<f64>> {
+    if hubs > n {
+        return invalid("hub", format!("{hubs} hubs in {n} rows"));
+    }
+    let step = n.checked_div(hubs).unwrap_or(u64::MAX);
+    let row = |i: u64| {
+        let mut random = Random::new(seed, i);
+        let is_hub = i.is_multiple_of(step) && i / step < hubs;
+        let columns = distinct(&mut random, n, if is_hub { hub_length } else { mean });
+        columns.into_iter().map(|j| (j, 1.0 - random.unit())).collect()
+    };
+    from_rows("hub", (n, n), (0..n).map(row))
+}
+
+/// Watts–Strogatz: a ring in which each vertex knows k/2 on either side, each edge moved elsewhere with probability p;
+/// undirected, both directions stored, values 1. *Nature* 393, 1998, 10.1038/30918. O(n·k).
+///
+/// # Errors
+/// `InvalidValue` for an odd k, k ≥ n or a p that is no probability; `OutOfMemory`.
+pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
+    if !k.is_multiple_of(2) || k >= n.max(1) || !(0.0..=1.0).contains(&p) {
+        return invalid("small_world", format!("n = {n}, k = {k}, p = {p}: k must be even and below n, p in [0, 1]"));
+    }
+    let edges = usize::try_from(n as u128 * k as u128).unwrap_or(usize::MAX);
+    let mut pairs: Vec<(u64, u64)> = memory::with_capacity("small_world", edges)?;
+    for i in 0..n {
+        let mut random = Random::new(seed, i);
+        for d in 1..=k / 2 {
+            let near = (i + d) % n;
+            let j = if random.unit() < p { random.below(n) } else { near };
+            let j = if j == i { near } else { j };
+            pairs.extend([(i, j), (j, i)]);
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut coo = Coo::new(n, n);
+    memory::reserve("small_world", &mut coo.rows, pairs.len())?;
+    memory::reserve("small_world", &mut coo.columns, pairs.len())?;
+    memory::reserve("small_world", &mut coo.values, pairs.len())?;
+    pairs.into_iter().for_each(|(i, j)| coo.push(i, j, 1.0));
+    Ok(coo)
+}
+
+/// Roads: an nx × ny grid, one link in ten missing, weights whole numbers from 1 to 100 in both directions. O(nx·ny).
+///
+/// # Errors
+/// `InvalidValue` where the grid has more than 2³² points; `OutOfMemory`.
+pub fn road_grid(nx: u64, ny: u64, seed: u64) -> Result<Coo<f64>> {
+    let Some(n) = nx.checked_mul(ny).filter(|n| *n <= u32::MAX as u64) else {
+        return invalid("road_grid", format!("{nx} × {ny} points are more than 2³²"));
+    };
+    // A link belongs to its lower end and direction, so that both ends see the same road.
+    let link = |low: u64, vertical: bool| {
+        let mut random = Random::new(seed, low << 1 | vertical as u64);
+        let weight = 1.0 + random.below(100) as f64;
+        (random.below(10) != 0).then_some(weight)
+    };
+    let row = |p: u64| {
+        let (x, y) = (p % nx, p / nx);
+        let ends = [
+            (y > 0).then(|| (p - nx, link(p - nx, true))),
+            (x > 0).then(|| (p - 1, link(p - 1, false))),
+            (x + 1 < nx).then(|| (p + 1, link(p, false))),
+            (y + 1 < ny).then(|| (p + nx, link(p, true))),
+        ];
+        ends.into_iter().flatten().filter_map(|(to, weight)| weight.map(|w| (to, w))).collect()
+    };
+    from_rows("road_grid", (n, n), (0..n).map(row))
+}

@@ -1,0 +1,98 @@
+//! Regular sparsity: stencils on grids and bands.
+use super::{Random, from_rows, invalid};
+use crate::error::Result;
+use crate::storage::Coo;
+
+/// The graph Laplacian of a grid in which a point touches the neighbours that `touches` says: the diagonal counts them.
+fn stencil(operation: &'static str, size: [u64; 3], touches: fn([i64; 3]) -> bool) -> Result<Coo<f64>> {
+    let n = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= u32::MAX as u64);
+    let Some(n) = n else { return invalid(operation, format!("{size:?} points are more than 2³²")) };
+    let offsets: Vec<[i64; 3]> = (-1..=1)
+        .flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [x, y, z])))
+        .filter(|d| *d != [0; 3] && touches(*d))
+        .collect();
+    let [nx, ny, _] = size;
+    let row = |p: u64| {
+        let at = [p % nx, p / nx % ny, p / nx / ny];
+        let mut row: Vec<(u64, f64)> = Vec::with_capacity(offsets.len() + 1);
+        for d in &offsets {
+            let to: Option<Vec<u64>> =
+                (0..3).map(|a| at[a].checked_add_signed(d[a]).filter(|t| *t < size[a])).collect();
+            row.extend(to.map(|t| ((t[2] * ny + t[1]) * nx + t[0], -1.0)));
+        }
+        let degree = row.len() as f64;
+        let middle = row.partition_point(|(j, _)| *j < p);
+        row.insert(middle, (p, degree));
+        row
+    };
+    from_rows(operation, (n, n), (0..n).map(row))
+}
+
+fn distance(d: [i64; 3]) -> i64 {
+    d.iter().map(|x| x.abs()).sum()
+}
+
+/// The 5-point Laplacian of an nx × ny grid, x fastest. O(nx·ny).
+///
+/// # Errors
+/// `InvalidValue` where the grid has more than 2³² points; `OutOfMemory`.
+/// ```
+/// let a = oplus::generate::stencil_5(3, 3)?;
+/// assert_eq!((a.nrows, a.len()), (9, 9 + 2 * 12));
+/// # Ok::<(), oplus::Error>(())
+/// ```
+pub fn stencil_5(nx: u64, ny: u64) -> Result<Coo<f64>> {
+    stencil("stencil_5", [nx, ny, 1], |d| distance(d) == 1)
+}
+/// The 9-point Laplacian of an nx × ny grid. O(nx·ny).
+///
+/// # Errors
+/// As [`stencil_5`].
+pub fn stencil_9(nx: u64, ny: u64) -> Result<Coo<f64>> {
+    stencil("stencil_9", [nx, ny, 1], |d| d[2] == 0)
+}
+/// The 7-point Laplacian of an nx × ny × nz grid. O(nx·ny·nz).
+///
+/// # Errors
+/// As [`stencil_5`].
+pub fn stencil_7(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
+    stencil("stencil_7", [nx, ny, nz], |d| distance(d) == 1)
+}
+/// The 27-point Laplacian of an nx × ny × nz grid. O(nx·ny·nz).
+///
+/// # Errors
+/// As [`stencil_5`].
+pub fn stencil_27(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
+    stencil("stencil_27", [nx, ny, nz], |_| true)
+}
+
+/// A full band: entries where |i − j| ≤ half_width, values uniform in (0, 1]. O(n·half_width).
+///
+/// # Errors
+/// `OutOfMemory`.
+pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
+    let row = |i: u64| {
+        let mut random = Random::new(seed, i);
+        let (from, to) = (i.saturating_sub(half_width), i.saturating_add(half_width).saturating_add(1).min(n));
+        (from..to).map(|j| (j, 1.0 - random.unit())).collect()
+    };
+    from_rows("band", (n, n), (0..n).map(row))
+}
+
+/// Rows and columns of a square matrix under one random permutation. O(n + nnz).
+///
+/// # Errors
+/// `InvalidValue` where it is not square; `OutOfMemory`.
+pub fn permuted<T>(mut a: Coo<T>, seed: u64) -> Result<Coo<T>> {
+    if a.nrows != a.ncols {
+        return invalid("permuted", format!("the matrix must be square, it is {}×{}", a.nrows, a.ncols));
+    }
+    let mut order = crate::memory::with_capacity("permuted", usize::try_from(a.nrows).unwrap_or(usize::MAX))?;
+    order.extend(0..a.nrows);
+    let mut random = Random::new(seed, 0);
+    for i in (1..order.len()).rev() {
+        order.swap(i, random.below(i as u64 + 1) as usize);
+    }
+    a.rows.iter_mut().chain(&mut a.columns).for_each(|i| *i = order[*i as usize]);
+    Ok(a)
+}

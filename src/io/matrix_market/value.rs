@@ -1,0 +1,167 @@
+//! What becomes of a file's values in a program's types, and back.
+use super::Field;
+use crate::algebra::Scalar;
+use crate::io::number;
+use std::io::Write;
+
+pub use crate::io::number::Refused;
+
+/// A type that Matrix Market values can be read as.
+///
+/// Pattern entries are 1 or `true`. Whole numbers must fit, and floats take the nearest; a real file is read as an
+/// integer type only where its values are whole. For `bool` anything but zero is true, NaN too. Complex files are read
+/// as [`Complex`], or as a scalar of your own with [`COMPLEX`](Self::COMPLEX) set; real files are read as those too.
+pub trait FromMatrixMarket: Scalar {
+    /// Whether complex files can be read as this type.
+    const COMPLEX: bool = false;
+    /// The value of a pattern entry.
+    fn pattern() -> Self;
+    /// From a whole number, where it fits.
+    fn integer(x: i128) -> Option<Self>;
+    /// From a real number, where it fits.
+    fn real(x: f64) -> Option<Self>;
+    /// From the text of a real number; through the nearest f64 unless the type knows better.
+    ///
+    /// # Errors
+    /// Why there is no such value.
+    fn decimal(text: &[u8]) -> Result<Self, Refused> {
+        Self::real(number::real(text)?).ok_or(Refused::DoesNotFit)
+    }
+    /// From a complex number, where it fits.
+    fn complex(_re: f64, _im: f64) -> Option<Self> {
+        None
+    }
+    /// −x, for skew-symmetric files, where there is one.
+    fn negative(self) -> Option<Self>;
+    /// The complex conjugate, for Hermitian files.
+    fn conjugate(self) -> Self {
+        self
+    }
+    /// Whether it is its own conjugate, as the diagonal of a Hermitian matrix is.
+    fn is_real(self) -> bool {
+        true
+    }
+}
+
+/// A type that can be written as Matrix Market values.
+pub trait ToMatrixMarket: Scalar {
+    /// The field of the file.
+    const FIELD: Field;
+    /// Whether a pattern entry says as much: `true`. A matrix of nothing else is written as a pattern.
+    fn is_pattern(self) -> bool {
+        false
+    }
+    /// A blank and the value, so that reading it gives the same one.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    fn write(self, to: &mut dyn Write) -> std::io::Result<()>;
+}
+
+crate::scalar! {
+    /// re + im·i, the value of complex files; it has no operators of its own.
+    pub struct Complex {
+        /// Real part.
+        pub re: f64,
+        /// Imaginary part.
+        pub im: f64,
+    }
+}
+
+macro_rules! integers { ($($t:ident)*) => {$(
+    impl FromMatrixMarket for $t {
+        fn pattern() -> Self { 1 }
+        fn integer(x: i128) -> Option<Self> { Self::try_from(x).ok() }
+        fn real(x: f64) -> Option<Self> {
+            // Below 2⁶⁴ a whole f64 is an exact i128.
+            (x.trunc() == x && x.abs() <= 2f64.powi(64)).then_some(x as i128).and_then(Self::integer)
+        }
+        // Whole numbers above 2⁵³ would lose digits on the way through f64.
+        fn decimal(text: &[u8]) -> Result<Self, Refused> {
+            let x = number::integer(text).map(Self::integer).or_else(|_| number::real(text).map(Self::real))?;
+            x.ok_or(Refused::DoesNotFit)
+        }
+        fn negative(self) -> Option<Self> { (0 as $t).checked_sub(self) }
+    }
+    impl ToMatrixMarket for $t {
+        const FIELD: Field = Field::Integer;
+        fn write(self, to: &mut dyn Write) -> std::io::Result<()> { write!(to, " {self}") }
+    }
+)*} }
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! floats { ($($t:ident $decimal:expr;)*) => {$(
+    impl FromMatrixMarket for $t {
+        fn pattern() -> Self { 1.0 }
+        fn integer(x: i128) -> Option<Self> { Some(x as $t) }
+        fn real(x: f64) -> Option<Self> { Some(x as $t) }
+        #[inline]
+        fn decimal(text: &[u8]) -> Result<Self, Refused> { $decimal(text) }
+        fn negative(self) -> Option<Self> { Some(-self) }
+    }
+    impl ToMatrixMarket for $t {
+        const FIELD: Field = Field::Real;
+        // Rust prints the shortest decimal that reads back as the same number.
+        fn write(self, to: &mut dyn Write) -> std::io::Result<()> { write!(to, " {self:?}") }
+    }
+)*} }
+floats! {
+    // Rounding to f64 first could end on the wrong side of a tie.
+    f32 number::parsed;
+    f64 number::real;
+}
+
+impl FromMatrixMarket for bool {
+    fn pattern() -> Self {
+        true
+    }
+    fn integer(x: i128) -> Option<Self> {
+        Some(x != 0)
+    }
+    fn real(x: f64) -> Option<Self> {
+        Some(x != 0.0)
+    }
+    fn negative(self) -> Option<Self> {
+        Some(self)
+    }
+}
+impl ToMatrixMarket for bool {
+    const FIELD: Field = Field::Integer;
+    fn is_pattern(self) -> bool {
+        self
+    }
+    fn write(self, to: &mut dyn Write) -> std::io::Result<()> {
+        write!(to, " {}", self as u8)
+    }
+}
+
+impl FromMatrixMarket for Complex {
+    const COMPLEX: bool = true;
+    fn pattern() -> Self {
+        Self::make(1.0, 0.0)
+    }
+    fn integer(x: i128) -> Option<Self> {
+        Some(Self::make(x as f64, 0.0))
+    }
+    fn real(x: f64) -> Option<Self> {
+        Some(Self::make(x, 0.0))
+    }
+    fn complex(re: f64, im: f64) -> Option<Self> {
+        Some(Self::make(re, im))
+    }
+    fn negative(self) -> Option<Self> {
+        Some(Self::make(-self.re, -self.im))
+    }
+    fn conjugate(self) -> Self {
+        Self::make(self.re, -self.im)
+    }
+    fn is_real(self) -> bool {
+        self.im == 0.0
+    }
+}
+impl ToMatrixMarket for Complex {
+    const FIELD: Field = Field::Complex;
+    fn write(self, to: &mut dyn Write) -> std::io::Result<()> {
+        write!(to, " {:?} {:?}", self.re, self.im)
+    }
+}

@@ -1,0 +1,170 @@
+//! Numbers from ASCII without allocation: exact fast paths, the standard library's parser for the rest.
+
+/// Why a text is not a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is no number.
+    NotANumber,
+    /// It is one, but none of the type asked for.
+    DoesNotFit,
+}
+
+/// A decimal number without a sign.
+#[inline]
+fn magnitude(digits: &[u8]) -> Result<u128, Refused> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(Refused::NotANumber);
+    }
+    let step = |n: u128, b: &u8| n.checked_mul(10)?.checked_add((b - b'0') as u128);
+    digits.iter().try_fold(0, step).ok_or(Refused::DoesNotFit)
+}
+
+/// A decimal number without a sign.
+#[inline]
+pub(crate) fn unsigned(text: &[u8]) -> Result<u64, Refused> {
+    if text.is_empty() || text.len() > 19 {
+        return magnitude(text).and_then(|n| u64::try_from(n).map_err(|_| Refused::DoesNotFit));
+    }
+    // Nineteen digits are below 2⁶⁴.
+    let mut n = 0u64;
+    for b in text {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(Refused::NotANumber);
+        }
+        n = n * 10 + digit as u64;
+    }
+    Ok(n)
+}
+
+/// A decimal integer.
+pub(crate) fn integer(text: &[u8]) -> Result<i128, Refused> {
+    let (negative, digits) = match text.split_first() {
+        Some((b'-', digits)) => (true, digits),
+        Some((b'+', digits)) => (false, digits),
+        _ => (false, text),
+    };
+    let n = match unsigned(digits) {
+        Ok(n) => n as i128,
+        Err(Refused::NotANumber) => return Err(Refused::NotANumber),
+        Err(Refused::DoesNotFit) => {
+            magnitude(digits).and_then(|n| i128::try_from(n).map_err(|_| Refused::DoesNotFit))?
+        }
+    };
+    Ok(if negative { -n } else { n })
+}
+
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
+
+/// The nearest f64; `inf`, `nan` and Fortran's `d` exponents included.
+#[inline]
+pub(crate) fn real(text: &[u8]) -> Result<f64, Refused> {
+    match fast_real(text) {
+        Some(x) => Ok(x),
+        None => parsed(text),
+    }
+}
+
+/// By the standard library.
+pub(crate) fn parsed<T: std::str::FromStr>(text: &[u8]) -> Result<T, Refused> {
+    let text = std::str::from_utf8(text).map_err(|_| Refused::NotANumber)?;
+    if let Ok(x) = text.parse() {
+        return Ok(x);
+    }
+    // No Fortran number is this long; the copy is kept small.
+    let fortran = text.len() <= 64 && text.contains(['d', 'D']);
+    let x = if fortran { text.replace(['d', 'D'], "e").parse().ok() } else { None };
+    x.ok_or(Refused::NotANumber)
+}
+
+/// Up to 2⁵³ times a power of ten up to 10²²: both exact, so one rounding gives the nearest (Clinger 1990).
+#[inline]
+fn fast_real(text: &[u8]) -> Option<f64> {
+    let (negative, digits) = match text.split_first()? {
+        (b'-', rest) => (true, rest),
+        (b'+', rest) => (false, rest),
+        _ => (false, text),
+    };
+    let mut rest = digits;
+    let (mut mantissa, mut seen, mut after_point, mut exponent) = (0u64, 0usize, 0usize, 0i64);
+    let mut take = |rest: &mut &[u8]| {
+        let before = rest.len();
+        while let [b @ b'0'..=b'9', tail @ ..] = *rest {
+            // More than 19 digits wrap, and are refused below.
+            mantissa = mantissa.wrapping_mul(10).wrapping_add((b - b'0') as u64);
+            *rest = tail;
+        }
+        before - rest.len()
+    };
+    seen += take(&mut rest);
+    if let [b'.', tail @ ..] = rest {
+        rest = tail;
+        after_point = take(&mut rest);
+        seen += after_point;
+    }
+    if let [b'e' | b'E', tail @ ..] = rest {
+        exponent = integer(tail).ok().and_then(|e| i64::try_from(e).ok()).filter(|e| e.abs() < 1000)?;
+        rest = &[];
+    }
+    if !rest.is_empty() || seen == 0 || seen > 19 || mantissa > 1 << 53 {
+        return None;
+    }
+    let exponent = exponent - after_point as i64;
+    let scale = POWERS.get(exponent.unsigned_abs() as usize)?;
+    let value = if exponent < 0 { mantissa as f64 / scale } else { mantissa as f64 * scale };
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reals_are_the_nearest() {
+        let texts = "0 -0.0 1 3.25 1e-5 123456789.125 9007199254740993 1e308 4.9e-324 inf -inf -2.5E+3 .5 5. 1e+22 1e23 \
+            0.000000000000000000000000001 18446744073709551617 9007199254740992e22 1e400 -1e-400 00000000000000000000001";
+        for t in texts.split(' ') {
+            assert_eq!(real(t.as_bytes()).map(f64::to_bits), Ok(t.parse::<f64>().unwrap().to_bits()), "{t}");
+        }
+        assert_eq!(real(b"1.5d2"), Ok(150.0));
+        assert!(real(b"nan").is_ok_and(f64::is_nan) && real(b"NaN").is_ok_and(f64::is_nan));
+        for t in ["", "-", ".", "e5", "1e", "1.2.3", "0x10", "--1", "1e5e5", "1e 5", "+-1", "1_000", "\u{661}"] {
+            assert_eq!(real(t.as_bytes()), Err(Refused::NotANumber), "{t}");
+        }
+    }
+
+    #[test]
+    fn random_reals_agree_with_the_standard_library() {
+        let mut random = crate::generate::Random::new(5, 0);
+        for _ in 0..100_000 {
+            let digits = random.bits() >> random.below(60);
+            let (point, exponent) = (random.below(12) as usize, random.below(60) as i64 - 30);
+            let mut text = digits.to_string();
+            text.insert(point.min(text.len()), '.');
+            if random.below(2) == 0 {
+                text += &format!("e{exponent}");
+            }
+            assert_eq!(real(text.as_bytes()).unwrap().to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_do_not_wrap() {
+        assert_eq!(unsigned(b"18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(unsigned(b"0000000000000000000000018446744073709551615"), Ok(u64::MAX));
+        assert_eq!(unsigned(b"18446744073709551616"), Err(Refused::DoesNotFit));
+        assert_eq!(unsigned(b""), Err(Refused::NotANumber));
+        assert_eq!(unsigned(b"1234567890123456789x"), Err(Refused::NotANumber));
+        assert_eq!(integer(b"-9223372036854775809"), Ok(i64::MIN as i128 - 1));
+        assert_eq!(integer(b"-170141183460469231731687303715884105727"), Ok(-i128::MAX));
+        assert_eq!(integer(b"340282366920938463463374607431768211456"), Err(Refused::DoesNotFit));
+        assert_eq!(integer(&[b'9'; 400]), Err(Refused::DoesNotFit));
+        assert_eq!(integer(b"+7"), Ok(7));
+        for t in [&b"7.0"[..], b"", b"-", b"+-7", b"1e3"] {
+            assert_eq!(integer(t), Err(Refused::NotANumber));
+        }
+    }
+}

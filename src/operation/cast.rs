@@ -1,0 +1,48 @@
+//! cast: the same entries as another scalar type.
+use super::apply;
+use crate::algebra::{Cast, Scalar, UnaryOp};
+use crate::container::{Container, Matrix, Vector};
+use crate::error::Result;
+
+/// T = A as `U`, entry by entry, as [`Cast`] says. O(nnz(A)).
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(3, &[(0, -1.5), (2, 300.0)])?;
+/// assert_eq!(cast::<u8, _>(&x)?.entries()?, [(0, 0), (2, 255)]);
+/// # Ok(()) }
+/// ```
+pub fn cast<U: Scalar, X: Container>(a: &X) -> Result<X::Of<U, X::Label>>
+where
+    Cast<U>: UnaryOp<X::Scalar, Out = U>,
+{
+    apply(a, Cast::<U>::default()).eval()
+}
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// The same entries as values of `U`, by [`cast`].
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn cast<U: Scalar>(&self) -> Result<Matrix<U, S>>
+    where
+        Cast<U>: UnaryOp<T, Out = U>,
+    {
+        cast(self)
+    }
+}
+impl<T: Scalar, S> Vector<T, S> {
+    /// The same entries as values of `U`, by [`cast`].
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn cast<U: Scalar>(&self) -> Result<Vector<U, S>>
+    where
+        Cast<U>: UnaryOp<T, Out = U>,
+    {
+        cast(self)
+    }
+}

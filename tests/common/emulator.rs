@@ -1,0 +1,150 @@
+//! Builds the emulated CUDA driver and NVRTC and makes this process use them, unless a real driver was asked for.
+//!
+//! `OPLUS_TEST_DEVICE=gpu` takes the machine's own driver; `OPLUS_EMULATOR_FLAGS` are further flags of the C++ compiler,
+//! such as `-fsanitize=address,undefined` (then the sanitizer's library must be loaded first: see `.ci/run`).
+#![allow(dead_code)]
+use std::ffi::{CStr, c_char, c_long};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// What runs the CUDA tests in this process.
+pub enum Cuda {
+    Emulated(Emulator),
+    Gpu,
+}
+
+/// The test functions of the emulated driver.
+pub struct Emulator {
+    pub folder: PathBuf,
+    library: libloading::Library,
+}
+
+impl Emulator {
+    fn function<T>(&self, name: &str) -> libloading::Symbol<'_, T> {
+        // SAFETY: the functions below are given the types they have in tests/emulator.
+        unsafe { self.library.get(name.as_bytes()) }.expect("the emulator has this function")
+    }
+    /// The n-th allocation from now fails, 0 is the next; negative: none.
+    pub fn fail_allocation(&self, n: i64) {
+        // SAFETY: void emu_fail_allocation(long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_allocation")(n) }
+    }
+    /// The n-th launch from now fails.
+    pub fn fail_launch(&self, n: i64) {
+        // SAFETY: void emu_fail_launch(long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_launch")(n) }
+    }
+    /// Another schedule.
+    pub fn seed(&self, seed: u64) {
+        // SAFETY: void emu_seed(uint64_t).
+        unsafe { self.function::<unsafe extern "C" fn(u64)>("emu_seed")(seed) }
+    }
+    /// Allocations alive, and their bytes.
+    pub fn live(&self) -> (usize, usize) {
+        let (mut count, mut bytes) = (0, 0);
+        // SAFETY: void emu_live_allocations(size_t*, size_t*).
+        unsafe {
+            self.function::<unsafe extern "C" fn(*mut usize, *mut usize)>("emu_live_allocations")(
+                &mut count, &mut bytes,
+            )
+        }
+        (count, bytes)
+    }
+    /// The last report.
+    pub fn report(&self) -> String {
+        // SAFETY: const char* emu_last_report(), never null.
+        let text =
+            unsafe { CStr::from_ptr(self.function::<unsafe extern "C" fn() -> *const c_char>("emu_last_report")()) };
+        text.to_string_lossy().into_owned()
+    }
+    /// Forgets a failed launch, so that one process can test several.
+    pub fn recover(&self) {
+        // SAFETY: void emu_recover().
+        unsafe { self.function::<unsafe extern "C" fn()>("emu_recover")() }
+    }
+}
+
+/// The folder of built libraries, one for each version of the sources and flags.
+pub fn build(extra: &str) -> Option<PathBuf> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emulator");
+    let compiler = std::env::var("EMU_CXX").unwrap_or_else(|_| "c++".into());
+    if Command::new(&compiler).arg("--version").output().is_err() {
+        eprintln!("skipped: no C++ compiler ({compiler}), so no emulated CUDA driver");
+        return None;
+    }
+    let flags = format!("{} {extra}", std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default());
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&sources).ok()?.flatten().map(|f| f.path()).collect();
+    files.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for file in &files {
+        let text = std::fs::read(file).ok()?;
+        text.iter().chain(flags.as_bytes()).for_each(|b| hash = (hash ^ *b as u64).wrapping_mul(0x100_0000_01b3));
+    }
+    // The test binary lies in target/<profile>/deps.
+    let target = std::env::current_exe().ok()?.ancestors().nth(3)?.to_path_buf();
+    let folder = target.join(format!("emulator/{hash:016x}"));
+    if folder.join("libnvrtc.so.13").exists() {
+        return Some(folder);
+    }
+    let draft = target.join(format!("emulator/draft-{}-{:?}", std::process::id(), std::thread::current().id()));
+    std::fs::create_dir_all(&draft).expect("the target folder can be written");
+    let compile = |output: &str, inputs: &[&str]| {
+        let mut command = Command::new(&compiler);
+        command.args(["-std=c++20", "-O2", "-g", "-fPIC", "-shared", "-I"]).arg(&sources);
+        command.args(flags.split_whitespace());
+        command.args(inputs.iter().map(|i| sources.join(i)));
+        command.arg("-o").arg(draft.join(output)).arg(format!("-Wl,-soname,{output}")).args(["-ldl", "-lpthread"]);
+        assert!(command.status().expect("the compiler starts").success(), "{output} does not compile");
+    };
+    compile("libcuda.so.1", &["fiber.cpp", "block.cpp", "memory.cpp", "driver.cpp"]);
+    compile("libnvrtc.so.13", &["nvrtc.cpp"]);
+    std::fs::copy(sources.join("cuda_host.h"), draft.join("cuda_host.h")).expect("copied");
+    // Another process may have been first: its folder is as good.
+    if std::fs::rename(&draft, &folder).is_err() {
+        let _ = std::fs::remove_dir_all(&draft);
+    }
+    Some(folder)
+}
+
+/// The environment a process needs to use the libraries in `folder`.
+pub fn environment(folder: &Path) -> Vec<(&'static str, PathBuf)> {
+    vec![
+        ("OPLUS_CUDA_DRIVER_PATH", folder.to_path_buf()),
+        ("OPLUS_NVRTC_PATH", folder.join("libnvrtc.so.13")),
+        ("OPLUS_CACHE_DIR", folder.join("cache")),
+        ("EMU_HOME", folder.to_path_buf()),
+        ("EMU_CXXFLAGS", std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default().into()),
+    ]
+}
+
+/// The CUDA of this process's tests; `None`, with a message, where there is none.
+pub fn cuda() -> Option<&'static Cuda> {
+    static CUDA: OnceLock<Option<Cuda>> = OnceLock::new();
+    CUDA.get_or_init(|| {
+        if std::env::var("OPLUS_TEST_DEVICE").is_ok_and(|d| d == "gpu") {
+            return Some(Cuda::Gpu);
+        }
+        let folder = build("")?;
+        for (name, value) in environment(&folder) {
+            // SAFETY: every test of this process begins here, before anything reads these variables.
+            unsafe { std::env::set_var(name, value) };
+        }
+        // SAFETY: our own library; its initialisers do nothing.
+        let library = unsafe { libloading::Library::new(folder.join("libcuda.so.1")) }.expect("the emulator loads");
+        Some(Cuda::Emulated(Emulator { folder, library }))
+    })
+    .as_ref()
+}
+
+/// The emulator, where the tests run on it.
+pub fn emulator() -> Option<&'static Emulator> {
+    match cuda() {
+        Some(Cuda::Emulated(e)) => Some(e),
+        Some(Cuda::Gpu) => {
+            eprintln!("skipped: faults are planted on the emulated driver only");
+            None
+        }
+        None => None,
+    }
+}

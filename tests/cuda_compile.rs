@@ -1,0 +1,96 @@
+//! The real NVRTC, without a device. Where it is missing its typed error is what is tested; `OPLUS_REQUIRE_NVRTC=1` makes
+//! that a failure.
+#![cfg(feature = "cuda")]
+use oplus::backend::cuda::nvrtc::{Nvrtc, OPTIONS};
+use oplus::backend::cuda::{Compiled, Image, compile_for};
+use oplus::error::{Error, Result};
+
+fn compile(architecture: u32, text: &str) -> Option<Result<Compiled>> {
+    match compile_for(architecture, "test.cu", text) {
+        Err(Error::Unavailable { device, reason })
+            if Nvrtc::get().is_err() && std::env::var_os("OPLUS_REQUIRE_NVRTC").is_none() =>
+        {
+            assert_eq!(device, "NVRTC");
+            assert!(reason.contains("NVRTC"), "{reason}");
+            None
+        }
+        other => Some(other),
+    }
+}
+
+const TEXT: &str = r#"
+extern "C" __global__ void plain(float* x) {
+    __shared__ float tile[256];
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = tile[255 - threadIdx.x];
+}
+extern "C" __global__ void __launch_bounds__(1024, 2) heavy(double* x, int n) {
+    double v[96];
+    for (int i = 0; i < 96; i++) v[i] = x[i * n];
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 96; i++) v[i] = v[i] * v[(i + 7) % 96] + x[k];
+    for (int i = 0; i < 96; i++) x[i * n] = v[i];
+}
+"#;
+
+#[test]
+fn machine_code_and_resources_for_each_architecture() {
+    for architecture in [75, 80, 90, 100] {
+        let Some(compiled) = compile(architecture, TEXT) else { return };
+        let compiled = compiled.unwrap();
+        assert!(matches!(&compiled.image, Image::Cubin(b) if b.starts_with(b"\x7fELF")));
+        let plain = compiled.resources["plain"];
+        assert!(plain.registers > 0 && plain.spill_stores == 0, "{plain:?}");
+        assert!(plain.shared >= 1024, "{plain:?}");
+        let heavy = compiled.resources["heavy"];
+        assert!(heavy.spill_stores > 0 && heavy.spill_loads > 0 && heavy.stack > 0, "{heavy:?}");
+        // Two blocks of 1024 share 65536 registers; sm_75 holds one such block only.
+        assert!(heavy.registers <= if architecture == 75 { 64 } else { 32 }, "{heavy:?}");
+    }
+}
+
+#[test]
+fn errors_name_the_kernel_and_the_line() {
+    let Some(r) = compile(90, "\nextern \"C\" __global__ void f() { undeclared = 1; }") else { return };
+    assert!(
+        matches!(&r, Err(Error::Compile { kernel, log }) if kernel == "test.cu" && log.contains("test.cu(2)") && log.contains("undeclared")),
+        "{r:?}"
+    );
+    let r = compile(90, "a\0b").unwrap();
+    assert!(matches!(&r, Err(Error::Compile { .. })), "{r:?}");
+}
+
+#[test]
+fn newer_and_older_architectures() {
+    let Some(newer) = compile(990, TEXT) else { return };
+    assert!(matches!(&newer.unwrap().image, Image::Ptx(text) if text.ends_with(b"\0") && text.starts_with(b"//")));
+    let r = compile(35, TEXT).unwrap();
+    assert!(matches!(&r, Err(Error::Unavailable { reason, .. }) if reason.contains("sm_35")), "{r:?}");
+    // A minor version that does not exist runs what is made for the one before.
+    assert!(matches!(compile(85, TEXT).unwrap().unwrap().image, Image::Cubin(_)));
+}
+
+#[test]
+fn the_default_options_are_accepted_and_doubled_ones_are_not() {
+    let Ok(nvrtc) = Nvrtc::get() else { return };
+    assert!(nvrtc.version() >= (12, 0));
+    assert!(nvrtc.compile(TEXT, "test.cu", 90, OPTIONS).is_ok());
+    let r = nvrtc.compile(TEXT, "test.cu", 90, &["--no-such-option"]);
+    assert!(matches!(&r, Err(Error::Compile { .. })), "{r:?}");
+}
+
+#[test]
+fn threads_may_compile_at_once() {
+    if compile(90, TEXT).is_none() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for i in 0..3 {
+            scope.spawn(move || {
+                let text = format!("extern \"C\" __global__ void k(int* x) {{ *x = {i}; }}");
+                assert!(compile(80, &text).unwrap().unwrap().resources.contains_key("k"));
+            });
+        }
+    });
+}

@@ -1,0 +1,121 @@
+// Contexts of execution: a hand-written switch where the processor is known (no system call), ucontext elsewhere.
+#include "runtime.h"
+#include <sys/mman.h>
+#include <cstdlib>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace emu {
+namespace {
+constexpr size_t kStack = 256 << 10;
+void* scheduler_pointer;
+[[maybe_unused]] void* scheduler_fake;
+[[maybe_unused]] const void* scheduler_stack;
+[[maybe_unused]] size_t scheduler_size;
+void (*entry_point)();
+}  // namespace
+}  // namespace emu
+
+#if defined(__x86_64__)
+// Saves what the ABI has a callee save, exchanges stacks, restores.
+extern "C" void emu_switch(void** save, void* load);
+asm(R"(
+.text
+.globl emu_switch
+.hidden emu_switch
+.type emu_switch, @function
+emu_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size emu_switch, .-emu_switch
+)");
+#else
+#include <ucontext.h>
+#include <map>
+// The slow way: one ucontext per saved pointer slot.
+static std::map<void**, ucontext_t*> emu_contexts;
+extern "C" void emu_switch(void** save, void* load) {
+  ucontext_t*& own = emu_contexts[save];
+  if (!own) own = new ucontext_t;
+  *save = own;
+  swapcontext(own, static_cast<ucontext_t*>(load));
+}
+#endif
+
+namespace emu {
+namespace {
+void start() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_size);
+#endif
+  entry_point();
+  std::abort();  // a finished fiber is never resumed
+}
+}  // namespace
+
+void prepare(Fiber& fiber, void (*entry)()) {
+  if (!fiber.stack) {
+    void* p = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) std::abort();
+    fiber.stack = static_cast<char*>(p);
+  }
+  entry_point = entry;
+#if defined(__SANITIZE_ADDRESS__)
+  // What the last thread on this stack left poisoned.
+  __asan_unpoison_memory_region(fiber.stack, kStack);
+#endif
+#if defined(__x86_64__)
+  void** top = reinterpret_cast<void**>(fiber.stack + kStack) - 2;
+  *--top = reinterpret_cast<void*>(&start);  // where `ret` goes; the stack is then as after a call
+  for (int i = 0; i < 6; i++) *--top = nullptr;
+  fiber.stack_pointer = top;
+#else
+  ucontext_t* context = new ucontext_t;
+  getcontext(context);
+  context->uc_stack.ss_sp = fiber.stack;
+  context->uc_stack.ss_size = kStack;
+  context->uc_link = nullptr;
+  makecontext(context, &start, 0);
+  fiber.stack_pointer = context;
+#endif
+  fiber.fake_stack = nullptr;
+}
+
+void resume(Fiber& fiber) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&scheduler_fake, fiber.stack, kStack);
+#endif
+  emu_switch(&scheduler_pointer, fiber.stack_pointer);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(scheduler_fake, nullptr, nullptr);
+#endif
+}
+
+void suspend(Fiber& fiber, bool finished) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(finished ? nullptr : &fiber.fake_stack, scheduler_stack, scheduler_size);
+#else
+  (void)finished;
+#endif
+  emu_switch(&fiber.stack_pointer, scheduler_pointer);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fiber.fake_stack, nullptr, nullptr);
+#endif
+}
+
+}  // namespace emu

@@ -1,0 +1,77 @@
+// Device memory is host memory with a register of what is allocated: every copy and free is checked against it.
+#include "runtime.h"
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace emu {
+namespace {
+std::mutex mutex;
+std::map<uint64_t, size_t> blocks;
+size_t used;
+long fail_in = -1;  // allocations until one fails; negative: none
+bool armed;
+}  // namespace
+
+size_t memory_total() { return size_t(setting("EMU_MEMORY", 8l << 30)); }
+size_t memory_used() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return used;
+}
+
+int allocate(uint64_t* pointer, size_t bytes) {
+  if (!bytes || !pointer) return invalid_value;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!armed) {
+    armed = true;
+    fail_in = setting("EMU_FAIL_ALLOC", -1);
+  }
+  if (fail_in >= 0 && fail_in-- == 0) return out_of_memory;
+  if (bytes > memory_total() - used) return out_of_memory;
+  void* p = nullptr;
+  // The size asked for, not rounded up: the sanitizer's red zone begins right behind it.
+  if (posix_memalign(&p, 256, bytes)) return out_of_memory;
+  std::memset(p, 0xcb, bytes);
+  *pointer = uint64_t(p);
+  blocks[*pointer] = bytes;
+  used += bytes;
+  return success;
+}
+
+int release(uint64_t pointer) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = blocks.find(pointer);
+  if (found == blocks.end()) {
+    report("free of a pointer that is not allocated (freed twice, or never allocated)");
+    return invalid_value;
+  }
+  used -= found->second;
+  std::memset(reinterpret_cast<void*>(pointer), 0xdd, found->second);
+  std::free(reinterpret_cast<void*>(pointer));
+  blocks.erase(found);
+  return success;
+}
+
+bool inside(uint64_t pointer, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = blocks.upper_bound(pointer);
+  if (found == blocks.begin()) return false;
+  --found;
+  return pointer - found->first <= found->second && bytes <= found->second - (pointer - found->first);
+}
+
+}  // namespace emu
+
+extern "C" {
+// For tests: the n-th allocation from now fails (0: the next); negative: none does.
+void emu_fail_allocation(long n) {
+  std::lock_guard<std::mutex> lock(emu::mutex);
+  emu::armed = true;
+  emu::fail_in = n;
+}
+void emu_live_allocations(size_t* count, size_t* bytes) {
+  std::lock_guard<std::mutex> lock(emu::mutex);
+  *count = emu::blocks.size();
+  *bytes = emu::used;
+}
+}

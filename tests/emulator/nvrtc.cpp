@@ -1,0 +1,128 @@
+// A stand-in for NVRTC: the "CUBIN" is a shared object that the host's C++ compiler made of the kernel.
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+struct Program {
+  std::string source, log, binary;
+};
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+std::string environment(const char* name, const char* otherwise) {
+  const char* text = std::getenv(name);
+  return text && *text ? text : otherwise;
+}
+// FNV-1a: names a compiled kernel by its text and flags.
+std::string hash(const std::string& text) {
+  unsigned long long low = 1469598103934665603ull, high = 1099511628211ull;
+  for (unsigned char c : text) {
+    low = (low ^ c) * 1099511628211ull;
+    high = (high ^ c) * 6364136223846793005ull + 1442695040888963407ull;
+  }
+  char name[40];
+  std::snprintf(name, sizeof name, "%016llx%016llx", high, low);
+  return name;
+}
+// Behind the preprocessed kernels: an entry each, and the extent of their static shared memory.
+std::string entries(const std::string& preprocessed) {
+  // Kernels may stand in the generator's namespace.
+  std::string text = "\n#line 1 \"emulator\"\nnamespace oplus {}\nusing namespace oplus;\n";
+  const std::string marker = "EMU_GLOBAL";
+  for (size_t at = preprocessed.find(marker); at != std::string::npos; at = preprocessed.find(marker, at + 1)) {
+    // `void name(`, with blanks and line markers in between; the last word before the parenthesis is the name.
+    std::string word;
+    bool in_word = false;
+    size_t i = at + marker.size();
+    for (; i < preprocessed.size() && preprocessed[i] != '('; i++) {
+      const char c = preprocessed[i];
+      if (c == '#') {
+        i = preprocessed.find('\n', i);
+        in_word = false;
+        if (i == std::string::npos) break;
+      } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+        if (!in_word) word.clear();
+        in_word = true;
+        word += c;
+      } else {
+        in_word = false;
+      }
+    }
+    if (!word.empty()) text += "extern \"C\" void emu_entry_" + word + "(void** a) { emu_call(&" + word + ", a); }\n";
+  }
+  return text + R"(
+#ifndef __SANITIZE_ADDRESS__
+extern "C" char __start_emu_shared[] __attribute__((weak, visibility("hidden")));
+extern "C" char __stop_emu_shared[] __attribute__((weak, visibility("hidden")));
+extern "C" void emu_shared_begin(char** begin, char** end) { *begin = __start_emu_shared; *end = __stop_emu_shared; }
+#endif
+)";
+}
+}  // namespace
+
+extern "C" {
+typedef int R;
+R nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }
+const char* nvrtcGetErrorString(R code) { return code == 6 ? "NVRTC_ERROR_COMPILATION" : code ? "NVRTC_ERROR" : "NVRTC_SUCCESS"; }
+R nvrtcGetNumSupportedArchs(int* n) { *n = 4; return 0; }
+R nvrtcGetSupportedArchs(int* archs) {
+  const int all[] = {75, 80, 90, 100};
+  std::memcpy(archs, all, sizeof all);
+  return 0;
+}
+R nvrtcCreateProgram(Program** p, const char* source, const char*, int, const char* const*, const char* const*) {
+  *p = new Program{source, "", ""};
+  return 0;
+}
+R nvrtcDestroyProgram(Program** p) {
+  delete *p;
+  *p = nullptr;
+  return 0;
+}
+R nvrtcCompileProgram(Program* p, int, const char* const*) {
+  const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
+  const std::string command = environment("EMU_CXX", "c++") +
+      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "");
+  const std::string name = hash(command + p->source), object = cache + "/" + name + ".so";
+  p->binary = contents(object);
+  if (!p->binary.empty()) return 0;
+  mkdir(cache.c_str(), 0777);
+  const std::string draft = cache + "/" + name + "." + std::to_string(getpid()), log = " >> " + draft + ".log 2>&1";
+  std::ofstream(draft + ".cu") << p->source;
+  // Kernels that macros define are visible only after preprocessing.
+  const std::string first = command + " -E -DEMU_GLOBAL=EMU_GLOBAL -I" + home + " -include cuda_host.h -x c++ " + draft + ".cu -o " +
+      draft + ".ii" + log;
+  const std::string second = command + " -DEMU_GLOBAL= -x c++ " + draft + ".ii -o " + draft + ".so -x none -L" + home +
+      " -l:libcuda.so.1" + log;
+  int status = std::system(first.c_str());
+  if (status == 0) {
+    const std::string preprocessed = contents(draft + ".ii");
+    std::ofstream(draft + ".ii") << preprocessed << entries(preprocessed);
+    status = std::system(second.c_str());
+  }
+  p->log = contents(draft + ".log");
+  if (status == 0) p->binary = contents(draft + ".so");
+  // Whole or not at all: other processes read it.
+  if (status == 0) std::rename((draft + ".so").c_str(), object.c_str());
+  unlink((draft + ".cu").c_str());
+  unlink((draft + ".ii").c_str());
+  unlink((draft + ".log").c_str());
+  return status == 0 ? 0 : 6;
+}
+R nvrtcGetProgramLogSize(Program* p, size_t* n) { *n = p->log.size() + 1; return 0; }
+R nvrtcGetProgramLog(Program* p, char* to) { std::memcpy(to, p->log.c_str(), p->log.size() + 1); return 0; }
+R nvrtcGetCUBINSize(Program* p, size_t* n) { *n = p->binary.size(); return 0; }
+R nvrtcGetCUBIN(Program* p, char* to) { std::memcpy(to, p->binary.data(), p->binary.size()); return 0; }
+R nvrtcGetPTXSize(Program* p, size_t* n) { return nvrtcGetCUBINSize(p, n); }
+R nvrtcGetPTX(Program* p, char* to) { return nvrtcGetCUBIN(p, to); }
+}

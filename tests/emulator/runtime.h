@@ -1,0 +1,43 @@
+// What the parts of the emulated driver share.
+#pragma once
+#include "cuda_host.h"
+#include <string>
+
+namespace emu {
+
+// fiber.cpp: contexts of execution with stacks of their own, reused from block to block.
+struct Fiber {
+  void* stack_pointer = nullptr;
+  char* stack = nullptr;
+  void* fake_stack = nullptr;
+};
+void prepare(Fiber& fiber, void (*entry)());
+void resume(Fiber& fiber);
+void suspend(Fiber& fiber, bool finished);
+
+// block.cpp: runs one launch; empty on success, else the report.
+struct Launch {
+  const char* name;
+  void (*entry)(void**);
+  void** arguments;
+  dim3 grid, block;
+  unsigned dynamic_shared;
+  char *shared_begin, *shared_end;  // the module's static shared memory
+};
+std::string run(const Launch& launch);
+void seed(uint64_t s);
+
+// memory.cpp: device memory. Status codes are CUDA's.
+enum Status { success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100, invalid_device = 101,
+  invalid_image = 200, invalid_handle = 400, not_found = 500, illegal_address = 700, launch_failed = 719 };
+int allocate(uint64_t* pointer, size_t bytes);
+int release(uint64_t pointer);
+bool inside(uint64_t pointer, size_t bytes);
+size_t memory_total();
+size_t memory_used();
+
+// driver.cpp: one report at a time, kept until the process ends, as an error of a context is.
+void report(const std::string& text);
+long setting(const char* name, long otherwise);
+
+}  // namespace emu

@@ -1,0 +1,91 @@
+//! The generators: known counts, seeds, skew, and independence of the number of threads.
+use oplus::generate::*;
+use oplus::prelude::*;
+
+/// Σₖ |column k of A| · |row k of A|: the products of A².
+fn products(a: &Coo<f64>) -> u64 {
+    let (mut rows, mut columns) = (vec![0u64; a.nrows as usize], vec![0u64; a.ncols as usize]);
+    a.rows.iter().for_each(|i| rows[*i as usize] += 1);
+    a.columns.iter().for_each(|j| columns[*j as usize] += 1);
+    rows.iter().zip(&columns).map(|(r, c)| r * c).sum()
+}
+
+#[test]
+fn known_counts() {
+    assert_eq!(products(&stencil_5(1024, 1024).unwrap()), 26_177_544);
+    assert_eq!(products(&stencil_9(1024, 1024).unwrap()), 84_750_436);
+    assert_eq!(products(&stencil_7(101, 101, 101).unwrap()), 49_691_495);
+    let band31 = band(120_000, 31, 1).unwrap();
+    assert_eq!(products(&band31), 476_175_840);
+    assert_eq!(products(&permuted(band31, 2).unwrap()), 476_175_840);
+}
+
+#[test]
+fn rows_of_a_laplacian_sum_to_zero() {
+    for a in [stencil_5(7, 9), stencil_9(7, 9), stencil_7(4, 5, 6), stencil_27(4, 5, 6)] {
+        let a: Matrix<f64> = Matrix::from_coo(&a.unwrap()).unwrap();
+        let sums = reduce_rows(&a, Plus).eval().unwrap();
+        assert!(sums.nvals() == a.nrows() && sums.entries().unwrap().iter().all(|e| e.1 == 0.0));
+    }
+}
+
+#[test]
+fn seeds_decide_and_threads_do_not() {
+    let make = |seed| {
+        [
+            rmat(12, 8, Default::default(), seed),
+            uniform(500, 700, 5, seed),
+            small_world(400, 6, 0.2, seed),
+            road_grid(30, 20, seed),
+            hub(1000, 4, 5, 300, seed),
+            band(100, 3, seed),
+        ]
+        .map(|a| a.unwrap())
+    };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| make(7));
+    let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(|| make(7));
+    assert_eq!(one, three);
+    assert!(make(8).iter().zip(&one).all(|(a, b)| a != b));
+    for a in one {
+        Matrix::<f64>::from_coo(&a).expect("no position twice");
+    }
+}
+
+#[test]
+fn shapes_of_graphs() {
+    let degrees = |a: &Coo<f64>| {
+        let mut d = vec![0u64; a.nrows as usize];
+        a.rows.iter().for_each(|i| d[*i as usize] += 1);
+        d
+    };
+    let skewed = degrees(&rmat(14, 8, Default::default(), 1).unwrap());
+    assert!(*skewed.iter().max().unwrap() > 100 * (skewed.iter().sum::<u64>() / skewed.len() as u64));
+    let hubs = degrees(&hub(1000, 4, 5, 300, 1).unwrap());
+    assert_eq!(hubs.iter().filter(|d| **d > 100).count(), 5);
+    let roads: Matrix<f64> = Matrix::from_coo(&road_grid(30, 20, 3).unwrap()).unwrap();
+    assert_eq!(transpose(&roads).eval().unwrap().entries().unwrap(), roads.entries().unwrap());
+    assert!(roads.entries().unwrap().iter().all(|e| e.2 >= 1.0 && e.2 <= 100.0));
+}
+
+#[test]
+fn bad_parameters() {
+    assert!(rmat(32, 8, Default::default(), 1).is_err());
+    assert!(rmat(31, u64::MAX, Default::default(), 1).is_err());
+    assert!(rmat(5, 8, Rmat { a: 0.9, b: 0.3, c: 0.1 }, 1).is_err());
+    assert!(rmat(5, 8, Rmat { a: f64::NAN, b: 0.3, c: 0.1 }, 1).is_err());
+    assert!(
+        stencil_5(u64::MAX, 2).is_err()
+            && stencil_27(1 << 20, 1 << 20, 1).is_err()
+            && road_grid(1 << 20, 1 << 20, 1).is_err()
+    );
+    assert!(
+        small_world(10, 3, 0.1, 1).is_err() && small_world(4, 4, 0.1, 1).is_err() && small_world(9, 2, 1.5, 1).is_err()
+    );
+    assert!(hub(3, 1, 4, 2, 1).is_err());
+    assert!(permuted(Coo::<f64>::new(2, 3), 1).is_err());
+    assert!(
+        uniform(0, 0, 4, 1).unwrap().is_empty()
+            && stencil_5(0, 5).unwrap().is_empty()
+            && band(0, 3, 1).unwrap().is_empty()
+    );
+}

@@ -1,0 +1,97 @@
+//! sssp against Dijkstra and Bellman–Ford.
+mod oracles;
+use oplus::algorithm::{SsspOptions, sssp};
+use oplus::prelude::*;
+use oracles::*;
+use quickcheck::quickcheck;
+
+fn dense(n: usize, distances: &Vector<f64, MinPlus>) -> Vec<f64> {
+    let mut d = vec![f64::INFINITY; n];
+    distances.entries().unwrap().into_iter().for_each(|(v, x)| d[v as usize] = x);
+    d
+}
+
+quickcheck! {
+    fn positive_weights_as_dijkstra(seed: u64) -> bool {
+        let (n, edges) = random(seed, 60, 4, (0, 9));
+        let found = sssp(&matrix(n, &edges), 0, &SsspOptions::default()).unwrap();
+        dense(n, &found.distances) == dijkstra(n, &edges, 0)
+    }
+    fn negative_weights_as_bellman_ford(seed: u64) -> bool {
+        // Weights from potentials: negative edges, no negative cycle.
+        let (n, mut edges) = random(seed, 60, 4, (0, 9));
+        edges.iter_mut().for_each(|e| e.2 += (e.0 * 7 % 11) as f64 - (e.1 * 7 % 11) as f64);
+        let found = sssp(&matrix(n, &edges), 0, &SsspOptions::default()).unwrap();
+        dense(n, &found.distances) == bellman_ford(n, &edges, 0).unwrap()
+    }
+    fn any_weights_or_a_negative_cycle(seed: u64) -> bool {
+        let (n, edges) = random(seed, 40, 2, (-2, 9));
+        match (sssp(&matrix(n, &edges), 0, &SsspOptions::default()), bellman_ford(n, &edges, 0)) {
+            (Ok(found), Some(d)) => dense(n, &found.distances) == d,
+            (Err(Error::NegativeCycle { operation: "sssp", vertex }), None) => on_negative_cycle(n, &edges, vertex as usize),
+            _ => false,
+        }
+    }
+    fn integers_as_floats(seed: u64) -> bool {
+        let (n, edges) = random(seed, 40, 3, (0, 9));
+        let graph = matrix(n, &edges).cast::<i16>().unwrap();
+        let found = sssp(&graph, 0, &SsspOptions::default()).unwrap().distances;
+        dense(n, &found.cast().unwrap()) == dijkstra(n, &edges, 0)
+    }
+}
+
+#[test]
+fn a_long_negative_cycle_is_found_on_it() {
+    // A tail of 30, then a cycle of 50 whose sum is −1.
+    let tail = (0..30).map(|i| (i, i + 1, 1.0));
+    let cycle = (0..50).map(|i| (30 + i, 30 + (i + 1) % 50, if i == 0 { -50.0 } else { 1.0 }));
+    let edges: Vec<Edge> = tail.chain(cycle).chain([(40, 80, 1.0)]).collect();
+    match sssp(&matrix(81, &edges), 0, &SsspOptions::default()) {
+        Err(Error::NegativeCycle { vertex, .. }) => assert!((30..80).contains(&vertex), "{vertex}"),
+        other => panic!("{other:?}"),
+    }
+    // Out of reach it does no harm.
+    let found = sssp(&matrix(82, &edges), 81, &SsspOptions::default()).unwrap();
+    assert_eq!(found.distances.entries().unwrap(), [(81, 0.0)]);
+}
+
+#[test]
+fn zero_cycles_and_negative_loops() {
+    let zero = [(0, 1, 2.0), (1, 0, -2.0), (1, 2, -5.0)];
+    let found = sssp(&matrix(3, &zero), 0, &SsspOptions::default()).unwrap();
+    assert_eq!(found.distances.entries().unwrap(), [(0, 0.0), (1, 2.0), (2, -3.0)]);
+    let error = sssp(&matrix(2, &[(0, 1, 1.0), (1, 1, -1.0)]), 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::NegativeCycle { vertex: 1, .. }), "{error}");
+}
+
+#[test]
+fn no_path_through_infinity() {
+    let edges = [(0, 1, f64::INFINITY), (0, 2, 1.0)];
+    let found = sssp(&matrix(3, &edges), 0, &SsspOptions::default()).unwrap();
+    assert_eq!(found.distances.entries().unwrap(), [(0, 0.0), (2, 1.0)]);
+    // 100 + 100 saturates an i8, and its largest value is ∞.
+    let far: Matrix<i8> = Matrix::build(3, 3, &[(0, 1, 100), (1, 2, 100)]).unwrap();
+    assert_eq!(sssp(&far, 0, &SsspOptions::default()).unwrap().distances.entries().unwrap(), [(0, 0), (1, 100)]);
+}
+
+#[test]
+fn rounds_are_limited() {
+    let path: Vec<Edge> = (0..9).map(|i| (i, i + 1, 1.0)).collect();
+    let mut options = SsspOptions::default();
+    options.max_rounds = Some(3);
+    let found = sssp(&matrix(10, &path), 0, &options).unwrap();
+    assert_eq!((found.distances.nvals(), found.rounds), (4, 3));
+}
+
+#[test]
+fn bad_input() {
+    let options = SsspOptions::default();
+    for bad in [f64::NAN, f64::NEG_INFINITY] {
+        let error = sssp(&matrix(3, &[(0, 1, 1.0), (1, 2, bad)]), 0, &options).unwrap_err();
+        assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("(1, 2)")), "{error}");
+    }
+    let wide: Matrix<f64> = Matrix::new(2, 3).unwrap();
+    assert!(matches!(sssp(&wide, 0, &options), Err(Error::NotSquare { .. })));
+    let graph: Matrix<f64> = Matrix::new(2, 2).unwrap();
+    assert!(matches!(sssp(&graph, 2, &options), Err(Error::IndexOutOfBounds { index: 2, bound: 2, .. })));
+}

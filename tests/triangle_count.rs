@@ -1,0 +1,91 @@
+//! triangle_count against common neighbours of each edge, and known answers.
+mod oracles;
+use oplus::algorithm::{TriangleMethod, TriangleOptions, VertexOrder, triangle_count};
+use oplus::prelude::*;
+use oracles::*;
+use quickcheck::quickcheck;
+
+const METHODS: [TriangleMethod; 6] = [
+    TriangleMethod::Auto,
+    TriangleMethod::Burkhardt,
+    TriangleMethod::Cohen,
+    TriangleMethod::SandiaLL,
+    TriangleMethod::SandiaUU,
+    TriangleMethod::SandiaLUT,
+];
+const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Natural, VertexOrder::Degree];
+
+fn every_way() -> impl Iterator<Item = TriangleOptions> {
+    METHODS.into_iter().flat_map(|method| {
+        ORDERS.into_iter().map(move |order| {
+            let mut options = TriangleOptions::default();
+            (options.method, options.order) = (method, order);
+            options
+        })
+    })
+}
+
+quickcheck! {
+    fn every_formulation_counts_common_neighbours(seed: u64) -> bool {
+        let (n, edges) = random(seed, 40, 6, (0, 1));
+        let graph = matrix(n, &edges);
+        let expected = triangles(n, &edges);
+        every_way().all(|options| {
+            let found = triangle_count(&graph, &options).unwrap();
+            (found.edges, found.triangles) == expected
+        })
+    }
+    fn prepared_graphs_are_taken_as_they_are(seed: u64) -> bool {
+        let (n, mut edges) = random(seed, 40, 6, (1, 1));
+        edges.retain(|e| e.0 != e.1);
+        let graph = matrix(n, &both_ways(&edges));
+        every_way().all(|mut options| {
+            options.prepare = false;
+            triangle_count(&graph, &options).unwrap().triangles == triangles(n, &edges).1
+        })
+    }
+}
+
+#[test]
+fn karate_has_45() {
+    let (n, edges) = karate();
+    assert_eq!(edges.len(), 78);
+    for options in every_way() {
+        let found = triangle_count(&matrix(n, &edges), &options).unwrap();
+        assert_eq!((found.triangles, found.edges), (45, 78), "{options:?}");
+    }
+}
+
+#[test]
+fn bcsstk13_has_342300() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/bcsstk13.mtx.zst");
+    if !cfg!(feature = "compression") || !std::path::Path::new(path).exists() {
+        return eprintln!("skipped: {path} is not here");
+    }
+    let graph: Matrix<bool> = Matrix::from_coo(&oplus::io::matrix_market::read(path).unwrap()).unwrap();
+    let found = triangle_count(&graph, &TriangleOptions::default()).unwrap();
+    assert_eq!((found.triangles, found.edges), (342_300, (83_883 - 2003) / 2));
+}
+
+#[test]
+fn a_hub_is_put_first() {
+    // A star with a rim: the mean degree stays below four medians; with isolated vertices the median is 0.
+    let star: Vec<Edge> = (1..20).map(|v| (0, v, 1.0)).chain((1..19).map(|v| (v, v + 1, 1.0))).collect();
+    let found = triangle_count(&matrix(20, &star), &TriangleOptions::default()).unwrap();
+    assert_eq!((found.triangles, found.ordered), (18, false));
+    let found = triangle_count(&matrix(100, &star), &TriangleOptions::default()).unwrap();
+    assert_eq!((found.triangles, found.ordered), (18, true));
+}
+
+#[test]
+fn empty_and_rectangular() {
+    for n in [0, 1, 2, 1 << 40] {
+        let graph: Matrix<bool> = Matrix::new(n, n).unwrap();
+        for options in every_way() {
+            assert_eq!(triangle_count(&graph, &options).unwrap().triangles, 0);
+        }
+    }
+    let wide: Matrix<bool> = Matrix::new(2, 3).unwrap();
+    let error = triangle_count(&wide, &TriangleOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::NotSquare { shape: (2, 3), .. }), "{error}");
+}
