@@ -7,7 +7,6 @@ use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar, Semiring};
 use crate::device::Device;
 use crate::error::Result;
-use crate::memory;
 use crate::operation::Accumulate;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
