@@ -1,5 +1,6 @@
 //! Storage formats: compressed sparse rows over full or listed axes, and triplets.
 pub(crate) mod axis;
+pub(crate) mod bitmap;
 pub mod coo;
 pub(crate) mod pattern;
 pub(crate) mod store;

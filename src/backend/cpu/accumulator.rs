@@ -1,137 +1,221 @@
-//! Where a row's sums come together, whatever its columns: one slot a column that says where its sum stands.
-use super::rows::Made;
-use crate::algebra::{BinaryOp, Scalar};
+//! The running sums of one row of a product: scattered over all columns, or hashed. Both give columns ascending.
+use super::assemble::Rows;
+use super::parallel::unwritten;
 use crate::error::Result;
 use crate::memory;
-use std::sync::{Mutex, PoisonError};
+use crate::storage::bitmap::Bitmap;
+use std::mem::MaybeUninit;
 
-/// A sparse set over the columns: `slots[j]` is trusted only where the entry it points to is j's, so that nothing is
-/// ever cleared between rows. Sums stand next to one another in the order in which their columns were met.
-pub(super) struct Accumulator {
-    slots: Vec<u32>,
-    /// A bit a column; all zero between rows.
-    bits: Vec<u64>,
+/// A set of columns with a summary bit for every word, so that reading it in order skips what is empty.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    words: Vec<u64>,
+    summary: Vec<u64>,
 }
 
-impl Accumulator {
-    fn new(operation: &'static str, ncols: usize) -> Result<Self> {
-        Ok(Self {
-            slots: memory::filled(operation, ncols, 0)?,
-            bits: memory::filled(operation, ncols.div_ceil(64), 0)?,
-        })
-    }
-    /// Adds `value` at column `j` of the row that begins at entry `start` of `made`.
-    #[inline(always)]
-    pub(super) fn add<T: Scalar, F: BinaryOp<T, T, Out = T>>(
-        &mut self,
-        made: &mut Made<T>,
-        start: usize,
-        j: u32,
-        value: T,
-    ) {
-        debug_assert!((j as usize) < self.slots.len());
-        // SAFETY: columns are below ncols, an invariant of every pattern, and there are ncols slots.
-        let slot = unsafe { self.slots.get_unchecked_mut(j as usize) };
-        let e = *slot as usize + start;
-        if made.indices.get(e) == Some(&j) {
-            // SAFETY: values are pushed with indices, so there are as many.
-            let sum = unsafe { made.values.get_unchecked_mut(e) };
-            *sum = F::apply(*sum, value);
-        } else {
-            // A row has fewer than 2³² columns.
-            *slot = (made.indices.len() - start) as u32;
-            made.push(j, value);
-        }
-    }
-    /// Where the sum of column `j` stands among the entries from `start` on, if it was marked there.
-    #[inline(always)]
-    pub(super) fn find(&self, marked: &[u32], j: u32) -> Option<usize> {
-        // SAFETY: as in `add`.
-        let e = unsafe { *self.slots.get_unchecked(j as usize) } as usize;
-        (marked.get(e) == Some(&j)).then_some(e)
-    }
-    /// Column `marked[e]` is found at e, for all e.
-    pub(super) fn mark(&mut self, marked: &[u32]) {
-        for (e, j) in marked.iter().enumerate() {
-            self.slots[*j as usize] = e as u32;
-        }
-    }
-    /// Sorts the row that begins at entry `start` by column. `scratch` is working space.
-    pub(super) fn sort_row<T: Scalar>(&mut self, made: &mut Made<T>, start: usize, scratch: &mut Vec<T>) -> Result<()> {
-        let row = &mut made.indices[start..];
-        let n = row.len();
-        if row.windows(2).all(|w| w[0] < w[1]) {
-            return Ok(());
-        }
-        let values = &mut made.values[start..];
-        if n <= 24 {
-            for i in 1..n {
-                let (mut at, j, v) = (i, row[i], values[i]);
-                while at > 0 && row[at - 1] > j {
-                    (row[at], values[at]) = (row[at - 1], values[at - 1]);
-                    at -= 1;
-                }
-                (row[at], values[at]) = (j, v);
-            }
-            return Ok(());
-        }
-        scratch.clear();
-        memory::reserve("mxm", scratch, n)?;
-        scratch.extend_from_slice(values);
-        let (low, high) = row.iter().fold((u32::MAX, 0), |(l, h), j| (l.min(*j), h.max(*j)));
-        let words = (low as usize / 64, high as usize / 64 + 1);
-        let slots = &self.slots;
-        // Columns in order by a scan of their bits where they lie dense enough, else by sorting.
-        if words.1 - words.0 <= n * (usize::BITS - n.leading_zeros()) as usize {
-            row.iter().for_each(|j| self.bits[*j as usize / 64] |= 1 << (j % 64));
-            let mut e = 0;
-            for w in words.0..words.1 {
-                let mut word = std::mem::take(&mut self.bits[w]);
-                while word != 0 {
-                    let j = (w * 64) as u32 + word.trailing_zeros();
-                    row[e] = j;
-                    values[e] = scratch[slots[j as usize] as usize];
-                    e += 1;
-                    word &= word - 1;
-                }
-            }
-        } else {
-            row.sort_unstable();
-            row.iter().zip(values).for_each(|(j, v)| *v = scratch[slots[*j as usize] as usize]);
+impl Columns {
+    pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
+        let words = n.div_ceil(4096) * 64;
+        if self.words.len() < words {
+            self.words = memory::filled(operation, words, 0)?;
+            self.summary = memory::filled(operation, words / 64, 0)?;
         }
         Ok(())
     }
-    pub(super) fn set_bits(&mut self, columns: &[u32]) {
-        columns.iter().for_each(|j| self.bits[*j as usize / 64] |= 1 << (j % 64));
-    }
-    pub(super) fn clear_bits(&mut self, columns: &[u32]) {
-        columns.iter().for_each(|j| self.bits[*j as usize / 64] = 0);
-    }
+    /// Whether the column was there already; it is now.
+    /// # Safety
+    /// The column is below n of [`grow`](Self::grow).
     #[inline(always)]
-    pub(super) fn bit(&self, j: u32) -> bool {
-        // SAFETY: as in `add`; there is a bit for every column.
-        unsafe { self.bits.get_unchecked(j as usize / 64) >> (j % 64) & 1 != 0 }
+    pub(super) unsafe fn insert(&mut self, column: u32) -> bool {
+        // SAFETY: the contract: there is a word for every column and a summary bit for every word.
+        unsafe {
+            let word = self.words.get_unchecked_mut(column as usize >> 6);
+            let bit = 1 << (column & 63);
+            if *word & bit != 0 {
+                return true;
+            }
+            *word |= bit;
+            *self.summary.get_unchecked_mut(column as usize >> 12) |= 1 << (column >> 6 & 63);
+            false
+        }
+    }
+    /// # Safety
+    /// The column is below n of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn contains(&self, column: u32) -> bool {
+        // SAFETY: the contract.
+        unsafe { self.words.get_unchecked(column as usize >> 6) >> (column & 63) & 1 != 0 }
+    }
+    /// All columns in order, taken out; they lie in `span`.
+    #[inline(always)]
+    pub(super) fn drain(&mut self, span: (u32, u32), mut each: impl FnMut(u32, u64)) {
+        if span.0 > span.1 {
+            return;
+        }
+        for s in span.0 as usize >> 12..=span.1 as usize >> 12 {
+            let mut summary = std::mem::take(&mut self.summary[s]);
+            while summary != 0 {
+                let w = s << 6 | summary.trailing_zeros() as usize;
+                each((w << 6) as u32, std::mem::take(&mut self.words[w]));
+                summary &= summary - 1;
+            }
+        }
     }
 }
 
-/// Accumulators that tasks lend one another: as many are made as threads work at once.
-pub(super) struct Lending {
-    operation: &'static str,
-    ncols: usize,
-    free: Mutex<Vec<Accumulator>>,
+/// Sums scattered over an array as long as the row.
+#[derive(Debug)]
+pub(super) struct Dense<T> {
+    pub(super) columns: Columns,
+    values: Vec<MaybeUninit<T>>,
+    /// The smallest and the largest column there can be.
+    pub(super) span: (u32, u32),
 }
-impl Lending {
-    pub(super) fn new(operation: &'static str, ncols: usize) -> Self {
-        Self { operation, ncols, free: Mutex::new(Vec::new()) }
+impl<T> Default for Dense<T> {
+    fn default() -> Self {
+        Self { columns: Columns::default(), values: Vec::new(), span: (u32::MAX, 0) }
     }
-    pub(super) fn with<R>(&self, run: impl FnOnce(&mut Accumulator) -> Result<R>) -> Result<R> {
-        let lent = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut accumulator = match lent {
-            Some(a) => a,
-            None => Accumulator::new(self.operation, self.ncols)?,
-        };
-        let result = run(&mut accumulator)?;
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(accumulator);
-        Ok(result)
+}
+impl<T: Copy> Dense<T> {
+    pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
+        self.columns.grow(operation, n)?;
+        if self.values.len() < n {
+            self.values = unwritten(operation, n)?;
+        }
+        Ok(())
+    }
+    /// # Safety
+    /// The column is below n of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn add(&mut self, column: u32, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the column is in range by the contract; a column that is in the set has a value.
+        unsafe {
+            let seen = self.columns.insert(column);
+            let value = self.values.get_unchecked_mut(column as usize);
+            *value = MaybeUninit::new(if seen { add(value.assume_init(), product) } else { product });
+        }
+    }
+    /// The sums of columns from `first` on.
+    #[inline(always)]
+    pub(super) fn window(&mut self, first: u32, len: usize) -> &mut [MaybeUninit<T>] {
+        &mut self.values[first as usize..first as usize + len]
+    }
+    /// The columns of `span`, all of which have a sum that was written through [`window`](Self::window), appended.
+    /// # Safety
+    /// They have.
+    pub(super) unsafe fn drain_window(&mut self, operation: &'static str, rows: &mut Rows<T>) -> Result<()> {
+        let (first, last) = std::mem::replace(&mut self.span, (u32::MAX, 0));
+        let sums = &self.values[first as usize..=last as usize];
+        rows.reserve(operation, sums.len())?;
+        rows.indices.extend(first..=last);
+        // SAFETY: written by the contract; MaybeUninit<T> has the layout of T.
+        rows.values.extend_from_slice(unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<T>(), sums.len()) });
+        Ok(())
+    }
+    /// # Safety
+    /// The column is in the set.
+    #[inline(always)]
+    pub(super) unsafe fn value(&self, column: u32) -> T {
+        // SAFETY: the contract.
+        unsafe { self.values.get_unchecked(column as usize).assume_init() }
+    }
+    /// The row, appended; the accumulator is empty after it.
+    pub(super) fn drain(&mut self, operation: &'static str, most: usize, rows: &mut Rows<T>) -> Result<()> {
+        rows.reserve(operation, most)?;
+        let values = &self.values;
+        self.columns.drain(self.span, |first, mut word| {
+            while word != 0 {
+                let column = first + word.trailing_zeros();
+                // SAFETY: at most `most` columns were added; each has a value.
+                unsafe { rows.push_unchecked(column, values.get_unchecked(column as usize).assume_init()) };
+                word &= word - 1;
+            }
+        });
+        self.span = (u32::MAX, 0);
+        Ok(())
+    }
+    /// Empties it without reading.
+    pub(super) fn forget(&mut self) {
+        self.columns.drain(self.span, |_, _| ());
+        self.span = (u32::MAX, 0);
+    }
+}
+
+/// Sums in an open-addressing table: for few products in wide rows.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    keys: Vec<u32>,
+    values: Vec<MaybeUninit<T>>,
+    /// Column and slot of each key, in one number that sorts by column.
+    used: Vec<u64>,
+    shift: u32,
+}
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { keys: Vec::new(), values: Vec::new(), used: Vec::new(), shift: 0 }
+    }
+}
+/// No column: dimensions end below 2³² − 1.
+const EMPTY: u32 = u32::MAX;
+
+impl<T: Copy> Table<T> {
+    /// Room for `n` columns at half load; the table is empty.
+    pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
+        let slots = (n.max(8) * 2).next_power_of_two();
+        if self.keys.len() < slots {
+            self.keys = memory::filled(operation, slots, EMPTY)?;
+            self.values = unwritten(operation, slots)?;
+        }
+        // A smaller row uses the front of a larger table, to stay in cache.
+        self.shift = 32 - slots.trailing_zeros().min(31);
+        memory::reserve(operation, &mut self.used, n)
+    }
+    #[inline(always)]
+    pub(super) fn add(&mut self, column: u32, product: T, add: impl Fn(T, T) -> T) {
+        let mask = (1usize << (32 - self.shift)) - 1;
+        let mut slot = (column.wrapping_mul(0x9E37_79B1) >> self.shift) as usize;
+        loop {
+            let key = self.keys[slot];
+            if key == column {
+                // SAFETY: a slot with a key has a value.
+                self.values[slot] = MaybeUninit::new(add(unsafe { self.values[slot].assume_init() }, product));
+                return;
+            }
+            if key == EMPTY {
+                self.keys[slot] = column;
+                self.values[slot] = MaybeUninit::new(product);
+                self.used.push((column as u64) << 32 | slot as u64);
+                return;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+    /// The row, appended; the table is empty after it.
+    pub(super) fn drain(&mut self, operation: &'static str, rows: &mut Rows<T>) -> Result<()> {
+        rows.reserve(operation, self.used.len())?;
+        self.used.sort_unstable();
+        for entry in self.used.drain(..) {
+            let slot = entry as u32 as usize;
+            self.keys[slot] = EMPTY;
+            // SAFETY: room was reserved; a used slot has a value.
+            unsafe { rows.push_unchecked((entry >> 32) as u32, self.values[slot].assume_init()) };
+        }
+        Ok(())
+    }
+}
+
+/// What one thread needs for rows of a product.
+#[derive(Debug)]
+pub(super) struct Scratch<T> {
+    pub(super) dense: Dense<T>,
+    pub(super) table: Table<T>,
+    /// The mask of the row.
+    pub(super) gate: Bitmap,
+    /// Where in its row of A each inner index stands.
+    pub(super) places: Dense<u32>,
+}
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { dense: Dense::default(), table: Table::default(), gate: Bitmap::default(), places: Dense::default() }
     }
 }

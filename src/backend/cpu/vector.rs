@@ -1,83 +1,101 @@
-//! mxv by rows.
-use super::mxm::{Mask, finished};
-use super::rows::{blocks, each};
+//! mxv: each row of the matrix pulls from the vector.
+use super::analysis::OnMask;
+use super::assemble::{Block, Rows, assemble, partition, target};
+use super::multiply::{at, is_final};
+use super::parallel::unwritten;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
+use crate::storage::bitmap::Bitmap;
 use crate::storage::pattern::Pattern;
+use std::mem::MaybeUninit;
 
-const OPERATION: &str = "mxv";
+/// Ranges of a matrix's rows as parts of one row of results: a block's columns are the matrix's rows.
+pub(super) fn row_blocks(operation: &'static str, a: &Pattern) -> Result<Vec<Block>> {
+    let before = |r: usize| a.offsets[r] + r as u64;
+    let blocks = partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))?;
+    Ok(blocks.into_iter().map(|b| Block { rows: 0..1, columns: b.rows.start as u32..b.rows.end as u32, whole: false }).collect())
+}
 
-/// t⟨m⟩ = A ⊕.⊗ x: x is spread out, rows that the mask admits are dotted with it in the order of k.
+/// A vector by index: values where they are present.
+pub(super) struct Lookup<'a, X> {
+    present: Option<Bitmap>,
+    scattered: Vec<MaybeUninit<X>>,
+    full: &'a [X],
+}
+impl<'a, X: Scalar> Lookup<'a, X> {
+    fn new(operation: &'static str, x: &'a HostCsr<X>) -> Result<Self> {
+        let (n, nnz) = (x.pattern.ncols, x.pattern.nnz());
+        if n == nnz {
+            return Ok(Self { present: None, scattered: Vec::new(), full: &x.values });
+        }
+        let (mut present, mut scattered) = (Bitmap::new(operation, n)?, unwritten(operation, n)?);
+        for (k, v) in x.pattern.indices.iter().zip(x.values.iter()) {
+            present.set(*k);
+            scattered[*k as usize] = MaybeUninit::new(*v);
+        }
+        Ok(Self { present: Some(present), scattered, full: &[] })
+    }
+    #[inline(always)]
+    fn get(&self, k: u32) -> Option<X> {
+        match &self.present {
+            None => self.full.get(k as usize).copied(),
+            // SAFETY: a place that is present was written.
+            Some(present) => present.get(k).then(|| unsafe { self.scattered[k as usize].assume_init() }),
+        }
+    }
+}
+
+/// t⟨m⟩ = A ⊕.⊗ x.
 pub(super) fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &HostCsr<A>,
     x: &HostCsr<X>,
-    mask: Mask,
-    at: &Positions,
+    mask: OnMask,
+    positions: &Positions,
 ) -> Result<HostCsr<S::Out>> {
-    let (indices, values) = x.row(0);
-    let (n, full) = (x.pattern.ncols, indices.len() == x.pattern.ncols);
-    let (mut dense, mut bits) = (Vec::new(), Vec::new());
-    if !full {
-        dense = memory::filled(OPERATION, n, X::zeroed())?;
-        bits = memory::filled(OPERATION, n.div_ceil(64), 0u64)?;
-        for (k, v) in indices.iter().zip(values) {
-            dense[*k as usize] = *v;
-            bits[*k as usize / 64] |= 1 << (k % 64);
-        }
-    }
-    let dense: &[X] = if full { values } else { &dense };
-    let nrows = a.pattern.nrows;
-    let mut forbidden = Vec::new();
-    if let Some(m) = mask {
-        forbidden = memory::filled(OPERATION, nrows, !m.complement)?;
-        m.pattern.row(0).iter().for_each(|i| forbidden[*i as usize] = m.complement);
-    }
-    let positional = <S::Multiply as Multiply<A, X>>::READS.position;
-    let id = |ids: &crate::storage::axis::Ids, place: usize| ids.as_ref().map_or(place as u64, |ids| ids[place]);
-    let one = |i: usize| -> Option<S::Out> {
-        if forbidden.get(i) == Some(&true) {
-            return None;
-        }
-        let (ks, xs) = a.row(i);
-        let mut sum = None::<S::Out>;
-        for (k, v) in ks.iter().zip(xs) {
-            if full || bits[*k as usize / 64] >> (k % 64) & 1 != 0 {
-                let at = match positional {
-                    true => At { i: id(&at.i, i), k: id(&at.k, *k as usize), j: 0 },
-                    false => At::default(),
-                };
-                let value = S::Multiply::multiply(*v, dense[*k as usize], at);
-                let now = sum.map_or(value, |s| S::Add::apply(s, value));
-                sum = Some(now);
-                if finished::<S::Out, S::Add>(now) {
-                    break;
+    let operation = "mxv";
+    let blocks = row_blocks(operation, &a.pattern)?;
+    let lookup = Lookup::new(operation, x)?;
+    let kernel = |block: &Block, rows: &mut Rows<S::Out>, _: &mut ()| {
+        rows.reserve(operation, block.columns.len())?;
+        admitted(mask, block, |i| {
+            let mut sum: Option<S::Out> = None;
+            let (columns, values) = a.row(i as usize);
+            for (k, v) in columns.iter().zip(values) {
+                if let Some(y) = lookup.get(*k) {
+                    let product = S::Multiply::multiply(*v, y, at::<A, X, S>(positions, i as usize, *k as usize, 0));
+                    let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
+                    sum = Some(next);
+                    if is_final::<S::Out, S::Add>(next) {
+                        break;
+                    }
                 }
             }
-        }
-        sum
-    };
-    let made: Vec<Result<(Vec<u32>, Vec<S::Out>)>> =
-        each(blocks(nrows, |r| a.pattern.offsets[r] + r as u64), &|rows| {
-            let mut indices = memory::with_capacity(OPERATION, rows.len())?;
-            let mut values = memory::with_capacity(OPERATION, rows.len())?;
-            for i in rows {
-                if let Some(sum) = one(i) {
-                    indices.push(i as u32);
-                    values.push(sum);
-                }
+            if let Some(sum) = sum {
+                // SAFETY: room for every row of the block was reserved.
+                unsafe { rows.push_unchecked(i, sum) };
             }
-            Ok((indices, values))
         });
-    let (mut indices, mut values) =
-        (memory::with_capacity(OPERATION, nrows)?, memory::with_capacity(OPERATION, nrows)?);
-    for part in made {
-        let (i, v) = part?;
-        indices.extend_from_slice(&i);
-        values.extend_from_slice(&v);
+        rows.end_row();
+        Ok(())
+    };
+    assemble::<S::Out, ()>(operation, (1, a.pattern.nrows), a.pattern.nrows as u64, &blocks, &kernel)
+}
+
+/// The columns of a block that the mask admits, in order.
+#[inline(always)]
+fn admitted(mask: OnMask, block: &Block, mut each: impl FnMut(u32)) {
+    let mut next = block.columns.start;
+    if let Some(m) = mask {
+        let listed = &m.pattern.indices[block.range(&m.pattern, 0)];
+        if !m.complement {
+            return listed.iter().for_each(|i| each(*i));
+        }
+        for i in listed {
+            (next..*i).for_each(&mut each);
+            next = i + 1;
+        }
     }
-    let pattern = Pattern { nrows: 1, ncols: nrows, offsets: vec![0, indices.len() as u64], indices };
-    Ok(HostCsr::new(pattern, values))
+    (next..block.columns.end).for_each(each);
 }

@@ -1,0 +1,181 @@
+//! What a product will cost, from patterns alone: compiled once, whatever the semiring.
+use super::assemble::{Block, partition, quantiles, target};
+use super::parallel::{SERIAL, scan};
+use crate::backend::MaskOn;
+use crate::error::Result;
+use crate::memory;
+use crate::spgemm::Strategy;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+pub(super) type OnMask<'a> = Option<&'a MaskOn<Arc<Pattern>>>;
+
+/// How the rows of a product are cut, and the most entries it can have.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) blocks: Vec<Block>,
+    pub(super) bound: u64,
+}
+
+/// Products in each row, and a step for each entry of A and each row; none where a plain mask admits nothing.
+fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Vec<u64>> {
+    scan(operation, a.nrows, |i| match mask {
+        Some(m) if !m.complement && m.pattern.range(i).is_empty() => 1,
+        _ => a.row(i).iter().map(|k| b.range(*k as usize).len() as u64 + 1).sum::<u64>() + 1,
+    })
+}
+
+/// Rows of B are scattered.
+pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
+    let before = work(operation, a, b, mask)?;
+    let total = before.last().copied().unwrap_or(0);
+    let cuts = |row: usize, parts: usize| hub_cuts(operation, a.row(row), b, parts);
+    let blocks = partition(operation, (a.nrows, b.ncols), target(total), &|r| before[r], &cuts)?;
+    let bound = (0..a.nrows).map(|r| (before[r + 1] - before[r]).min(b.ncols as u64)).sum();
+    Ok(Plan { blocks, bound })
+}
+
+/// Columns that cut the products of one long row into about equal parts: quantiles of a sample.
+fn hub_cuts(operation: &'static str, row: &[u32], b: &Pattern, parts: usize) -> Result<Vec<u32>> {
+    let products: usize = row.iter().map(|k| b.range(*k as usize).len()).sum();
+    let step = (products / (parts * 64)).max(1);
+    let mut sample = memory::with_capacity(operation, products / step + 1)?;
+    let mut skip = 0;
+    for k in row {
+        let columns = b.row(*k as usize);
+        sample.extend(columns.iter().skip(skip).step_by(step));
+        skip = if columns.len() > skip { (step - (columns.len() - skip) % step) % step } else { skip - columns.len() };
+    }
+    sample.sort_unstable();
+    let mut cuts = memory::with_capacity(operation, parts)?;
+    cuts.extend((1..parts).filter_map(|p| sample.get(sample.len() * p / parts)));
+    cuts.dedup();
+    Ok(cuts)
+}
+
+/// Steps of one dot product: short lists are looked up in long ones.
+#[inline(always)]
+pub(super) fn dot_steps(a: usize, b: usize) -> u64 {
+    if searches(a, b) { a as u64 * 8 } else { b as u64 }
+}
+/// Whether the entries of A's row are searched in B's instead of reading all of that.
+#[inline(always)]
+pub(super) fn searches(a: usize, b: usize) -> bool {
+    b / 16 > a
+}
+
+/// A dot product for each entry of the mask.
+pub(super) fn dotted(operation: &'static str, a: &Pattern, bt: &Pattern, mask: &Pattern) -> Result<Plan> {
+    let before = scan(operation, a.nrows, |i| {
+        let len = a.range(i).len();
+        mask.row(i).iter().map(|j| 1 + dot_steps(len, bt.range(*j as usize).len())).sum::<u64>() + len as u64 + 1
+    })?;
+    let total = before.last().copied().unwrap_or(0);
+    let cuts = |row: usize, parts: usize| quantiles(operation, &[mask], row, parts);
+    let blocks = partition(operation, (a.nrows, bt.nrows), target(total), &|r| before[r], &cuts)?;
+    Ok(Plan { blocks, bound: mask.nnz() as u64 })
+}
+
+/// Whether dot products are cheaper than scattering, given B as it lies.
+pub(super) fn prefers_dot(
+    operation: &'static str,
+    a: &Pattern,
+    b: &Pattern,
+    transposed_b: bool,
+    mask: OnMask,
+    strategy: Strategy,
+) -> Result<bool> {
+    let Some(mask) = mask.filter(|m| !m.complement) else { return Ok(false) };
+    match strategy {
+        Strategy::Dot => return Ok(true),
+        Strategy::Hash => return Ok(false),
+        _ => {}
+    }
+    // What turning B round costs, in steps.
+    let turn = 6 * b.nnz() as u64 + b.nrows as u64 + b.ncols as u64;
+    let (nrows, inner) = if transposed_b { (b.nrows, b.ncols) } else { (b.ncols, b.nrows) };
+    let other = lengths(operation, b, b.ncols)?;
+    let own = |r: usize| b.range(r).len();
+    let (column, row): (&(dyn Fn(usize) -> usize + Sync), &(dyn Fn(usize) -> usize + Sync)) =
+        if transposed_b { (&own, &|k| other[k] as usize) } else { (&|j| other[j] as usize, &own) };
+    debug_assert!(inner == a.ncols && nrows == mask.pattern.ncols);
+    let per_row = |i: usize| {
+        let (entries, admitted) = (a.row(i), mask.pattern.row(i));
+        if entries.is_empty() || admitted.is_empty() {
+            return (0, 0);
+        }
+        let dots = admitted.iter().map(|j| 1 + dot_steps(entries.len(), column(*j as usize))).sum::<u64>();
+        let products = entries.iter().map(|k| 1 + row(*k as usize) as u64).sum::<u64>();
+        (dots + entries.len() as u64, 2 * products + 2 * admitted.len() as u64)
+    };
+    let add = |x: (u64, u64), y: (u64, u64)| (x.0 + y.0, x.1 + y.1);
+    let (dots, scatter) = if a.nnz() + mask.pattern.nnz() < SERIAL {
+        (0..a.nrows).map(per_row).fold((0, 0), add)
+    } else {
+        (0..a.nrows).into_par_iter().with_min_len(256).map(per_row).reduce(|| (0, 0), add)
+    };
+    let (dots, scatter) = if transposed_b { (dots, scatter + turn) } else { (dots + turn, scatter) };
+    Ok(dots < scatter)
+}
+
+/// How often each column occurs.
+fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32>> {
+    let mut lengths = memory::filled(operation, ncols, 0u32)?;
+    b.indices.iter().for_each(|j| lengths[*j as usize] += 1);
+    Ok(lengths)
+}
+
+/// Asks for the cache line of an element that will be read soon.
+#[inline(always)]
+fn prefetch<T>(values: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and cannot fault, wherever the address points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, at);
+}
+
+/// Up to this width an array is cheap whatever is in it.
+const WIDE: usize = if cfg!(test) { 16 } else { 1 << 18 };
+/// A row with fewer products than this part of its width is hashed.
+const SPARSE: usize = if cfg!(test) { 2 } else { 64 };
+
+/// What one row of a scattered product will meet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Survey {
+    pub(super) products: usize,
+    /// Smallest and largest column.
+    pub(super) span: (u32, u32),
+    /// Every run of products is a range of columns that overlaps or touches those before it: a band.
+    pub(super) banded: bool,
+}
+impl Survey {
+    #[inline]
+    pub(super) fn of<T>(a: &[u32], b: &Pattern, values: &[T], block: &Block) -> Self {
+        let mut survey = Survey { products: 0, span: (u32::MAX, 0), banded: true };
+        for k in a {
+            let range = block.range(b, *k as usize);
+            if let [first, .., last] | [first @ last] = &b.indices[range.clone()] {
+                prefetch(values, range.start);
+                survey.banded &= (*last - *first) as usize + 1 == range.len()
+                    && (survey.products == 0 || (*first <= survey.span.1 + 1 && *last + 1 >= survey.span.0));
+                survey.products += range.len();
+                survey.span = (survey.span.0.min(*first), survey.span.1.max(*last));
+            }
+        }
+        survey
+    }
+    /// The most entries the row can have.
+    pub(super) fn most(&self) -> usize {
+        self.products.min((self.span.1 - self.span.0) as usize + 1)
+    }
+    /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
+    pub(super) fn is_scattered(&self) -> bool {
+        let width = (self.span.1 - self.span.0) as usize;
+        width > WIDE && self.products < width / SPARSE
+    }
+}

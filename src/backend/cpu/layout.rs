@@ -1,0 +1,203 @@
+//! The same entries in another order: transpose, build from triplets, rows gathered.
+use super::assemble::{Block, Rows, assemble, partition, target};
+use super::parallel::{SERIAL, Shared, scan, unwritten, written};
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A stable counting sort: element e, with key(e) below `keys`, goes to the place `put` is told. Elements are cut into
+/// `chunks` that are counted and moved side by side; the result does not depend on the cut. The starts of the keys.
+fn distribute(
+    operation: &'static str,
+    keys: usize,
+    chunks: &[Range<usize>],
+    each: &(dyn Fn(&Range<usize>, &mut dyn FnMut(usize)) + Sync),
+    put: &(dyn Fn(&Range<usize>, &mut [u64]) + Sync),
+) -> Result<Vec<u64>> {
+    let mut counts = memory::with_capacity(operation, chunks.len())?;
+    for _ in chunks {
+        counts.push(memory::filled(operation, keys, 0u64)?);
+    }
+    counts.par_iter_mut().with_max_len(1).zip(chunks).for_each(|(counts, chunk)| each(chunk, &mut |key| counts[key] += 1));
+    let mut starts = memory::filled(operation, keys + 1, 0u64)?;
+    let mut sum = 0;
+    for key in 0..keys {
+        starts[key] = sum;
+        for counts in &mut counts {
+            sum += std::mem::replace(&mut counts[key], sum);
+        }
+    }
+    starts[keys] = sum;
+    counts.par_iter_mut().with_max_len(1).zip(chunks).for_each(|(next, chunk)| put(chunk, next));
+    Ok(starts)
+}
+
+/// Ranges of rows with about equal entries: as many as pay for a count array of `keys` each.
+fn row_chunks(operation: &'static str, a: &Pattern, keys: usize) -> Result<Vec<Range<usize>>> {
+    let work = a.nnz() + a.nrows;
+    let most = if work < SERIAL { 1 } else { rayon::current_num_threads().min(work / keys.max(1)).max(1) };
+    let before = |r: usize| a.offsets[r] + r as u64;
+    let size = (work as u64).div_ceil(most as u64).max(1);
+    let blocks = partition(operation, (a.nrows, a.ncols), size, &before, &|_, _| Ok(Vec::new()))?;
+    Ok(blocks.into_iter().map(|b| b.rows).collect())
+}
+
+/// Aᵀ, its values moved along; `values` may be as good as none.
+pub(super) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+    let operation = "transpose";
+    let (mut indices, mut moved) = (unwritten::<u32>(operation, a.nnz())?, unwritten::<T>(operation, a.nnz())?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut moved));
+    let chunks = row_chunks(operation, a, a.ncols)?;
+    let each = |rows: &Range<usize>, count: &mut dyn FnMut(usize)| {
+        let entries = a.offsets[rows.start] as usize..a.offsets[rows.end] as usize;
+        a.indices[entries].iter().for_each(|j| count(*j as usize));
+    };
+    let put = |rows: &Range<usize>, next: &mut [u64]| {
+        for i in rows.clone() {
+            for e in a.range(i) {
+                let to = &mut next[a.indices[e] as usize];
+                // SAFETY: a counting sort: every place is handed out once and is below nnz.
+                unsafe {
+                    to_indices.write(*to as usize, MaybeUninit::new(i as u32));
+                    to_values.write(*to as usize, MaybeUninit::new(values[e]));
+                }
+                *to += 1;
+            }
+        }
+    };
+    let offsets = distribute(operation, a.ncols, &chunks, &each, &put)?;
+    // SAFETY: every entry was moved to a place of its own.
+    let (indices, moved) = unsafe { (written(indices, a.nnz()), written(moved, a.nnz())) };
+    Ok((Pattern { nrows: a.ncols, ncols: a.nrows, offsets, indices }, moved))
+}
+
+/// Triplets to rows, duplicates folded in input order, or the first second one refused.
+pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+    (nrows, ncols): (usize, usize),
+    rows: &[u32],
+    columns: &[u32],
+    values: &[T],
+    refuse: bool,
+) -> Result<std::result::Result<HostCsr<T>, usize>> {
+    let operation = "build";
+    let sorted = sort_triplets((nrows, ncols), rows, columns)?;
+    let second = AtomicUsize::new(usize::MAX);
+    let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, u64)>| {
+        for r in block.rows.clone() {
+            sorted.row(r, run)?;
+            out.reserve(operation, run.len())?;
+            let mut run = run.iter();
+            let Some(first) = run.next() else {
+                out.end_row();
+                continue;
+            };
+            let (mut column, mut value) = (first.0, values[first.1 as usize]);
+            for (c, e) in run {
+                if *c == column {
+                    second.fetch_min(if refuse { *e as usize } else { usize::MAX }, Ordering::Relaxed);
+                    value = F::apply(value, values[*e as usize]);
+                } else {
+                    // SAFETY: room for the whole run was reserved.
+                    unsafe { out.push_unchecked(column, value) };
+                    (column, value) = (*c, values[*e as usize]);
+                }
+            }
+            // SAFETY: as above.
+            unsafe { out.push_unchecked(column, value) };
+            out.end_row();
+        }
+        Ok(())
+    };
+    let offsets = &sorted.offsets;
+    let before = |r: usize| offsets[r] * 4 + r as u64;
+    let blocks = partition(operation, (nrows, ncols), target(before(nrows)), &before, &|_, _| Ok(Vec::new()))?;
+    let built = assemble::<T, Vec<(u32, u64)>>(operation, (nrows, ncols), values.len() as u64, &blocks, &kernel)?;
+    let second = second.into_inner();
+    Ok(if second == usize::MAX { Ok(built) } else { Err(second) })
+}
+
+/// Triplets by row; in each row column and input position, in input order.
+struct Sorted<'a> {
+    offsets: Vec<u64>,
+    /// Input positions by row; empty where the input was in order of rows.
+    order: Vec<u64>,
+    columns: &'a [u32],
+}
+
+fn sort_triplets<'a>((nrows, _): (usize, usize), rows: &[u32], columns: &'a [u32]) -> Result<Sorted<'a>> {
+    let operation = "build";
+    let n = rows.len();
+    let ordered = if n < SERIAL { rows.is_sorted() } else { rows.par_windows(2).all(|w| w[0] <= w[1]) };
+    if ordered {
+        let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
+        rows.iter().for_each(|r| offsets[*r as usize + 1] += 1);
+        (0..nrows).for_each(|r| offsets[r + 1] += offsets[r]);
+        return Ok(Sorted { offsets, order: Vec::new(), columns });
+    }
+    let most = if n < SERIAL { 1 } else { rayon::current_num_threads().min(n / nrows.max(1)).max(1) };
+    let size = n.div_ceil(most).max(1);
+    let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|p| p * size..n.min((p + 1) * size)).collect();
+    let mut order = unwritten::<u64>(operation, n)?;
+    let target = Shared::new(&mut order);
+    let each = |chunk: &Range<usize>, count: &mut dyn FnMut(usize)| rows[chunk.clone()].iter().for_each(|r| count(*r as usize));
+    let put = |chunk: &Range<usize>, next: &mut [u64]| {
+        for e in chunk.clone() {
+            let to = &mut next[rows[e] as usize];
+            // SAFETY: a counting sort: every place is handed out once and is below n.
+            unsafe { target.write(*to as usize, MaybeUninit::new(e as u64)) };
+            *to += 1;
+        }
+    };
+    let offsets = distribute(operation, nrows, &chunks, &each, &put)?;
+    // SAFETY: every triplet was given a place of its own.
+    Ok(Sorted { offsets, order: unsafe { written(order, n) }, columns })
+}
+
+impl Sorted<'_> {
+    /// Row r by column, then input position.
+    fn row(&self, r: usize, run: &mut Vec<(u32, u64)>) -> Result<()> {
+        let range = self.offsets[r] as usize..self.offsets[r + 1] as usize;
+        run.clear();
+        memory::reserve("build", run, range.len())?;
+        if self.order.is_empty() {
+            run.extend(range.map(|e| (self.columns[e], e as u64)));
+        } else {
+            run.extend(self.order[range].iter().map(|e| (self.columns[*e as usize], *e)));
+        }
+        if !run.is_sorted() {
+            if run.len() < SERIAL { run.sort_unstable() } else { run.par_sort_unstable() }
+        }
+        Ok(())
+    }
+}
+
+/// Row r of the result is row `rows[r]` of A.
+pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
+    let operation = "extract_rows";
+    let offsets = scan(operation, rows.len(), |r| a.pattern.range(rows[r] as usize).len() as u64)?;
+    let n = offsets[rows.len()] as usize;
+    let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let shape = Pattern { nrows: rows.len(), ncols: a.pattern.ncols, offsets, indices: Vec::new() };
+    let copy = |block: &Block| {
+        for r in block.rows.clone() {
+            let (columns, entries) = a.row(rows[r] as usize);
+            // SAFETY: rows of the result are disjoint by the scan of their lengths.
+            let (c, v) = unsafe { (to_indices.part(shape.range(r)), to_values.part(shape.range(r))) };
+            c.iter_mut().zip(columns).for_each(|(to, from)| *to = MaybeUninit::new(*from));
+            v.iter_mut().zip(entries).for_each(|(to, from)| *to = MaybeUninit::new(*from));
+        }
+    };
+    let before = |r: usize| shape.offsets[r] + r as u64;
+    let blocks = partition(operation, (shape.nrows, shape.ncols), target(before(shape.nrows)), &before, &|_, _| Ok(Vec::new()))?;
+    if blocks.len() < 2 { blocks.iter().for_each(copy) } else { blocks.par_iter().for_each(copy) }
+    // SAFETY: every row was copied.
+    let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
+    Ok(HostCsr::new(Pattern { indices, ..shape }, values))
+}

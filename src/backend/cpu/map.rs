@@ -1,0 +1,76 @@
+//! Values alone: apply and reductions. Sums are cut at fixed places, so that they do not depend on the threads.
+use super::assemble::{Block, Rows, assemble};
+use super::merge::entry_blocks;
+use super::multiply::is_final;
+use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
+use super::vector::row_blocks;
+use crate::algebra::*;
+use crate::backend::Positions;
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(a: &HostCsr<A>, y: Y, at: &Positions) -> Result<HostCsr<F::Out>> {
+    let operation = "apply";
+    let mut values = unwritten::<F::Out>(operation, a.values.len())?;
+    let target = Shared::new(&mut values);
+    let fill = |block: &Block| {
+        for r in block.rows.clone() {
+            let range = block.range(&a.pattern, r);
+            let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
+            // SAFETY: blocks have disjoint entries.
+            let out = unsafe { target.part(range.clone()) };
+            let columns = &a.pattern.indices[range.clone()];
+            for ((z, x), c) in out.iter_mut().zip(&a.values[range]).zip(columns) {
+                let j = at.j.as_ref().map_or(*c as u64, |ids| ids[*c as usize]) as i64;
+                *z = MaybeUninit::new(F::apply(*x, i, j, y));
+            }
+        }
+    };
+    let blocks = entry_blocks(operation, &[&a.pattern])?;
+    if blocks.len() < 2 { blocks.iter().for_each(fill) } else { blocks.par_iter().for_each(fill) }
+    let n = values.len();
+    // SAFETY: the blocks cover every entry.
+    let values = unsafe { written(values, n) };
+    Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
+}
+
+/// Left to right until the sum is final.
+fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
+    let (first, rest) = values.split_first()?;
+    let mut sum = *first;
+    for x in rest {
+        if is_final::<T, M>(sum) {
+            break;
+        }
+        sum = M::apply(sum, *x);
+    }
+    Some(sum)
+}
+
+pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
+    let operation = "reduce_rows";
+    let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {
+        rows.reserve(operation, block.columns.len())?;
+        for i in block.columns.clone() {
+            if let Some(sum) = fold::<T, M>(a.row(i as usize).1) {
+                // SAFETY: room for every row of the block was reserved.
+                unsafe { rows.push_unchecked(i, sum) };
+            }
+        }
+        rows.end_row();
+        Ok(())
+    };
+    let n = a.pattern.nrows;
+    assemble::<T, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
+}
+
+pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
+    if values.len() <= SERIAL {
+        return fold::<T, M>(values);
+    }
+    let sums: Vec<Option<T>> = pieces(values.len(), SERIAL).map(|piece| fold::<T, M>(&values[piece])).collect();
+    sums.into_iter().flatten().reduce(M::apply)
+}

@@ -1,0 +1,157 @@
+//! Entry-wise operations on two sets of rows: merges, balanced by entries, long rows cut by columns.
+use super::analysis::OnMask;
+use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
+use super::multiply::below;
+use crate::algebra::*;
+use crate::backend::Positions;
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::operation::Accumulate;
+use crate::storage::pattern::Pattern;
+
+/// Rows cut by the entries of all these patterns.
+pub(super) fn entry_blocks(operation: &'static str, patterns: &[&Pattern]) -> Result<Vec<Block>> {
+    let (nrows, ncols) = patterns.first().map_or((0, 0), |p| (p.nrows, p.ncols));
+    let before = |r: usize| patterns.iter().map(|p| p.offsets[r]).sum::<u64>() + r as u64;
+    let cuts = |row: usize, parts: usize| quantiles(operation, patterns, row, parts);
+    partition(operation, (nrows, ncols), target(before(nrows)), &before, &cuts)
+}
+
+/// The entries of a block's row.
+#[inline(always)]
+fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, row: usize) -> (&'a [u32], &'a [T]) {
+    let range = block.range(&a.pattern, row);
+    (&a.pattern.indices[range.clone()], &a.values[range])
+}
+
+pub(super) fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
+    let operation = "ewise_add";
+    let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
+    let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {
+        for r in block.rows.clone() {
+            meet(operation, part(a, block, r), part(b, block, r), rows, |_, x, y| match (x, y) {
+                (Some(x), Some(y)) => Some(F::apply(x, y)),
+                (x, y) => x.or(y),
+            })?;
+        }
+        Ok(())
+    };
+    let bound = (a.pattern.nnz() + b.pattern.nnz()) as u64;
+    assemble::<T, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
+}
+
+/// Two rows side by side; appends what `f` makes of each column where either has an entry.
+#[inline(always)]
+fn meet<A: Scalar, B: Scalar, C: Scalar>(
+    operation: &'static str,
+    (ac, av): (&[u32], &[A]),
+    (bc, bv): (&[u32], &[B]),
+    rows: &mut Rows<C>,
+    mut f: impl FnMut(u32, Option<A>, Option<B>) -> Option<C>,
+) -> Result<()> {
+    rows.reserve(operation, ac.len() + bc.len())?;
+    let (mut p, mut q) = (0, 0);
+    // One past the last column: larger than any.
+    let column = |c: &[u32], e: usize| c.get(e).map_or(u64::MAX, |c| *c as u64);
+    while p < ac.len() || q < bc.len() {
+        let (x, y) = (column(ac, p), column(bc, q));
+        let (old, new) = ((x <= y).then(|| av[p]), (y <= x).then(|| bv[q]));
+        let c = x.min(y) as u32;
+        if let Some(z) = f(c, old, new) {
+            // SAFETY: room for all of both was reserved.
+            unsafe { rows.push_unchecked(c, z) };
+        }
+        p += (x <= y) as usize;
+        q += (y <= x) as usize;
+    }
+    rows.end_row();
+    Ok(())
+}
+
+pub(super) fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &HostCsr<A>, b: &HostCsr<B>) -> Result<HostCsr<F::Out>> {
+    let operation = "ewise_mult";
+    let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
+    let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
+        for r in block.rows.clone() {
+            let ((ac, av), (bc, bv)) = (part(a, block, r), part(b, block, r));
+            rows.reserve(operation, ac.len().min(bc.len()))?;
+            let (mut p, mut q) = (0, 0);
+            while p < ac.len() && q < bc.len() {
+                let (x, y) = (ac[p], bc[q]);
+                if x == y {
+                    // SAFETY: room for all of the shorter row was reserved.
+                    unsafe { rows.push_unchecked(x, F::apply(av[p], bv[q])) };
+                    (p, q) = (p + 1, q + 1);
+                } else if x < y {
+                    p += below(&ac[p..], y);
+                } else {
+                    q += below(&bc[q..], x);
+                }
+            }
+            rows.end_row();
+        }
+        Ok(())
+    };
+    let bound = a.pattern.nnz().min(b.pattern.nnz()) as u64;
+    assemble::<F::Out, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
+}
+
+pub(super) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+    a: &HostCsr<A>,
+    y: Y,
+    at: &Positions,
+) -> Result<HostCsr<A>> {
+    let operation = "select";
+    let blocks = entry_blocks(operation, &[&a.pattern])?;
+    let kernel = |block: &Block, rows: &mut Rows<A>, _: &mut ()| {
+        for r in block.rows.clone() {
+            let (columns, values) = part(a, block, r);
+            rows.reserve(operation, columns.len())?;
+            let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
+            for (c, x) in columns.iter().zip(values) {
+                let j = at.j.as_ref().map_or(*c as u64, |ids| ids[*c as usize]) as i64;
+                if F::apply(*x, i, j, y) {
+                    // SAFETY: room for the whole row was reserved.
+                    unsafe { rows.push_unchecked(*c, *x) };
+                }
+            }
+            rows.end_row();
+        }
+        Ok(())
+    };
+    assemble::<A, ()>(operation, (a.pattern.nrows, a.pattern.ncols), a.pattern.nnz() as u64, &blocks, &kernel)
+}
+
+/// C⟨M, replace⟩ ⊙= T.
+pub(super) fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &HostCsr<C>,
+    t: &HostCsr<T>,
+    mask: OnMask,
+    replace: bool,
+) -> Result<HostCsr<C>> {
+    let operation = "write";
+    let blocks = match mask {
+        Some(m) => entry_blocks(operation, &[&c.pattern, &t.pattern, &m.pattern])?,
+        None => entry_blocks(operation, &[&c.pattern, &t.pattern])?,
+    };
+    let kernel = |block: &Block, rows: &mut Rows<C>, _: &mut ()| {
+        for r in block.rows.clone() {
+            let mut listed = mask.map_or(&[][..], |m| &m.pattern.indices[block.range(&m.pattern, r)]);
+            // Without a mask all is admitted: the complement of nothing.
+            let complement = mask.is_none_or(|m| m.complement);
+            meet(operation, part(c, block, r), part(t, block, r), rows, |column, old, new| {
+                if !listed.is_empty() {
+                    listed = &listed[below(listed, column)..];
+                }
+                match (listed.first() == Some(&column)) != complement {
+                    true => F::combine(old, new),
+                    false if replace => None,
+                    false => old,
+                }
+            })?;
+        }
+        Ok(())
+    };
+    let bound = (c.pattern.nnz() + t.pattern.nnz()) as u64;
+    assemble::<C, ()>(operation, (c.pattern.nrows, c.pattern.ncols), bound, &blocks, &kernel)
+}

@@ -1,0 +1,125 @@
+//! Splitting work over threads. Nothing here depends on how many there are: results never do.
+use crate::error::Result;
+use crate::memory;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Below this many steps of work one thread is faster than waking others.
+pub(super) const SERIAL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+
+/// A slice that several threads write, each its own parts.
+pub(super) struct Shared<T> {
+    start: *mut T,
+    len: usize,
+}
+// SAFETY: a pointer with a length; whoever writes through it promises disjoint parts.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+impl<T> Shared<T> {
+    pub(super) fn new(slice: &mut [T]) -> Self {
+        Self { start: slice.as_mut_ptr(), len: slice.len() }
+    }
+    /// # Safety
+    /// The slice is alive, and no other part in use overlaps this one.
+    #[allow(clippy::mut_from_ref)]
+    pub(super) unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: inside the slice by the line above; alive and disjoint by this function's contract.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+    /// # Safety
+    /// The slice is alive, `at` is below its length and no other thread uses that element.
+    #[inline(always)]
+    pub(super) unsafe fn write(&self, at: usize, value: T) {
+        debug_assert!(at < self.len);
+        // SAFETY: this function's contract.
+        unsafe { self.start.add(at).write(value) }
+    }
+}
+
+/// Asks for large pages behind large room: first touches by 4 KiB cost as much as a product. Only a wish.
+pub(super) fn prefer_huge_pages<T>(v: &Vec<T>) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        const HUGE: usize = 2 << 20;
+        let (start, bytes) = (v.as_ptr() as usize, v.capacity() * size_of::<T>());
+        if bytes < 2 * HUGE {
+            return;
+        }
+        unsafe extern "C" {
+            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
+        }
+        const MADV_HUGEPAGE: std::ffi::c_int = 14;
+        let (from, to) = (start.next_multiple_of(HUGE), (start + bytes) / HUGE * HUGE);
+        // SAFETY: a hint about pages that lie wholly inside the vector's own allocation; what they hold stays.
+        unsafe { madvise(from as *mut _, to - from, MADV_HUGEPAGE) };
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = v;
+}
+
+/// Room for `n` values that the caller writes before reading.
+pub(super) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<MaybeUninit<T>>> {
+    let mut v = memory::with_capacity(operation, n)?;
+    prefer_huge_pages(&v);
+    // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
+    unsafe { v.set_len(n) };
+    Ok(v)
+}
+
+/// The vector without the wrapper.
+/// # Safety
+/// The first `n` elements are written, n is at most the length.
+pub(super) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
+    let mut v = std::mem::ManuallyDrop::new(v);
+    // SAFETY: same allocation, same layout, and n elements are initialised by the contract.
+    let mut all = unsafe { Vec::from_raw_parts(v.as_mut_ptr().cast::<T>(), n, v.capacity()) };
+    trim(&mut all);
+    all
+}
+
+/// Gives back room that was not needed, where it is worth a call.
+pub(super) fn trim<T>(v: &mut Vec<T>) {
+    if v.capacity() > v.len() + v.len() / 8 + 1024 {
+        v.shrink_to_fit();
+    }
+}
+
+/// 0..n in pieces of `size`.
+pub(super) fn pieces(n: usize, size: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
+    (0..n.div_ceil(size)).into_par_iter().map(move |p| p * size..n.min((p + 1) * size))
+}
+
+/// Sums of all values before each, with the total at the end: one more than values.
+pub(super) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
+    if n <= SERIAL {
+        let mut sums = memory::with_capacity(operation, n + 1)?;
+        let mut sum = 0;
+        sums.push(0);
+        sums.extend((0..n).map(|i| {
+            sum += count(i);
+            sum
+        }));
+        return Ok(sums);
+    }
+    let mut sums = memory::filled(operation, n + 1, 0u64)?;
+    const PIECE: usize = 1 << 14;
+    // Each piece for itself first, then what stands before it.
+    sums[1..].par_chunks_mut(PIECE).enumerate().for_each(|(p, piece)| {
+        let mut sum = 0;
+        piece.iter_mut().enumerate().for_each(|(i, s)| {
+            sum += count(p * PIECE + i);
+            *s = sum;
+        });
+    });
+    let mut before = 0;
+    let mut starts = memory::with_capacity(operation, n.div_ceil(PIECE))?;
+    for piece in sums[1..].chunks(PIECE) {
+        starts.push(before);
+        before += piece.last().copied().unwrap_or(0);
+    }
+    sums[1..].par_chunks_mut(PIECE).zip(starts).for_each(|(piece, start)| piece.iter_mut().for_each(|s| *s += start));
+    Ok(sums)
+}

@@ -1,0 +1,332 @@
+//! The CPU against the reference, through the public operations. Limits of work are small in tests, so that small
+//! operands meet every path: many blocks, rows cut by columns, hashed and scattered rows, searches in dots.
+use crate::prelude::*;
+use quickcheck::{Arbitrary, Gen, quickcheck};
+
+/// Small numbers that repeat: sums cancel, minima tie, integers wrap.
+trait Sample: Scalar {
+    fn sample(g: &mut Gen) -> Self;
+}
+macro_rules! sample { ($($t:ty: $values:expr;)*) => {$(
+    impl Sample for $t { fn sample(g: &mut Gen) -> Self { *g.choose(&$values).unwrap() } }
+)*} }
+sample! {
+    bool: [true, true, false];
+    i8: [0, 1, -1, 3, 100, i8::MIN, i8::MAX];
+    u32: [0, 1, 2, 7, u32::MAX];
+    u64: [0, 1, u64::MAX];
+    i64: [0, 1, -1, 5, i64::MIN, i64::MAX];
+    f32: [0.0, -0.0, 1.5, -2.25, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.1];
+    f64: [0.0, -0.0, 0.1, 0.2, 0.3, -0.7, 1e16, 3.0];
+}
+
+/// Shapes and shared choices of one case.
+#[derive(Clone, Debug)]
+struct Case {
+    m: u64,
+    k: u64,
+    n: u64,
+    seed: Vec<u16>,
+    threads: usize,
+}
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let mut size = || *g.choose(&[0, 1, 2, 5, 17, 40, 90, 200]).unwrap();
+        let (m, k, n) = (size(), size(), size());
+        Case { m, k, n, seed: Vec::arbitrary(g), threads: 1 + usize::arbitrary(g) % 4 }
+    }
+}
+
+/// Triplets, duplicates among them; now and then one row or column is full.
+fn triplets<T: Sample>(g: &mut Gen, nrows: u64, ncols: u64) -> Coo<T> {
+    let mut coo = Coo::new(nrows, ncols);
+    if nrows == 0 || ncols == 0 {
+        return coo;
+    }
+    let many = *g.choose(&[0, 1, 1, 3, 6]).unwrap() * (nrows + ncols);
+    for _ in 0..many {
+        coo.push(u64::arbitrary(g) % nrows, u64::arbitrary(g) % ncols, T::sample(g));
+    }
+    let (row, column) = (u64::arbitrary(g) % nrows, u64::arbitrary(g) % ncols);
+    if u8::arbitrary(g) % 3 == 0 {
+        (0..ncols).for_each(|j| coo.push(row, j, T::sample(g)));
+    }
+    if u8::arbitrary(g) % 3 == 0 {
+        (0..nrows).for_each(|i| coo.push(i, column, T::sample(g)));
+    }
+    coo
+}
+
+/// The same matrix on both backends; built twice, so that build is compared as well.
+fn both<T: Sample, S>(g: &mut Gen, nrows: u64, ncols: u64) -> [Matrix<T, S>; 2] {
+    let coo = triplets::<T>(g, nrows, ncols);
+    let on = |device| Matrix::<T, S>::build_on(&coo, Any, &device).unwrap();
+    let pair = [on(Device::Cpu), on(Device::Reference)];
+    same(&pair[0], &pair[1]);
+    pair
+}
+fn both_vectors<T: Sample, S>(g: &mut Gen, n: u64) -> [Vector<T, S>; 2] {
+    let coo = triplets::<T>(g, 1, n);
+    let entries: Vec<(u64, T)> = coo.columns.iter().copied().zip(coo.values.iter().copied()).collect();
+    let x = Vector::<T, S>::build_with(n, &entries, Any).unwrap();
+    [x.clone(), x.to(&Device::Reference).unwrap()]
+}
+
+/// Equal to the bit: Debug tells −0 from 0 and prints the shortest text that names a float.
+fn same<T: Scalar, S, R>(cpu: &Matrix<T, S>, reference: &Matrix<T, R>) {
+    assert_eq!(cpu.shape(), reference.shape());
+    let (cpu, reference) = (cpu.entries().unwrap(), reference.entries().unwrap());
+    assert_eq!(format!("{cpu:?}"), format!("{reference:?}"));
+}
+fn same_vector<T: Scalar, S, R>(cpu: &Vector<T, S>, reference: &Vector<T, R>) {
+    let (a, b) = (cpu.entries().unwrap(), reference.entries().unwrap());
+    assert_eq!((cpu.len(), format!("{a:?}")), (reference.len(), format!("{b:?}")));
+}
+
+fn on_threads<R: Send>(case: &Case, f: impl FnOnce(&mut Gen) -> R + Send) -> R {
+    let size = case.seed.len().max(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(case.threads).build().unwrap();
+    // Gen seeds itself; cases of one run differ by it.
+    pool.install(|| f(&mut Gen::new(size)))
+}
+
+/// Every way to ask for one product.
+/// `exact`: the sums of `reduce` are the same in any grouping.
+fn products<A: Sample, B: Sample, S: Semiring<A, B>>(case: &Case, reduce: impl Monoid<S::Out>, exact: bool)
+where
+    S::Out: Sample,
+{
+    on_threads(case, |g| {
+        let (ta, tb) = (bool::arbitrary(g), bool::arbitrary(g));
+        let (m, k, n) = (case.m, case.k, case.n);
+        let a = both::<A, S>(g, if ta { k } else { m }, if ta { m } else { k });
+        let b = both::<B, S>(g, if tb { n } else { k }, if tb { k } else { n });
+        let masks = both::<bool, S>(g, m, n);
+        let c = both::<S::Out, S>(g, m, n);
+        for (kind, complement) in [(0, false), (1, false), (1, true), (2, false), (2, true)] {
+            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Dot] {
+                if strategy == Strategy::Dot && (kind == 0 || complement) {
+                    continue;
+                }
+                let run = |d: usize, into: bool, replace: bool| -> Matrix<S::Out, S> {
+                    let mut p = mxm(&a[d], &b[d]).strategy(strategy);
+                    if ta {
+                        p = p.transpose_a();
+                    }
+                    if tb {
+                        p = p.transpose_b();
+                    }
+                    let mask = if kind == 1 { masks[d].structure() } else { masks[d].as_mask() };
+                    if kind > 0 {
+                        p = p.mask(&if complement { mask.complement() } else { mask });
+                    }
+                    if replace {
+                        p = p.replace();
+                    }
+                    if into {
+                        let mut c = c[d].clone();
+                        p.into(&mut c).unwrap();
+                        return c;
+                    }
+                    p.eval().unwrap()
+                };
+                same(&run(0, false, false), &run(1, false, false));
+                same(&run(0, true, false), &run(1, true, false));
+                same(&run(0, true, true), &run(1, true, true));
+                let sum = |d: usize| {
+                    let mut p = mxm(&a[d], &b[d]).strategy(strategy);
+                    if ta {
+                        p = p.transpose_a();
+                    }
+                    if tb {
+                        p = p.transpose_b();
+                    }
+                    let mask = if kind == 1 { masks[d].structure() } else { masks[d].as_mask() };
+                    if kind > 0 {
+                        p = p.mask(&if complement { mask.complement() } else { mask });
+                    }
+                    p.reduce(reduce).unwrap()
+                };
+                if exact {
+                    assert_eq!(format!("{:?}", sum(0)), format!("{:?}", sum(1)));
+                }
+            }
+        }
+        let x = both_vectors::<B, S>(g, k);
+        let marks = both_vectors::<bool, S>(g, m);
+        for complement in [None, Some(false), Some(true)] {
+            let run = |d: usize| {
+                let mut p = mxv(&a[d], &x[d]);
+                if ta {
+                    p = p.transpose();
+                }
+                if let Some(complement) = complement {
+                    let mask = marks[d].structure();
+                    p = p.mask(&if complement { mask.complement() } else { mask });
+                }
+                p.eval().unwrap()
+            };
+            same_vector(&run(0), &run(1));
+        }
+        let x = both_vectors::<A, S>(g, k);
+        let marks = both_vectors::<bool, S>(g, n);
+        for complement in [None, Some(false), Some(true)] {
+            let run = |d: usize| {
+                let mut p = vxm(&x[d], &b[d]);
+                if tb {
+                    p = p.transpose();
+                }
+                if let Some(complement) = complement {
+                    let mask = marks[d].structure();
+                    p = p.mask(&if complement { mask.complement() } else { mask });
+                }
+                p.eval().unwrap()
+            };
+            same_vector(&run(0), &run(1));
+        }
+    });
+}
+
+quickcheck! {
+    fn plus_times_f64(case: Case) -> () { products::<f64, f64, PlusTimes>(&case, Plus, false) }
+    fn plus_times_i8(case: Case) -> () { products::<i8, i8, PlusTimes>(&case, Plus, true) }
+    fn min_plus_f32(case: Case) -> () { products::<f32, f32, MinPlus>(&case, Min, false) }
+    fn min_plus_i64(case: Case) -> () { products::<i64, i64, MinPlus>(&case, Max, true) }
+    fn max_min_u32(case: Case) -> () { products::<u32, u32, MaxMin>(&case, Min, true) }
+    fn lor_land(case: Case) -> () { products::<bool, bool, LorLand>(&case, Lxor, true) }
+    fn lxor_land(case: Case) -> () { products::<bool, bool, LxorLand>(&case, Lor, true) }
+    fn plus_pair(case: Case) -> () { products::<f64, bool, PlusPair>(&case, Plus, true) }
+    fn any_pair(case: Case) -> () { products::<bool, f32, AnyPair>(&case, Land, true) }
+    fn any_secondi(case: Case) -> () { products::<bool, bool, AnySecondI>(&case, Plus, true) }
+    fn max_firsti(case: Case) -> () { products::<bool, f64, Compose<Max, FirstI>>(&case, Plus, true) }
+    fn max_secondj(case: Case) -> () { products::<i64, bool, Compose<Min, SecondJ>>(&case, Plus, true) }
+    fn plus_second(case: Case) -> () { products::<bool, f64, PlusSecond>(&case, Max, true) }
+    fn min_first(case: Case) -> () { products::<i64, bool, MinFirst>(&case, Any, true) }
+
+    fn entry_wise_f64(case: Case) -> () { entry_wise::<f64>(&case, Plus, Minus, 0.15) }
+    fn entry_wise_f32(case: Case) -> () { entry_wise::<f32>(&case, Min, Div, -1.0) }
+    fn entry_wise_i8(case: Case) -> () { entry_wise::<i8>(&case, Times, Minus, 1) }
+
+    /// Wide rows with few entries and huge dimensions go the same ways.
+    fn hypersparse(case: Case) -> () {
+        on_threads(&case, |g| {
+            let n = u64::MAX - 7;
+            let far = |i: u64| i * 0x0123_4567_89ab_cdef % n;
+            let mut coo = Coo::<i64>::new(n, n);
+            (0..case.m).for_each(|_| coo.push(far(u64::arbitrary(g) % 9), far(u64::arbitrary(g) % 9), i64::sample(g)));
+            let on = |device| Matrix::<i64>::build_on(&coo, Plus, &device).unwrap();
+            let (a, r) = (on(Device::Cpu), on(Device::Reference));
+            same(&a.mxm(&a).unwrap(), &r.mxm(&r).unwrap());
+            let (p, q) = (a.over::<MaxSecondI>(), r.over::<MaxSecondI>());
+            same(&mxm(&p, &p).mask(&a.structure()).eval().unwrap(), &mxm(&q, &q).mask(&r.structure()).eval().unwrap());
+            same(&ewise_add(&a, &transpose(&a).eval().unwrap(), Plus).eval().unwrap(),
+                &ewise_add(&r, &transpose(&r).eval().unwrap(), Plus).eval().unwrap());
+        })
+    }
+
+    /// The duplicate that is reported is the second entry met first.
+    fn refused_duplicate(case: Case) -> bool {
+        on_threads(&case, |g| {
+            let coo = triplets::<i64>(g, case.m, case.n);
+            let mut seen = std::collections::HashSet::new();
+            let second = coo.rows.iter().zip(&coo.columns).position(|e| !seen.insert(e));
+            match (Matrix::<i64>::from_coo(&coo), second) {
+                (Ok(_), None) => true,
+                (Err(Error::DuplicateEntry { position, .. }), Some(e)) => position == e as u64,
+                _ => false,
+            }
+        })
+    }
+
+    /// Floating reductions, the only sums that are cut, do not depend on the threads.
+    fn reductions_ignore_threads(case: Case) -> bool {
+        let a = both::<f64, PlusTimes>(&mut Gen::new(50), case.m, case.n);
+        let b = transpose(&a[0]).eval().unwrap();
+        let sums = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| (reduce(&a[0], Plus).unwrap().to_bits(), mxm(&a[0], &b).reduce(Plus).unwrap().to_bits()))
+        };
+        sums(1) == sums(2) && sums(2) == sums(5)
+    }
+}
+
+/// Everything that is not a product.
+fn entry_wise<T: Sample + Number>(
+    case: &Case,
+    add: impl BinaryOp<T, T, Out = T> + Monoid<T>,
+    multiply: impl BinaryOp<T, T, Out = T>,
+    thunk: T,
+) {
+    on_threads(case, |g| {
+        let (a, b) = (both::<T, PlusTimes>(g, case.m, case.n), both::<T, PlusTimes>(g, case.m, case.n));
+        let (c, masks) = (both::<T, PlusTimes>(g, case.m, case.n), both::<bool, PlusTimes>(g, case.m, case.n));
+        let rows: Vec<u64> = (0..case.k).filter(|_| case.m > 0).map(|_| u64::arbitrary(g) % case.m.max(1)).collect();
+        let each = |f: &dyn Fn(usize) -> Matrix<T>| same(&f(0), &f(1));
+        each(&|d| ewise_add(&a[d], &b[d], multiply).eval().unwrap());
+        each(&|d| ewise_mult(&a[d], &b[d], multiply).eval().unwrap());
+        each(&|d| transpose(&a[d]).eval().unwrap());
+        each(&|d| select(&a[d], ValueGt, thunk).eval().unwrap());
+        each(&|d| select(&a[d], Tril, -3).eval().unwrap());
+        each(&|d| apply_second(&a[d], multiply, thunk).eval().unwrap());
+        each(&|d| extract_rows(&a[d], &rows).eval().unwrap());
+        same(&apply_index(&a[0], DiagIndex, 2).eval().unwrap(), &apply_index(&a[1], DiagIndex, 2).eval().unwrap());
+        for (structural, complement, replace) in
+            (0..8).map(|bits: u8| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0))
+        {
+            let mask = |d: usize| {
+                let mask: Mask = if structural { masks[d].structure() } else { masks[d].as_mask() };
+                if complement { mask.complement() } else { mask }
+            };
+            each(&|d| {
+                let mut c = c[d].clone();
+                let op = apply(&a[d], Negate).mask(&mask(d));
+                if replace { op.replace().into(&mut c) } else { op.into(&mut c) }.unwrap();
+                c
+            });
+            each(&|d| {
+                let mut c = c[d].clone();
+                let op = apply(&a[d], Abs).mask(&mask(d)).accumulate(multiply);
+                if replace { op.replace().into(&mut c) } else { op.into(&mut c) }.unwrap();
+                c
+            });
+        }
+        each(&|d| {
+            let mut c = c[d].clone();
+            apply(&a[d], Abs).accumulate(multiply).into(&mut c).unwrap();
+            c
+        });
+        same_vector(&reduce_rows(&a[0], add).eval().unwrap(), &reduce_rows(&a[1], add).eval().unwrap());
+        let (x, y) = (both_vectors::<T, PlusTimes>(g, case.n * 3), both_vectors::<T, PlusTimes>(g, case.n * 3));
+        let marks = both_vectors::<bool, PlusTimes>(g, case.n * 3);
+        let vectors = |f: &dyn Fn(usize) -> Vector<T>| same_vector(&f(0), &f(1));
+        vectors(&|d| ewise_add(&x[d], &y[d], multiply).eval().unwrap());
+        vectors(&|d| ewise_mult(&x[d], &y[d], multiply).eval().unwrap());
+        vectors(&|d| select(&x[d], ValueLe, thunk).eval().unwrap());
+        vectors(&|d| {
+            let mut y = y[d].clone();
+            apply(&x[d], Negate).mask(&marks[d].structure().complement()).accumulate(multiply).into(&mut y).unwrap();
+            y
+        });
+    });
+}
+
+/// Room that is refused is an error, not an abort: 2⁶¹ products bound the size, the blocks need little.
+#[test]
+fn late_placement_without_room() {
+    use super::assemble::{Block, Rows, assemble};
+    let blocks: Vec<Block> = (0..50).map(|r| Block { rows: r..r + 1, columns: 0..9, whole: true }).collect();
+    let kernel = |block: &Block, rows: &mut Rows<u32>, _: &mut ()| {
+        for c in 0..block.rows.start as u32 % 9 {
+            rows.reserve("test", 1)?;
+            // SAFETY: room was reserved just now.
+            unsafe { rows.push_unchecked(c, c + 1) };
+        }
+        rows.end_row();
+        Ok(())
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let made = |bound| pool.install(|| assemble::<u32, ()>("test", (50, 9), bound, &blocks, &kernel)).unwrap();
+    let (roomy, refused) = (made(450), made(u64::MAX / 8));
+    assert_eq!((&roomy.pattern, &roomy.values), (&refused.pattern, &refused.values));
+    assert!(roomy.pattern.validate("test", roomy.values.len()).is_ok());
+}

@@ -1,0 +1,39 @@
+//! Sets of places as bits in u64 words.
+use crate::error::Result;
+use crate::memory;
+
+/// One bit for each of n places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bitmap {
+    words: Vec<u64>,
+}
+
+impl Bitmap {
+    /// None of n places.
+    pub(crate) fn new(operation: &'static str, n: usize) -> Result<Self> {
+        Ok(Self { words: memory::filled(operation, n.div_ceil(64), 0)? })
+    }
+    /// Room for n places at least; what is set stays.
+    pub(crate) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
+        let words = n.div_ceil(64);
+        if words > self.words.len() {
+            let more = words - self.words.len();
+            memory::reserve(operation, &mut self.words, more)?;
+            self.words.resize(words, 0);
+        }
+        Ok(())
+    }
+    #[inline(always)]
+    pub(crate) fn get(&self, place: u32) -> bool {
+        self.words[place as usize >> 6] >> (place & 63) & 1 != 0
+    }
+    #[inline(always)]
+    pub(crate) fn set(&mut self, place: u32) {
+        self.words[place as usize >> 6] |= 1 << (place & 63);
+    }
+    /// Forgets the whole word of a place: for places that were set and are all given back.
+    #[inline(always)]
+    pub(crate) fn clear_word(&mut self, place: u32) {
+        self.words[place as usize >> 6] = 0;
+    }
+}
