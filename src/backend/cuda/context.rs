@@ -179,6 +179,19 @@ impl Context {
         self.stream
     }
 
+    /// The stream's handle (a `CUstream`), for libraries that take one: what they start on it happens in order with ours.
+    pub fn raw_stream(&self) -> *mut std::ffi::c_void {
+        self.stream.cast()
+    }
+
+    /// Makes the context current on this thread, for libraries that work on the current one.
+    ///
+    /// # Errors
+    /// `Driver`.
+    pub fn make_current(&self) -> Result<()> {
+        self.bind("make context current")
+    }
+
     /// The device's number.
     pub fn ordinal(&self) -> u32 {
         self.ordinal
