@@ -151,3 +151,15 @@ fn matrix_vector_products() {
         assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
     }
 }
+
+#[test]
+fn every_row_may_spill_into_the_next_table() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    // About 256 products a row in as many words of columns: no row fits the tables that its compression might allow.
+    let a: Matrix<f64> = Matrix::build_with(&oplus::generate::uniform(64, 4000, 16, 1).unwrap(), First).unwrap();
+    let b: Matrix<f64> = Matrix::build_with(&oplus::generate::uniform(4000, 200_000, 16, 2).unwrap(), First).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &b.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert!(close(&on(Device::Cuda(0)), &on(Device::Reference)));
+}

@@ -386,8 +386,9 @@ struct Part {
   u32 row, low, high, before, slice, slices;
 };
 
-// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
 
 // A part's share of products: rows with more are cut.
 __device__ inline u64 product_share(u64 total) {

@@ -1029,8 +1029,9 @@ struct Part {
   u32 row, low, high, before, slice, slices;
 };
 
-// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
 
 // A part's share of products: rows with more are cut.
 __device__ inline u64 product_share(u64 total) {
@@ -1365,7 +1366,7 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 template <u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
   static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS, slots = SLOTS;
   static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
-  static constexpr u32 values = BYTES / (sizeof(C) + state) / 32 * 32;
+  static constexpr u32 values = BYTES / (Semiring::constant ? 1 : sizeof(C) + state) / 32 * 32;
 };
 template <u32 T> struct TableSize;
 #define OPLUS_TABLE_SIZE(T) \

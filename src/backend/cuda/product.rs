@@ -139,7 +139,7 @@ pub(super) fn mxm(
     let row_kinds = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
     let per_row = PerRow::Counts { counts: &c_offsets, kinds: &row_kinds };
     let work = analyze(context, a.pattern, b.pattern, mask, &per_row)?;
-    let spill = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
+    let spill = Buffer::alloc_for::<u32>(context, 2 * a.pattern.nrows)?;
     let slice_counts = Buffer::alloc_for::<u32>(context, work.slice_places)?;
     let parts_room = u32::try_from(a.pattern.nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX);
     let parts = Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?;
