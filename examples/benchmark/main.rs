@@ -34,6 +34,9 @@ struct Options {
     /// Semirings besides plus_times too
     #[arg(long)]
     semirings: bool,
+    /// Milliseconds of every kernel too
+    #[arg(long)]
+    trace: bool,
     /// One JSON object a line goes here
     #[arg(long)]
     output: Option<PathBuf>,
@@ -93,7 +96,18 @@ fn run(options: &Options) -> Outcome<()> {
     let mut lines = options.output.as_ref().map(std::fs::File::create).transpose()?;
     println!(
         "{:22} {:>11} {:>10} {:>5} | {:>9} {:>8} {:>7} {:>7} | {:>9} {:>13} {:>8} | {:>6} results",
-        "matrix", "products", "nnz(C)", "ratio", "ms", "GFLOP/s", "bound%", "MB", "cuSPARSE", "best of it", "MB", "faster"
+        "matrix",
+        "products",
+        "nnz(C)",
+        "ratio",
+        "ms",
+        "GFLOP/s",
+        "bound%",
+        "MB",
+        "cuSPARSE",
+        "best of it",
+        "MB",
+        "faster"
     );
     let mut ratios = Vec::new();
     for case in all {
@@ -166,6 +180,17 @@ where
     let (ours, c) = measure(context, options.runs, || Ok(mxm(&a, &a).eval()?))?;
     let (nnz, sum) = (c.nvals(), c.to_coo()?.values.iter().map(|v| v.wide()).sum::<f64>());
     drop(c);
+    if options.trace {
+        let (_, launches) = context.trace(|| mxm(&a, &a).eval())?;
+        let total: f64 = launches.iter().map(|l| l.ms).sum();
+        println!("{name}: {total:.3} ms in {} launches", launches.len());
+        for l in launches.iter().filter(|l| l.ms > 0.005) {
+            println!(
+                "  {:8.4} ms  {:28} {:>8} x {:>4} threads, {:>6} bytes shared",
+                l.ms, l.kernel, l.blocks, l.threads, l.shared
+            );
+        }
+    }
     let mut object = json!({
         "matrix": name, "type": T::TEXT.name, "rows": sorted.nrows, "nnz": sorted.len(), "products": products, "nnz_c": nnz,
         "ms": ours.ms, "peak": ours.peak,
@@ -209,10 +234,8 @@ where
         };
         for algorithm in Algorithm::ALL {
             let timing = match algorithm {
-                Algorithm::ReuseWhole => measure(context, options.runs, || {
-                    peer.reuse(&operand, &operand, |_| Ok(()))
-                })
-                .map(|(t, c)| check(&c).map(|()| t)),
+                Algorithm::ReuseWhole => measure(context, options.runs, || peer.reuse(&operand, &operand, |_| Ok(())))
+                    .map(|(t, c)| check(&c).map(|()| t)),
                 Algorithm::ReuseNumeric => {
                     let mut timing = None;
                     peer.reuse(&operand, &operand, |run| {
