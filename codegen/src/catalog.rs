@@ -55,6 +55,10 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product, rows of columns within `width`: how many they have.
+    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 256];
+    /// Sparse product, rows of columns within `width`: summed in a dense window.
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 256];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
@@ -105,6 +109,7 @@ parts! {
     "part/spgemm_factors.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_tiny.cuh"
+    "part/spgemm_window.cuh"
 }
 
 /// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.

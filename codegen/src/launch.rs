@@ -93,6 +93,17 @@ impl Spec {
         (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + WARP_PRODUCTS))
     }
 
+    /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
+    /// without one, to count.
+    #[must_use]
+    pub fn window_bytes(&self, width: u32) -> u32 {
+        let sums = match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+            _ => 0,
+        };
+        rounded(width) + sums + WARP_PRODUCTS
+    }
+
     /// `shared_bytes::…`, for the templates' assertions.
     pub(crate) fn shared_bytes(&self) -> String {
         let phase = if self.semiring.is_some() { "numeric" } else { "symbolic" };
@@ -102,7 +113,8 @@ impl Spec {
         };
         let tables: String = (0..TABLES).filter_map(table).collect();
         let width = self.numbers.iter().find(|n| n.0 == "width").and_then(|n| u32::try_from(n.1).ok()).unwrap_or(64);
-        let esc = self.esc_launch(width).1;
-        format!("namespace shared_bytes {{\n{tables}constexpr u32 esc = {esc};\n}}  // namespace shared_bytes\n")
+        let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
+        let warps = format!("constexpr u32 esc = {esc}, window = {window};\n");
+        format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }
