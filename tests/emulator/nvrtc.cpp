@@ -91,7 +91,8 @@ R nvrtcDestroyProgram(Program** p) {
 }
 R nvrtcCompileProgram(Program* p, int, const char* const*) {
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
-  const std::string command = environment("EMU_CXX", "c++") +
+  // A sanitizer's library that this process was started with is not for the compiler.
+  const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
       " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "");
   const std::string name = hash(command + p->source), object = cache + "/" + name + ".so";
   p->binary = contents(object);
