@@ -27,8 +27,12 @@ impl Emulator {
     }
     /// The n-th allocation from now fails, 0 is the next; negative: none.
     pub fn fail_allocation(&self, n: i64) {
-        // SAFETY: void emu_fail_allocation(long).
-        unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_allocation")(n) }
+        self.fail_allocations(n, 1);
+    }
+    /// `count` allocations from the n-th on fail.
+    pub fn fail_allocations(&self, n: i64, count: i64) {
+        // SAFETY: void emu_fail_allocations(long, long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long, c_long)>("emu_fail_allocations")(n, count) }
     }
     /// The n-th launch from now fails.
     pub fn fail_launch(&self, n: i64) {
