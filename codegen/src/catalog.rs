@@ -51,6 +51,12 @@ templates! {
     /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.
     SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
         numbers ["kernels" = 63];
+    /// Sparse product, rows of at most `width` products: how many columns they have.
+    SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 64];
+    /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
+    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product: rows made in one pass moved together.
+    SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
@@ -74,6 +80,7 @@ kernels! {
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
+    "warp/sort_many.cuh"
     "block/team.cuh"
     "block/sort.cuh"
     "warp/products.cuh"
@@ -94,6 +101,8 @@ parts! {
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spgemm_classes.cuh"
+    "part/spgemm_esc.cuh"
+    "part/spgemm_factors.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_tiny.cuh"
 }

@@ -81,6 +81,18 @@ impl Spec {
         Some(TableLaunch { block, teams, shared: teams * (fixed + bits(slots, 4) + sums), values })
     }
 
+    /// Block and dynamic shared bytes of the kernels that sort rows of at most `width` products, with this semiring's terms
+    /// or, without one, to count.
+    #[must_use]
+    pub fn esc_launch(&self, width: u32) -> (u32, u32) {
+        let block = Tuning::of(self.architecture).esc_block;
+        let terms = match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+            _ => 0,
+        };
+        (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + WARP_PRODUCTS))
+    }
+
     /// `shared_bytes::…`, for the templates' assertions.
     pub(crate) fn shared_bytes(&self) -> String {
         let phase = if self.semiring.is_some() { "numeric" } else { "symbolic" };
@@ -89,6 +101,8 @@ impl Spec {
             Some(format!("constexpr u32 {phase}_table{t} = {shared};\n"))
         };
         let tables: String = (0..TABLES).filter_map(table).collect();
-        format!("namespace shared_bytes {{\n{tables}}}  // namespace shared_bytes\n")
+        let width = self.numbers.iter().find(|n| n.0 == "width").and_then(|n| u32::try_from(n.1).ok()).unwrap_or(64);
+        let esc = self.esc_launch(width).1;
+        format!("namespace shared_bytes {{\n{tables}constexpr u32 esc = {esc};\n}}  // namespace shared_bytes\n")
     }
 }

@@ -31,6 +31,10 @@ tuning! {
     bin_block,
     /// Threads of a block of the kernels for rows of at most 32 products.
     tiny_block,
+    /// Threads of a block whose warps sort a row each.
+    esc_block,
+    /// Rows of more products are not sorted.
+    esc_products,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -101,6 +105,8 @@ pub const SM_75: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     tiny_block: 256,
+    esc_block: 128,
+    esc_products: 1024,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
@@ -143,6 +149,8 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     tiny_block: 256,
+    esc_block: 128,
+    esc_products: 1024,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,

@@ -298,6 +298,8 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -334,6 +336,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
+constexpr u32 esc = 3136;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -348,8 +351,18 @@ constexpr u32 symbolic_table4 = 74016;
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; `class_table + t` is table size t of the tuning
+// numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_table = class_esc + 5,
+  class_count = class_table + 5
+};
 
 // The control block: u64[128] in global memory, zeroed before the analysis.
 enum {
@@ -358,6 +371,7 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_staged = 5,     // room for the rows that are made in one pass
   control_units = 8,      // [class] rows of each class
   control_begin = 24,     // [class] the first of them in `units`
   control_cursor = 40,    // [class] listed so far
@@ -620,12 +634,19 @@ struct Choice {
   u32 kind, slices;
 };
 
-// Rows of few products by their number; class_count: too many.
-__device__ inline u32 small_class(u32 row, u32 work, const u64* a_offsets) {
+// Rows of at most `esc` products by their number; class_count: more, or of columns too far apart for one key with the
+// product's number.
+__device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, u32 esc) {
   if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
-  if (flag::reduce || work > 32) return class_count;
-  return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+  if (flag::reduce) return class_count;
+  if (work <= 32) return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+  if (work > esc) return class_count;
+  const u32 bits = 32 - __clz(work - 1);
+  return (u64(last) - first + 1) << bits >> 32 ? class_count : class_esc + bits - 6;
 }
+
+// Whether the class's rows are made in one pass where there is room for it.
+__device__ inline bool is_staged(u32 kind) { return kind >= class_tiny8 && kind < class_table; }
 
 // Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
 // that would take it several times over.
@@ -635,11 +656,11 @@ __device__ inline bool worth(u32 slots, u32 most, u64 work, u64 words, u64 span_
 }
 
 __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, const u64* m_offsets,
-                                u64 total) {
+                                u64 total, u32 esc) {
   if (work == 0) return {class_empty, 1};
   const u64 mask = flag::masked ? m_offsets[row + 1] - m_offsets[row] : 0;
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
-  const u32 small = small_class(row, work, a_offsets);
+  const u32 small = small_class(row, work, first, last, a_offsets, esc);
   if (small != class_count) return {small, 1};
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
@@ -663,9 +684,11 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
 }
 
 // The class of a row of C in the numeric phase: where its sums fit. value_bytes: shared memory a sum takes.
-__device__ inline Choice choose_sums(u32 row, u32 work, u32 kind, u64 entries, const u64* a_offsets, u32 value_bytes) {
+__device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32 kind, u64 entries, const u64* a_offsets,
+                                     u32 value_bytes, u32 esc, u32 staged) {
   if (entries == 0 || kind == kind_parts) return {class_empty, 1};
-  const u32 small = small_class(row, work, a_offsets);
+  const u32 small = small_class(row, work, first, last, a_offsets, esc);
+  if (staged && is_staged(small)) return {class_empty, 1};
   if (small != class_count) return {small, 1};
   if (kind > 4) return {class_table + 4, 1};
   u32 t = kind;
@@ -707,11 +730,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last) {
+                   const u32* first, const u32* last, u32 esc) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], esc);
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
 }
@@ -720,14 +743,15 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // (the same): zeroed, but for the counts of rows of the copy class.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32* units, u64* slices, u32* row_units, u64* row_counts,
-                  u32* row_kinds) {
+                  const u32* first, const u32* last, u32 esc, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  u32* row_kinds, u64* row_room) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], esc);
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
+    if (row_room) row_room[row] = is_staged(choice.kind) ? min(u64(products[row]), u64(last[row]) - first[row] + 1) : 0;
   }
   u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
   if (row >= rows) return;
@@ -740,24 +764,27 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
   }
   if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
 }
-// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
+// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes. staged: 1 if rows of the
+// classes made in one pass are done already.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                  const u64* c_offsets, u32 value_bytes) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 staged) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+    choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
+                         a_offsets, value_bytes, esc, staged);
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, u32 value_bytes, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 staged, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+    choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
+                         a_offsets, value_bytes, esc, staged);
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

@@ -297,6 +297,8 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -333,6 +335,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
+constexpr u32 esc = 3136;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -734,8 +737,18 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; `class_table + t` is table size t of the tuning
+// numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_table = class_esc + 5,
+  class_count = class_table + 5
+};
 
 // The control block: u64[128] in global memory, zeroed before the analysis.
 enum {
@@ -744,6 +757,7 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_staged = 5,     // room for the rows that are made in one pass
   control_units = 8,      // [class] rows of each class
   control_begin = 24,     // [class] the first of them in `units`
   control_cursor = 40,    // [class] listed so far

@@ -3,8 +3,18 @@
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; `class_table + t` is table size t of the tuning
+// numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_table = class_esc + 5,
+  class_count = class_table + 5
+};
 
 // The control block: u64[128] in global memory, zeroed before the analysis.
 enum {
@@ -13,6 +23,7 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_staged = 5,     // room for the rows that are made in one pass
   control_units = 8,      // [class] rows of each class
   control_begin = 24,     // [class] the first of them in `units`
   control_cursor = 40,    // [class] listed so far

@@ -333,6 +333,8 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -369,6 +371,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
+constexpr u32 esc = 3392;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -380,7 +383,7 @@ constexpr u32 numeric_table4 = 114976;
 // Determinism: warps' rows (classes tiny, tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
 // sum in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #line 1 "codegen/templates/part/spgemm_sums.cuh"
-// The numeric side of a sparse product: factors, and sums at the ranks of a table.
+// The numeric side of a sparse product: sums at the ranks of a table.
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -993,8 +996,18 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; `class_table + t` is table size t of the tuning
+// numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_table = class_esc + 5,
+  class_count = class_table + 5
+};
 
 // The control block: u64[128] in global memory, zeroed before the analysis.
 enum {
@@ -1003,6 +1016,7 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_staged = 5,     // room for the rows that are made in one pass
   control_units = 8,      // [class] rows of each class
   control_begin = 24,     // [class] the first of them in `units`
   control_cursor = 40,    // [class] listed so far
@@ -1327,6 +1341,9 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 4 "codegen/templates/part/spgemm_sums.cuh"
+#line 1 "codegen/templates/part/spgemm_factors.cuh"
+// The products of a sparse product's numeric side.
+#line 3 "codegen/templates/part/spgemm_factors.cuh"
 
 namespace oplus {
 
@@ -1363,6 +1380,11 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/spgemm_sums.cuh"
+
+namespace oplus {
 
 // The sizes of table class T, from the tuning numbers.
 template <u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
@@ -1550,9 +1572,10 @@ template <u32 WIDTH> __device__ inline void sort_lanes(const Lane& mine, u32 col
 namespace oplus {
 
 template <u32 WIDTH>
-__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u32 kind, const u64* control,
-                                    const u32* units, const u64* c_offsets, u32* c_indices, C* c_values) {
-  const u64 n = control[sums_units + kind], begin = control[sums_begin + kind];
+__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, const u64* control, u32 units_at,
+                                    u32 begin_at, const u32* units, const u64* c_offsets, u64* row_counts, u32* c_indices,
+                                    C* c_values) {
+  const u64 n = control[units_at], begin = control[begin_at];
   const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
   const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
   for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
@@ -1586,8 +1609,9 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
     } else {
       term = Semiring::multiply(A(), B(), At{0, 0, 0});
     }
+    const u32 in_group = heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH));
+    if (row_counts && live && lane == 0) row_counts[row] = __popc(in_group);
     if (head) {
-      const u32 in_group = heads >> (group * WIDTH);
       const u64 at = c_offsets[row] + __popc(in_group & ((1u << lane) - 1));
       c_indices[at] = column;
       c_values[at] = term;
@@ -1603,14 +1627,15 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
 
-// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid.
+// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid. `units_at`, `begin_at`: the
+// counters' places in the control block. Lengths go to row_counts unless it is null.
 #if OPLUS_NUMBER_kernels & 1
 #define OPLUS_TINY(WIDTH)                                                                                              \
   extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
-      OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,              \
-      C* c_values) {                                                                                                   \
+      OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units_at, u32 begin_at, const u32* units, const u64* c_offsets,  \
+      u64* row_counts, u32* c_indices, C* c_values) {                                                                  \
     OPLUS_NUMERIC_BODY                                                                                                 \
-    tiny_numeric<WIDTH>(x, factors, class_tiny##WIDTH, control, units, c_offsets, c_indices, c_values);                \
+    tiny_numeric<WIDTH>(x, factors, control, units_at, begin_at, units, c_offsets, row_counts, c_indices, c_values);   \
   }
 OPLUS_TINY(8)
 OPLUS_TINY(16)

@@ -17,6 +17,7 @@ mod nvrtc_search;
 pub mod probe;
 mod product;
 mod program;
+mod spgemm;
 mod trace;
 mod vector;
 
