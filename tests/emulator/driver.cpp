@@ -11,6 +11,9 @@
 #include <map>
 #include <mutex>
 #include <string>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace emu {
 namespace {
@@ -32,6 +35,23 @@ struct Function {
   unsigned dynamic_limit = 48 << 10;
 };
 int usable() { return broken ? launch_failed : success; }
+
+#if defined(__SANITIZE_ADDRESS__)
+// The sanitizers name the line; which thread of which kernel was there is known here.
+void last_words() {
+  const std::string text = running();
+  if (!text.empty()) std::fprintf(stderr, "emulator: sanitizer report above: %s\n", text.c_str());
+}
+void arm_last_words() {
+  __sanitizer_set_death_callback(last_words);
+  // The library for undefined behaviour has a callback of its own.
+  void* other = dlopen("libubsan.so.1", RTLD_NOW | RTLD_NOLOAD);
+  typedef void Set(void (*)());
+  if (void* set = other ? dlsym(other, "__sanitizer_set_death_callback") : nullptr) reinterpret_cast<Set*>(set)(last_words);
+}
+#else
+void arm_last_words() {}
+#endif
 }  // namespace
 
 long setting(const char* name, long otherwise) {
@@ -58,6 +78,7 @@ void emu_recover() { LOCK; broken = false; last_report.clear(); }
 
 R cuInit(unsigned) {
   if (const long s = setting("EMU_SEED", 0)) seed(uint64_t(s));
+  arm_last_words();
   return setting("EMU_DEVICES", 1) > 0 ? success : no_device;
 }
 R cuDriverGetVersion(int* v) { *v = int(setting("EMU_DRIVER_VERSION", 13000)); return success; }
