@@ -222,9 +222,9 @@ fn without_room_to_spare_rows_are_counted_first() {
     let (mut failed, mut succeeded) = (0, 0);
     for strategy in [Strategy::Auto, Strategy::Esc] {
         for n in 0..32 {
-            emulator.fail_allocation(n);
+            emulator.fail_allocations(n, 2);
             let c = mxm(&a, &b).strategy(strategy).eval();
-            emulator.fail_allocation(-1);
+            emulator.fail_allocations(-1, 1);
             match c {
                 Ok(c) => {
                     assert!(close(&c.entries().unwrap(), &expected), "allocation {n} failed, {strategy:?}");
