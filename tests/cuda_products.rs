@@ -158,7 +158,7 @@ fn rows_of_every_size_by_every_strategy() {
         return;
     }
     let mut rng = Rng(5);
-    for (columns, spread) in [(500u64, 1u64), (4_000_000_000, 7_999_999)] {
+    for (columns, spread) in [(500u64, 1u64), (40_000, 75), (4_000_000_000, 7_999_999)] {
         // Row r of A has about r entries, so that products go from none to some thousands; columns near and far.
         let (mut a, mut b) = (Coo::<i64>::new(120, 300), Coo::<i64>::new(300, columns));
         for r in 0..120 {
@@ -209,32 +209,4 @@ fn every_row_may_spill_into_the_next_table() {
     let b: Matrix<f64> = Matrix::build_with(&oplus::generate::uniform(4000, 200_000, 16, 2).unwrap(), First).unwrap();
     let on = |d: Device| mxm(&a.to(&d).unwrap(), &b.to(&d).unwrap()).eval().unwrap().entries().unwrap();
     assert!(close(&on(Device::Cuda(0)), &on(Device::Reference)));
-}
-
-#[test]
-fn without_room_to_spare_rows_are_counted_first() {
-    let Some(emulator) = emulator::emulator() else { return };
-    let mut rng = Rng(9);
-    let a: Matrix<f64> = random(&mut rng, 20, 30, 200, |v| v as f64);
-    let b: Matrix<f64> = random(&mut rng, 30, 900, 600, |v| v as f64);
-    let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
-    let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
-    let (mut failed, mut succeeded) = (0, 0);
-    for strategy in [Strategy::Auto, Strategy::Esc] {
-        for n in 0..32 {
-            emulator.fail_allocations(n, 2);
-            let c = mxm(&a, &b).strategy(strategy).eval();
-            emulator.fail_allocations(-1, 1);
-            match c {
-                Ok(c) => {
-                    assert!(close(&c.entries().unwrap(), &expected), "allocation {n} failed, {strategy:?}");
-                    succeeded += 1;
-                }
-                Err(Error::OutOfMemory { .. }) => failed += 1,
-                Err(e) => panic!("{e}"),
-            }
-        }
-    }
-    // Products do without their staging area, of two buffers; the last of each strategy met no failure.
-    assert!(failed > 10 && succeeded >= 6, "{failed} failed, {succeeded} succeeded");
 }

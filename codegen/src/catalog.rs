@@ -59,6 +59,12 @@ templates! {
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
     SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 256];
+    /// Sparse product, rows of many products: how many columns they have.
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["masked", "complement"],
+        numbers ["width" = 4096, "threads" = 512];
+    /// Sparse product, rows of many products: summed by a block in a dense window.
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
+        numbers ["width" = 4096, "threads" = 512];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
@@ -104,6 +110,7 @@ parts! {
     "part/accumulate.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
+    "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"

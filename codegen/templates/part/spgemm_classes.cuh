@@ -4,7 +4,8 @@
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; `class_table + t` is table size t of the tuning numbers.
+// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
@@ -13,7 +14,8 @@ enum {
   class_tiny32,
   class_esc,
   class_window = class_esc + 5,
-  class_table = class_window + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 4,
   class_count = class_table + 5
 };
 
@@ -28,6 +30,7 @@ enum {
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far

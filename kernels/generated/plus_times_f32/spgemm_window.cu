@@ -337,6 +337,10 @@ constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
+constexpr u32 block_products = 2048;
+constexpr u32 block_windows = 4;
+constexpr u32 block_threads = 512;
+constexpr u32 block_threads_alone = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -373,7 +377,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832;
+constexpr u32 esc = 10368, window = 1792, block = 2624;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -776,7 +780,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; `class_table + t` is table size t of the tuning numbers.
+// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
@@ -785,7 +790,8 @@ enum {
   class_tiny32,
   class_esc,
   class_window = class_esc + 5,
-  class_table = class_window + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 4,
   class_count = class_table + 5
 };
 
@@ -800,6 +806,7 @@ enum {
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far

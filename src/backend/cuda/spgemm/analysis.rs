@@ -24,6 +24,8 @@ pub(super) struct Limits {
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
+    /// Rows of many products are summed by a block in windows of this many columns; 0: none is.
+    pub(super) block: u32,
 }
 
 /// What else the rows get: for a product their counts, how they came out of the symbolic phase and room for those made in
@@ -70,6 +72,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
             .arg(&work.last)
             .arg(limits.esc)
             .arg(limits.window)
+            .arg(limits.block)
             .run()?;
         let kernel = program.kernel("spgemm_list_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
@@ -77,6 +80,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
         let launch = launch
             .arg(limits.esc)
             .arg(limits.window)
+            .arg(limits.block)
             .arg(&work.units)
             .arg(&work.slices)
             .arg(units)

@@ -37,7 +37,13 @@ const ESC: usize = 5;
 const ESC_SIZES: usize = 5;
 const WINDOW: usize = ESC + ESC_SIZES;
 const WINDOW_SIZES: usize = 5;
-const TABLE: usize = WINDOW + WINDOW_SIZES;
+const BLOCK: usize = WINDOW + WINDOW_SIZES;
+const BLOCK_SIZES: usize = 4;
+const TABLE: usize = BLOCK + BLOCK_SIZES;
+/// Tickets for the rows of each block size.
+const BLOCKS: usize = 224;
+/// Columns of a window of bits alone.
+const COUNT_WIDTH: u32 = 1 << 17;
 
 /// The operands of one product, ready.
 struct Job<'a> {
@@ -106,10 +112,14 @@ impl<'a> Job<'a> {
         };
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        // The widest window of a block, in thousands of columns.
+        let alone = self.tuning.block_threads_alone;
+        let widest = |width: &u32| spec.block_bytes(*width, alone) <= properties.shared_per_block_optin;
+        let block = (1..=48).map(|n| n * 1024).take_while(widest).last().unwrap_or(0);
         match strategy {
-            Strategy::Hash => Limits { esc: 32, window: 0 },
-            Strategy::Esc => Limits { esc, window: 0 },
-            _ => Limits { esc, window: if window < 256 { 0 } else { window } },
+            Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
+            Strategy::Esc => Limits { esc, window: 0, block: 0 },
+            _ => Limits { esc, window: if window < 256 { 0 } else { window }, block },
         }
     }
 }
@@ -118,6 +128,14 @@ impl<'a> Job<'a> {
 fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
     let warps = ((48 << 10) / bytes).clamp(1, tuning.window_block / 32);
     (32 * warps, warps * bytes)
+}
+
+/// Width and threads of block size n.
+fn block_size(tuning: &Tuning, limits: Limits, n: usize) -> (u32, u32) {
+    match n {
+        3 => (limits.block, tuning.block_threads_alone),
+        _ => (4096 * (n as u32 + 1), tuning.block_threads),
+    }
 }
 
 /// Where rows go: offsets by row, and columns and values from there on.
@@ -131,6 +149,7 @@ struct Rows<'a> {
 struct Run<'a> {
     job: &'a Job<'a>,
     work: Work,
+    limits: Limits,
     tables: Vec<TableLaunch>,
     c_offsets: Buffer,
     row_kinds: Buffer,
@@ -163,6 +182,7 @@ pub(super) fn mxm(
     let spec = job.numeric(0).spec;
     let mut run = Run {
         job: &job,
+        limits,
         tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
         slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
         parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
@@ -184,7 +204,7 @@ pub(super) fn mxm(
     scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
     let others = tabled || staged.is_none() || run.control[UNITS + COPY] > 0;
     if others {
-        run.list_sums(limits, staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+        run.list_sums(staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
     }
     let room_taken = run.control[STAGED];
     run.control = run.work.control.to_host()?;
@@ -300,6 +320,23 @@ impl Run<'_> {
                 unsafe { launch.arg(&self.c_offsets).run()? };
             }
         }
+        for n in 0..BLOCK_SIZES {
+            let units = self.control[UNITS + BLOCK + n];
+            if units > 0 {
+                let threads = job.tuning.block_threads;
+                let program = Program::new(job.context, Template::SpgemmBlockCount, |s| {
+                    job.masked(s).number("width", COUNT_WIDTH as u64).number("threads", threads as u64)
+                });
+                let shared = program.spec.block_bytes(COUNT_WIDTH, threads);
+                let kernel = program.kernel("spgemm_block_count")?;
+                let grid = resident(&kernel, threads, shared, units)?;
+                let launch = job.patterns(kernel.launch(grid, threads, shared)).arg(&work.control);
+                let launch = launch.arg((UNITS + BLOCK + n) as u32).arg((UNITS + BEGIN + BLOCK + n) as u32);
+                let launch = launch.arg((BLOCKS + BLOCK_SIZES + n) as u32).arg(&work.units).arg(&work.first);
+                // SAFETY: as above.
+                unsafe { launch.arg(&work.last).arg(&self.c_offsets).run()? };
+            }
+        }
         Ok(())
     }
 
@@ -350,11 +387,28 @@ impl Run<'_> {
                 unsafe { launch.arg(to.indices).arg(to.values).run()? };
             }
         }
+        // The heaviest first.
+        for size in (0..BLOCK_SIZES).rev() {
+            let ((width, threads), n) = (block_size(job.tuning, self.limits, size), self.control[units + BLOCK + size]);
+            if n > 0 {
+                let program = Program::new(job.context, Template::SpgemmBlock, |s| {
+                    job.with_semiring(s).number("width", width as u64).number("threads", threads as u64)
+                });
+                let shared = program.spec.block_bytes(width, threads);
+                let kernel = program.kernel("spgemm_block")?;
+                let grid = resident(&kernel, threads, shared, n)?;
+                let launch = job.operands(kernel.launch(grid, threads, shared)).arg(&work.control);
+                let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
+                let launch = launch.arg((BLOCKS + size) as u32).arg(&work.units).arg(&work.first).arg(&work.last);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run()? };
+            }
+        }
         Ok(())
     }
 
     /// Rows by class again, for the numeric phase.
-    fn list_sums(&self, limits: Limits, staged: bool, value_bytes: u32) -> Result<()> {
+    fn list_sums(&self, staged: bool, value_bytes: u32) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
         let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
@@ -363,7 +417,7 @@ impl Run<'_> {
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
             let launch = launch.arg(&work.control).arg(&work.products).arg(&self.row_kinds).arg(&self.c_offsets);
             let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
-            let launch = launch.arg(limits.esc).arg(limits.window).arg(staged as u32);
+            let launch = launch.arg(self.limits.esc).arg(self.limits.window).arg(self.limits.block).arg(staged as u32);
             // SAFETY: as above.
             unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
         }
