@@ -104,16 +104,22 @@ impl Spec {
         rounded(width) + sums + WARP_PRODUCTS
     }
 
-    /// Dynamic shared bytes of a block of `threads` that sums a row in a window of `width` columns, a multiple of 32, with this
-    /// semiring's sums or, without one, to count.
+    /// Dynamic shared bytes of a block of `threads` that works on a row in windows of `width` columns, a multiple of 32; without
+    /// a semiring, to count.
     #[must_use]
     pub fn block_bytes(&self, width: u32, threads: u32) -> u32 {
-        let fixed = TEAM + WARP_PRODUCTS * (threads / 32) + rounded(width / 32 * 4);
+        let bits = rounded(width / 32 * 4);
+        let fixed = TEAM + WARP_PRODUCTS * (threads / 32) + bits;
         let Some(semiring) = &self.semiring else { return fixed };
-        let (exact, constant) = semiring.kind();
-        let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX / width / 2);
-        let state = if exact || constant { 0 } else { rounded(4 * width) };
-        fixed + 4 * threads + state + if constant { 0 } else { rounded(width * size) }
+        let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX).max(1);
+        let sums = if semiring.kind().1 { 0 } else { Tuning::of(self.architecture).block_bytes / size * size };
+        fixed + bits + rounded(sums)
+    }
+
+    /// Whether the semiring's sums may be pre-set or are all one constant: what adding in any order in any memory needs.
+    #[must_use]
+    pub fn sums_anywhere(&self) -> bool {
+        self.semiring.as_ref().is_some_and(|s| s.kind().0 || s.kind().1)
     }
 
     /// `shared_bytes::…`, for the templates' assertions.

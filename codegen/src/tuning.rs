@@ -41,14 +41,12 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of more products get a block and its window …
+    /// Rows of more products get a block and bits over their columns.
     block_products,
-    /// … if it need not be moved more often than this.
-    block_windows,
-    /// Threads of a block whose window leaves room for others, and of one whose window does not.
+    /// Threads of such a block.
     block_threads,
-    /// As above.
-    block_threads_alone,
+    /// Bytes for its sums in shared memory.
+    block_bytes,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -125,9 +123,8 @@ pub const SM_75: Tuning = Tuning {
     window_columns: 4096,
     window_sparsity: 16,
     block_products: 2048,
-    block_windows: 4,
     block_threads: 512,
-    block_threads_alone: 1024,
+    block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
@@ -176,9 +173,8 @@ pub const SM_90: Tuning = Tuning {
     window_columns: 4096,
     window_sparsity: 16,
     block_products: 2048,
-    block_windows: 4,
     block_threads: 512,
-    block_threads_alone: 1024,
+    block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,

@@ -307,9 +307,8 @@ constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 block_products = 2048;
-constexpr u32 block_windows = 4;
 constexpr u32 block_threads = 512;
-constexpr u32 block_threads_alone = 1024;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -354,7 +353,7 @@ constexpr u32 esc = 69632, window = 4608, block = 8992;
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products: how many columns each has. Any semiring. Deterministic.
 // See README.md for launches and sizes.
 #line 1 "codegen/templates/part/spgemm_block.cuh"
-// Rows of many products: a block sums a row, or slices of it one after the other, in a window over its columns.
+// Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
 // What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
@@ -748,7 +747,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
+// several windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -759,7 +759,7 @@ enum {
   class_esc,
   class_window = class_esc + 5,
   class_block = class_window + 5,
-  class_table = class_block + 4,
+  class_table = class_block + 3,
   class_count = class_table + 5
 };
 
@@ -1122,24 +1122,28 @@ template <u32 THREADS> struct BlockWindow {
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
     return team().sum(n);
   }
-  // f(column of the window, rank) for every column seen, after a barrier; returns their number. `bases`: u32[warps · 32].
-  template <class F> __device__ u32 for_seen(u32 words, u32* bases, F f) const {
+  // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
+  __device__ u32 rank(u32 words, u32* bases) const {
     u32 before = 0;
     for (u32 tile = 0; tile < words; tile += THREADS) {
-      const u32 i = tile + threadIdx.x, n = i < words ? __popc(bits()[i]) : 0;
+      const u32 i = tile + threadIdx.x;
       u32 total;
-      bases[threadIdx.x] = before + team().exclusive_sum(n, total);
+      const u32 at = before + team().exclusive_sum(i < words ? u32(__popc(bits()[i])) : 0u, total);
+      if (i < words) bases[i] = at;
       before += total;
-      __syncthreads();
-      // A warp a word, a lane a column.
-      const u32 end = words - tile < THREADS ? words - tile : THREADS;
-      for (u32 w = threadIdx.x / 32; w < end; w += warps) {
-        const u32 word = bits()[tile + w];
-        if (word >> lane_id() & 1) f((tile + w) * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
-      }
-      __syncthreads();
     }
+    __syncthreads();
     return before;
+  }
+  __device__ u32 position(const u32* bases, u32 at) const {
+    return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
+  }
+  // f(column of the window, rank) for every column seen: a warp a word, a lane a column.
+  template <class F> __device__ void for_seen(u32 words, const u32* bases, F f) const {
+    for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+      const u32 word = bits()[w];
+      if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+    }
   }
 };
 
@@ -1149,6 +1153,26 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
   }
+}
+
+// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
+template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+  constexpr u32 batch = tuning::symbolic_batch;
+  window.clear(u32((r.high - r.low + 31) / 32));
+  __syncthreads();
+  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+                      window.products(), [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
+                        }
+                      });
+  __syncthreads();
 }
 
 // Calls f(row) for rows of the list by ticket.
@@ -1179,7 +1203,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* first, const u32* last, u64* row_counts) {
-  constexpr u32 batch = tuning::symbolic_batch, width = u32(number::width);
+  constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads)> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
@@ -1189,21 +1213,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
     u32 count = 0;
     for_windows(row_range(row, columns, first, last), width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
-      window.clear(words);
-      __syncthreads();
-      for_products<batch>(window.share(), a_indices, a_offsets[row], a_offsets[row + 1], x.b, r.low, r.high, r.partial,
-                          window.products(), [&](const Batch<batch>& p) {
-                            u32 column[batch];
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t]) column[t] = b_indices[p.b[t]];
-                            }
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
-                            }
-                          });
-      __syncthreads();
+      mark_window(window, x, row, r);
       count += window.count(words);
     });
     if (threadIdx.x == 0) row_counts[row] = count;

@@ -338,9 +338,8 @@ constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 block_products = 2048;
-constexpr u32 block_windows = 4;
 constexpr u32 block_threads = 512;
-constexpr u32 block_threads_alone = 1024;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -377,7 +376,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832, block = 1840;
+constexpr u32 esc = 4160, window = 832, block = 34112;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -782,7 +781,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
+// several windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -793,7 +793,7 @@ enum {
   class_esc,
   class_window = class_esc + 5,
   class_block = class_window + 5,
-  class_table = class_block + 4,
+  class_table = class_block + 3,
   class_count = class_table + 5
 };
 
