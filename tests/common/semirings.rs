@@ -1,4 +1,5 @@
 //! Every named semiring over every scalar it takes, and values to try it with.
+#![allow(dead_code)] // each of the two tests uses a part
 use oplus::prelude::*;
 
 /// A built-in scalar with the values at which arithmetic is most likely to go wrong.
