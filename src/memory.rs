@@ -33,5 +33,5 @@ pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec
 
 /// Room for `n` more in a growing vector.
 pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> Result<()> {
-    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, n))
+    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, v.len().saturating_add(n)))
 }

@@ -55,6 +55,16 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product, rows of columns within `width`: how many they have.
+    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["masked", "complement"], numbers ["width" = 256];
+    /// Sparse product, rows of columns within `width`: summed in a dense window.
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["masked", "complement", "mapped"], numbers ["width" = 256];
+    /// Sparse product, rows of many products: how many columns they have.
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["masked", "complement"],
+        numbers ["width" = 4096, "threads" = 512];
+    /// Sparse product, rows of many products: summed by a block in a dense window.
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
+        numbers ["width" = 4096, "threads" = 512];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
@@ -100,11 +110,13 @@ parts! {
     "part/accumulate.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
+    "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_tiny.cuh"
+    "part/spgemm_window.cuh"
 }
 
 /// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.

@@ -93,6 +93,29 @@ impl Spec {
         (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + WARP_PRODUCTS))
     }
 
+    /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
+    /// without one, to count.
+    #[must_use]
+    pub fn window_bytes(&self, width: u32) -> u32 {
+        let sums = match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+            _ => 0,
+        };
+        rounded(width) + sums + WARP_PRODUCTS
+    }
+
+    /// Dynamic shared bytes of a block of `threads` that sums a row in a window of `width` columns, a multiple of 32, with this
+    /// semiring's sums or, without one, to count.
+    #[must_use]
+    pub fn block_bytes(&self, width: u32, threads: u32) -> u32 {
+        let fixed = TEAM + WARP_PRODUCTS * (threads / 32) + rounded(width / 32 * 4);
+        let Some(semiring) = &self.semiring else { return fixed };
+        let (exact, constant) = semiring.kind();
+        let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX / width / 2);
+        let state = if exact || constant { 0 } else { rounded(4 * width) };
+        fixed + 4 * threads + state + if constant { 0 } else { rounded(width * size) }
+    }
+
     /// `shared_bytes::…`, for the templates' assertions.
     pub(crate) fn shared_bytes(&self) -> String {
         let phase = if self.semiring.is_some() { "numeric" } else { "symbolic" };
@@ -101,8 +124,16 @@ impl Spec {
             Some(format!("constexpr u32 {phase}_table{t} = {shared};\n"))
         };
         let tables: String = (0..TABLES).filter_map(table).collect();
-        let width = self.numbers.iter().find(|n| n.0 == "width").and_then(|n| u32::try_from(n.1).ok()).unwrap_or(64);
-        let esc = self.esc_launch(width).1;
-        format!("namespace shared_bytes {{\n{tables}constexpr u32 esc = {esc};\n}}  // namespace shared_bytes\n")
+        let defaults = self.template.numbers();
+        let number = |name: &str| {
+            let given = self.numbers.iter().find(|n| n.0 == name).map(|n| n.1);
+            let default = || defaults.iter().find(|n| n.0 == name).map(|n| n.1);
+            given.or_else(default).and_then(|n| u32::try_from(n).ok()).unwrap_or(64)
+        };
+        let (width, threads) = (number("width"), number("threads"));
+        let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
+        let block = self.block_bytes(width, threads);
+        let warps = format!("constexpr u32 esc = {esc}, window = {window}, block = {block};\n");
+        format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }

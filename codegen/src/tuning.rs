@@ -35,6 +35,20 @@ tuning! {
     esc_block,
     /// Rows of more products are not sorted.
     esc_products,
+    /// Threads of a block whose warps own a window each, at most.
+    window_block,
+    /// Rows whose columns lie further apart get no window.
+    window_columns,
+    /// Nor do rows with more columns from first to last than this many times their products.
+    window_sparsity,
+    /// Rows of more products get a block and its window …
+    block_products,
+    /// … if it need not be moved more often than this.
+    block_windows,
+    /// Threads of a block whose window leaves room for others, and of one whose window does not.
+    block_threads,
+    /// As above.
+    block_threads_alone,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -106,7 +120,14 @@ pub const SM_75: Tuning = Tuning {
     bin_block: 256,
     tiny_block: 256,
     esc_block: 128,
-    esc_products: 1024,
+    esc_products: 512,
+    window_block: 128,
+    window_columns: 4096,
+    window_sparsity: 16,
+    block_products: 2048,
+    block_windows: 4,
+    block_threads: 512,
+    block_threads_alone: 1024,
     table_warp_block: 128,
     reduce_block: 256,
     spmv_block: 256,
@@ -153,7 +174,14 @@ pub const SM_90: Tuning = Tuning {
     bin_block: 256,
     tiny_block: 256,
     esc_block: 128,
-    esc_products: 1024,
+    esc_products: 512,
+    window_block: 128,
+    window_columns: 4096,
+    window_sparsity: 16,
+    block_products: 2048,
+    block_windows: 4,
+    block_threads: 512,
+    block_threads_alone: 1024,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,

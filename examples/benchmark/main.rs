@@ -25,6 +25,9 @@ struct Options {
     /// Matrices with one of these in their name only
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// auto, hash or esc
+    #[arg(long, default_value = "auto", value_parser = strategy)]
+    strategy: Strategy,
     /// Timed runs each
     #[arg(long, default_value_t = 10)]
     runs: usize,
@@ -43,6 +46,15 @@ struct Options {
     /// Seconds after which no further matrix is begun
     #[arg(long, default_value_t = 480)]
     seconds: u64,
+}
+
+fn strategy(name: &str) -> std::result::Result<Strategy, String> {
+    match name {
+        "auto" => Ok(Strategy::Auto),
+        "hash" => Ok(Strategy::Hash),
+        "esc" => Ok(Strategy::Esc),
+        other => Err(format!("{other:?} is not auto, hash or esc")),
+    }
 }
 
 /// Median milliseconds, and the most bytes in use beyond what was there before.
@@ -177,11 +189,11 @@ where
     sorted.rows.iter().for_each(|r| length[*r as usize] += 1);
     let products: u64 = sorted.columns.iter().map(|k| length[*k as usize]).sum();
     let a = host.to(&Device::Cuda(0))?;
-    let (ours, c) = measure(context, options.runs, || Ok(mxm(&a, &a).eval()?))?;
+    let (ours, c) = measure(context, options.runs, || Ok(mxm(&a, &a).strategy(options.strategy).eval()?))?;
     let (nnz, sum) = (c.nvals(), c.to_coo()?.values.iter().map(|v| v.wide()).sum::<f64>());
     drop(c);
     if options.trace {
-        let (_, launches) = context.trace(|| mxm(&a, &a).eval())?;
+        let (_, launches) = context.trace(|| mxm(&a, &a).strategy(options.strategy).eval())?;
         let total: f64 = launches.iter().map(|l| l.ms).sum();
         println!("{name}: {total:.3} ms in {} launches", launches.len());
         for l in launches.iter().filter(|l| l.ms > 0.005) {

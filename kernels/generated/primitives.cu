@@ -296,7 +296,14 @@ constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
 constexpr u32 esc_block = 128;
-constexpr u32 esc_products = 1024;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_products = 2048;
+constexpr u32 block_windows = 4;
+constexpr u32 block_threads = 512;
+constexpr u32 block_threads_alone = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -333,7 +340,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136;
+constexpr u32 esc = 3136, window = 576, block = 1328;
 }  // namespace shared_bytes
 
 }  // namespace oplus

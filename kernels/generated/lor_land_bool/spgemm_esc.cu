@@ -334,7 +334,14 @@ constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
 constexpr u32 esc_block = 128;
-constexpr u32 esc_products = 1024;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_products = 2048;
+constexpr u32 block_windows = 4;
+constexpr u32 block_threads = 512;
+constexpr u32 block_threads_alone = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -371,7 +378,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 3392;
+constexpr u32 esc = 3392, window = 640, block = 1648;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -775,8 +782,9 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; `class_table + t` is table size t of the tuning
-// numbers.
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
@@ -784,11 +792,13 @@ enum {
   class_tiny16,
   class_tiny32,
   class_esc,
-  class_table = class_esc + 5,
+  class_window = class_esc + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 4,
   class_count = class_table + 5
 };
 
-// The control block: u64[128] in global memory, zeroed before the analysis.
+// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
   control_products = 0,   // products of all rows
   control_largest = 1,    // products of the largest row
@@ -796,16 +806,16 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
-  control_units = 8,      // [class] rows of each class
-  control_begin = 24,     // [class] the first of them in `units`
-  control_cursor = 40,    // [class] listed so far
-  control_spilled = 56,   // [table] rows that did not fit the table before
-  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
-  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
-  control_sums = 80,      // from here the same three lists again, for the numeric phase
-  sums_units = 80,
-  sums_begin = 96,
-  sums_cursor = 112,
+  control_spilled = 8,    // [table] rows that did not fit the table before
+  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_units = 32,     // [class] rows of each class
+  control_begin = 64,     // [class] the first of them in `units`
+  control_cursor = 96,    // [class] listed so far
+  sums_units = 128,       // the same three lists again, for the numeric phase
+  sums_begin = 160,
+  sums_cursor = 192,
 };
 
 // How a row came out of the symbolic phase: the table it fitted, or …

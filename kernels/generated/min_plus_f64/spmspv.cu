@@ -333,7 +333,14 @@ constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
 constexpr u32 esc_block = 128;
-constexpr u32 esc_products = 1024;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_products = 2048;
+constexpr u32 block_windows = 4;
+constexpr u32 block_threads = 512;
+constexpr u32 block_threads_alone = 1024;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -370,7 +377,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184;
+constexpr u32 esc = 5184, window = 1088, block = 2096;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -1,5 +1,6 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
 use super::{CONTROL, Job, STAGED};
+
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::program::{Program, scan_in_place};
 use crate::error::Result;
@@ -16,6 +17,17 @@ pub(super) struct Work {
     pub(super) slice_places: usize,
 }
 
+/// Which rows are done without a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Rows of more products are not sorted: 32 or more.
+    pub(super) esc: u32,
+    /// Rows whose columns lie further apart get no window; 0: none does.
+    pub(super) window: u32,
+    /// Rows of many products are summed by a block in windows of this many columns; 0: none is.
+    pub(super) block: u32,
+}
+
 /// What else the rows get: for a product their counts, how they came out of the symbolic phase and room for those made in
 /// one pass; for a reduction their units.
 pub(super) enum PerRow<'a> {
@@ -23,8 +35,8 @@ pub(super) enum PerRow<'a> {
     Units(&'a Buffer),
 }
 
-/// `esc`: rows of more products are not sorted.
-pub(super) fn analyze(job: &Job, esc: u32, per_row: &PerRow) -> Result<Work> {
+/// `limits`: which rows are sorted, and which get a window.
+pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Work> {
     let (context, tuning, rows, nrows) = (job.context, job.tuning, job.rows, job.a.pattern.nrows);
     let reduce = matches!(per_row, PerRow::Units(_));
     let program = Program::new(context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce));
@@ -53,11 +65,27 @@ pub(super) fn analyze(job: &Job, esc: u32, per_row: &PerRow) -> Result<Work> {
         launch.arg(&work.first).arg(&work.last).run()?;
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
-        launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last).arg(esc).run()?;
+        launch
+            .arg(&work.control)
+            .arg(&work.products)
+            .arg(&work.first)
+            .arg(&work.last)
+            .arg(limits.esc)
+            .arg(limits.window)
+            .arg(limits.block)
+            .run()?;
         let kernel = program.kernel("spgemm_list_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
-        let launch = launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last).arg(esc);
-        let launch = launch.arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds);
+        let launch = launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last);
+        let launch = launch
+            .arg(limits.esc)
+            .arg(limits.window)
+            .arg(limits.block)
+            .arg(&work.units)
+            .arg(&work.slices)
+            .arg(units)
+            .arg(counts)
+            .arg(kinds);
         launch.arg(room).run()?;
     }
     if let Some(room) = room {

@@ -12,30 +12,38 @@ use super::{Buffer, Context, DevicePattern, Launch};
 use crate::backend::Positions;
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
-use analysis::{PerRow, Work, analyze};
+use analysis::{Limits, PerRow, Work, analyze};
 use oplus_codegen::text::ScalarText;
 use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
 pub(super) use reduce::mxm_reduce;
 
-const CONTROL: usize = 128;
+const CONTROL: usize = 256;
 /// Places in the control block.
 const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
 const STAGED: usize = 5;
-const UNITS: usize = 8;
-const BEGIN: usize = 24;
-const SUMS: usize = 80;
-const SUMS_BEGIN: usize = 96;
+const UNITS: usize = 32;
+const SUMS: usize = 128;
+/// From the rows of a class to the first of them.
+const BEGIN: usize = 32;
 const TABLES: usize = 5;
 /// Classes of rows.
 const COPY: usize = 1;
 const TINY: [(&str, usize); 3] = [("8", 2), ("16", 3), ("32", 4)];
 const ESC: usize = 5;
 const ESC_SIZES: usize = 5;
-const TABLE: usize = ESC + ESC_SIZES;
+const WINDOW: usize = ESC + ESC_SIZES;
+const WINDOW_SIZES: usize = 5;
+const BLOCK: usize = WINDOW + WINDOW_SIZES;
+const BLOCK_SIZES: usize = 4;
+const TABLE: usize = BLOCK + BLOCK_SIZES;
+/// Tickets for the rows of each block size.
+const BLOCKS: usize = 224;
+/// Columns of a window of bits alone.
+const COUNT_WIDTH: u32 = 1 << 17;
 
 /// The operands of one product, ready.
 struct Job<'a> {
@@ -91,18 +99,42 @@ impl<'a> Job<'a> {
     fn esc(&self, width: u32) -> Program<'_> {
         Program::new(self.context, Template::SpgemmEsc, |s| self.with_semiring(s).number("width", width as u64))
     }
-    /// Rows of how many products are sorted at most, by the strategy and by the shared memory that their terms take.
-    fn esc_products(&self, strategy: Strategy) -> u32 {
-        if strategy == Strategy::Hash {
-            return 32;
+    /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
+    fn limits(&self, strategy: Strategy) -> Limits {
+        let properties = self.context.properties();
+        let spec = Spec::new(Template::SpgemmEsc, properties.architecture).semiring(self.semiring.clone());
+        let fits = |most: u32, least: u32, bytes: &dyn Fn(u32) -> u32| {
+            let mut width = most;
+            while width > least && bytes(width) > properties.shared_per_block_optin.min(128 << 10) {
+                width /= 2;
+            }
+            width
+        };
+        let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
+        let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        // The widest window of a block, in thousands of columns.
+        let alone = self.tuning.block_threads_alone;
+        let widest = |width: &u32| spec.block_bytes(*width, alone) <= properties.shared_per_block_optin;
+        let block = (1..=48).map(|n| n * 1024).take_while(widest).last().unwrap_or(0);
+        match strategy {
+            Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
+            Strategy::Esc => Limits { esc, window: 0, block: 0 },
+            _ => Limits { esc, window: if window < 256 { 0 } else { window }, block },
         }
-        let room = self.context.properties().shared_per_block_optin.min(128 << 10);
-        let spec = Spec::new(Template::SpgemmEsc, self.context.properties().architecture).semiring(self.semiring.clone());
-        let mut width = self.tuning.esc_products;
-        while width > 32 && spec.esc_launch(width).1 > room {
-            width /= 2;
-        }
-        width
+    }
+}
+
+/// Blocks of warps that share nothing: as many as have room.
+fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
+    let warps = ((48 << 10) / bytes).clamp(1, tuning.window_block / 32);
+    (32 * warps, warps * bytes)
+}
+
+/// Width and threads of block size n.
+fn block_size(tuning: &Tuning, limits: Limits, n: usize) -> (u32, u32) {
+    match n {
+        3 => (limits.block, tuning.block_threads_alone),
+        _ => (4096 * (n as u32 + 1), tuning.block_threads),
     }
 }
 
@@ -117,6 +149,7 @@ struct Rows<'a> {
 struct Run<'a> {
     job: &'a Job<'a>,
     work: Work,
+    limits: Limits,
     tables: Vec<TableLaunch>,
     c_offsets: Buffer,
     row_kinds: Buffer,
@@ -138,17 +171,18 @@ pub(super) fn mxm(
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
     let (rows, nrows, size) = (job.rows, a.pattern.nrows, job.semiring.c.size as u64);
-    let esc = job.esc_products(strategy);
+    let limits = job.limits(strategy);
     let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
     let row_kinds = Buffer::alloc_for::<u32>(context, nrows)?;
     let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
-    let work = analyze(&job, esc, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
+    let work = analyze(&job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
     let control: Vec<u64> = work.control.to_host()?;
     let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
     let parts_room = if tabled { u32::try_from(nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX) } else { 0 };
     let spec = job.numeric(0).spec;
     let mut run = Run {
         job: &job,
+        limits,
         tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
         slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
         parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
@@ -170,13 +204,16 @@ pub(super) fn mxm(
     scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
     let others = tabled || staged.is_none() || run.control[UNITS + COPY] > 0;
     if others {
-        run.list_sums(esc, staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+        run.list_sums(staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
     }
     let room_taken = run.control[STAGED];
     run.control = run.work.control.to_host()?;
     let nnz = run.control[NNZ];
     let (nrows, ncols) = (a.pattern.nrows, b.pattern.ncols);
-    if !others && nnz == room_taken && let Some((indices, values)) = stage {
+    if !others
+        && nnz == room_taken
+        && let Some((indices, values)) = stage
+    {
         // Nothing to spare: rows stand where they belong.
         return Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values));
     }
@@ -261,9 +298,43 @@ impl Run<'_> {
                 let kernel = program.kernel("spgemm_esc_count")?;
                 let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
                 let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch = launch.arg((UNITS + ESC + n) as u32).arg((BEGIN + ESC + n) as u32).arg(&work.units);
+                let launch =
+                    launch.arg((UNITS + ESC + n) as u32).arg((UNITS + BEGIN + ESC + n) as u32).arg(&work.units);
                 // SAFETY: as above.
                 unsafe { launch.arg(&work.first).arg(&self.c_offsets).run()? };
+            }
+        }
+        for n in 0..WINDOW_SIZES {
+            let (width, units) = (256u32 << n, self.control[UNITS + WINDOW + n]);
+            if units > 0 {
+                let program = Program::new(job.context, Template::SpgemmWindowCount, |s| {
+                    job.masked(s).number("width", width as u64)
+                });
+                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
+                let kernel = program.kernel("spgemm_window_count")?;
+                let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
+                let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch = launch.arg((UNITS + WINDOW + n) as u32).arg((UNITS + BEGIN + WINDOW + n) as u32);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last);
+                // SAFETY: as above.
+                unsafe { launch.arg(&self.c_offsets).run()? };
+            }
+        }
+        for n in 0..BLOCK_SIZES {
+            let units = self.control[UNITS + BLOCK + n];
+            if units > 0 {
+                let threads = job.tuning.block_threads;
+                let program = Program::new(job.context, Template::SpgemmBlockCount, |s| {
+                    job.masked(s).number("width", COUNT_WIDTH as u64).number("threads", threads as u64)
+                });
+                let shared = program.spec.block_bytes(COUNT_WIDTH, threads);
+                let kernel = program.kernel("spgemm_block_count")?;
+                let grid = resident(&kernel, threads, shared, units)?;
+                let launch = job.patterns(kernel.launch(grid, threads, shared)).arg(&work.control);
+                let launch = launch.arg((UNITS + BLOCK + n) as u32).arg((UNITS + BEGIN + BLOCK + n) as u32);
+                let launch = launch.arg((BLOCKS + BLOCK_SIZES + n) as u32).arg(&work.units).arg(&work.first);
+                // SAFETY: as above.
+                unsafe { launch.arg(&work.last).arg(&self.c_offsets).run()? };
             }
         }
         Ok(())
@@ -273,7 +344,7 @@ impl Run<'_> {
     fn short_rows(&self, to: &Rows, counted: bool) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let counts = counted.then_some(&self.c_offsets);
-        let (units, begin) = if counted { (UNITS, BEGIN) } else { (SUMS, SUMS_BEGIN) };
+        let units = if counted { UNITS } else { SUMS };
         for (name, class) in TINY {
             let n = self.control[units + class];
             if n > 0 {
@@ -281,7 +352,7 @@ impl Run<'_> {
                 let kernel = program.kernel(&format!("spgemm_numeric_tiny{name}"))?;
                 let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
                 let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&work.control);
-                let launch = launch.arg((units + class) as u32).arg((begin + class) as u32).arg(&work.units);
+                let launch = launch.arg((units + class) as u32).arg((units + BEGIN + class) as u32).arg(&work.units);
                 // SAFETY: as above.
                 unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run()? };
             }
@@ -294,17 +365,50 @@ impl Run<'_> {
                 let kernel = program.kernel("spgemm_esc")?;
                 let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
                 let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch = launch.arg((units + ESC + size) as u32).arg((begin + ESC + size) as u32);
+                let launch = launch.arg((units + ESC + size) as u32).arg((units + BEGIN + ESC + size) as u32);
                 let launch = launch.arg(&work.units).arg(&work.first).arg(to.offsets).arg(counts);
                 // SAFETY: as above.
                 unsafe { launch.arg(to.indices).arg(to.values).run()? };
+            }
+        }
+        for size in 0..WINDOW_SIZES {
+            let (width, n) = (256u32 << size, self.control[units + WINDOW + size]);
+            if n > 0 {
+                let program = Program::new(job.context, Template::SpgemmWindow, |s| {
+                    job.with_semiring(s).number("width", width as u64)
+                });
+                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
+                let kernel = program.kernel("spgemm_window")?;
+                let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
+                let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch = launch.arg((units + WINDOW + size) as u32).arg((units + BEGIN + WINDOW + size) as u32);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets).arg(counts);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.indices).arg(to.values).run()? };
+            }
+        }
+        // The heaviest first.
+        for size in (0..BLOCK_SIZES).rev() {
+            let ((width, threads), n) = (block_size(job.tuning, self.limits, size), self.control[units + BLOCK + size]);
+            if n > 0 {
+                let program = Program::new(job.context, Template::SpgemmBlock, |s| {
+                    job.with_semiring(s).number("width", width as u64).number("threads", threads as u64)
+                });
+                let shared = program.spec.block_bytes(width, threads);
+                let kernel = program.kernel("spgemm_block")?;
+                let grid = resident(&kernel, threads, shared, n)?;
+                let launch = job.operands(kernel.launch(grid, threads, shared)).arg(&work.control);
+                let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
+                let launch = launch.arg((BLOCKS + size) as u32).arg(&work.units).arg(&work.first).arg(&work.last);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run()? };
             }
         }
         Ok(())
     }
 
     /// Rows by class again, for the numeric phase.
-    fn list_sums(&self, esc: u32, staged: bool, value_bytes: u32) -> Result<()> {
+    fn list_sums(&self, staged: bool, value_bytes: u32) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
         let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
@@ -312,7 +416,8 @@ impl Run<'_> {
             let kernel = program.kernel(name)?;
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
             let launch = launch.arg(&work.control).arg(&work.products).arg(&self.row_kinds).arg(&self.c_offsets);
-            let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes).arg(esc).arg(staged as u32);
+            let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
+            let launch = launch.arg(self.limits.esc).arg(self.limits.window).arg(self.limits.block).arg(staged as u32);
             // SAFETY: as above.
             unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
         }

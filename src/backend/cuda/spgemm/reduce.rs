@@ -1,5 +1,5 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
-use super::analysis::{PerRow, analyze};
+use super::analysis::{Limits, PerRow, analyze};
 use super::{Job, TABLES};
 use crate::backend::Positions;
 use crate::backend::cuda::product::{DeviceMask, Operand};
@@ -29,11 +29,10 @@ pub(in crate::backend::cuda) fn mxm_reduce(
     let same = reduce.text == job.semiring.add
         && !matches!(reduce.atomic, Atomic::None | Atomic::First)
         && reduce.terminal != Terminal::Always;
-    let program = Program::new(context, Template::SpgemmReduce, |s| {
-        job.with_semiring(s).function(reduce).flag("same", same)
-    });
+    let program =
+        Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
     let row_units = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
-    let work = analyze(&job, 32, &PerRow::Units(&row_units))?;
+    let work = analyze(&job, Limits { esc: 32, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
     let places = a.pattern.nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;
