@@ -62,7 +62,11 @@ unsafe impl GlobalAlloc for Failing {
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above. What shrinks stays.
-        if size > layout.size() && refuses(size) { std::ptr::null_mut() } else { unsafe { System.realloc(pointer, layout, size) } }
+        if size > layout.size() && refuses(size) {
+            std::ptr::null_mut()
+        } else {
+            unsafe { System.realloc(pointer, layout, size) }
+        }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as above.
@@ -95,7 +99,10 @@ fn exhaust<T: PartialEq + Debug>(run: impl Fn() -> Result<T>, unchanged: impl Fn
                 Err(Error::OutOfMemory { device, needed, .. }) => {
                     assert!(failed, "allocation {n}: memory was enough");
                     // A growing list takes up to twice what it needs.
-                    assert!(device == "host" && needed >= LARGE as u64 / 2, "allocation {n}: {needed} bytes on {device}");
+                    assert!(
+                        device == "host" && needed >= LARGE as u64 / 2,
+                        "allocation {n}: {needed} bytes on {device}"
+                    );
                 }
                 Err(e) => panic!("allocation {n}: {e:?}"),
             }
@@ -225,6 +232,23 @@ const TASKS: &[(&str, Task)] = &[
             Ok((found.reached, found.depth, found.level_sum))
         })
     }),
+    ("multi_source_bfs", |o| {
+        let sources: Vec<u64> = (0..4).collect();
+        o.exhaust(|o| Ok(algorithm::multi_source_bfs(&o.a, &sources, &Default::default())?.level_sum))
+    }),
+    ("sssp", |o| {
+        let weights = apply(&o.a, Abs).eval().expect("a matrix");
+        o.exhaust(|_| reduce(&algorithm::sssp(&weights, 0, &Default::default())?.distances, Plus))
+    }),
+    ("triangle_count", |o| o.exhaust(|o| Ok(algorithm::triangle_count(&o.a, &Default::default())?.triangles))),
+    ("apsp", |o| {
+        let weights: Vec<(u64, u64, f64)> =
+            (0..90).flat_map(|i| (1..4).map(move |d| (i, (i + d) % 90, d as f64))).collect();
+        let weights: Matrix<f64> = Matrix::build(90, 90, &weights).expect("a matrix");
+        o.exhaust(|_| reduce(&algorithm::apsp(&weights, &Default::default())?.distances, Max))
+    }),
+    ("rmat", |o| o.exhaust(|_| Ok(oplus::generate::rmat(11, 8, Default::default(), 1)?.columns))),
+    ("stencil", |o| o.exhaust(|_| Ok(oplus::generate::stencil_5(40, 40)?.columns))),
     ("reference_mxm", |o| {
         let o = Operands {
             a: o.a.to(&Device::Reference).expect("a"),
