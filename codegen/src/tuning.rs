@@ -135,7 +135,7 @@ pub const SM_75: Tuning = Tuning {
     symbolic_batch: 4,
     numeric_batch: 2,
     most_turns: 3,
-    symbolic4_slots: 4096,
+    symbolic4_slots: 2048,
     slice_units: 1024,
     slice_products: 65536,
     table0_threads: 32,
@@ -148,15 +148,18 @@ pub const SM_75: Tuning = Tuning {
     table2_slots: 512,
     table2_bytes: 4096,
     table2_products: 16384,
-    table3_threads: 256,
+    table3_threads: 128,
     table3_slots: 512,
     table3_bytes: 8192,
     table4_threads: 256,
     table4_slots: 1024,
     table4_bytes: 16384,
 };
-/// Ampere.
-pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, ..SM_90 };
+/// Ampere: 163 KiB of shared memory a block.
+pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 57344, ..SM_90 };
+/// Those with 99 KiB of shared memory a block: Ampere and Ada outside data centres, and what came after them.
+pub const SM_86: Tuning =
+    Tuning { symbolic4_slots: 4096, table4_threads: 512, table4_slots: 2048, table4_bytes: 32768, ..SM_90 };
 /// Hopper.
 pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
@@ -225,6 +228,7 @@ impl Tuning {
     pub const fn of(architecture: u32) -> &'static Tuning {
         match architecture {
             0..80 => &SM_75,
+            86 | 88..90 | 120.. => &SM_86,
             80..90 => &SM_80,
             90..100 => &SM_90,
             _ => &SM_100,

@@ -80,8 +80,9 @@ R nvrtcGetSupportedArchs(int* archs) {
   std::memcpy(archs, all, sizeof all);
   return 0;
 }
-R nvrtcCreateProgram(Program** p, const char* source, const char*, int, const char* const*, const char* const*) {
-  *p = new Program{source, "", ""};
+R nvrtcCreateProgram(Program** p, const char* source, const char* name, int, const char* const*, const char* const*) {
+  // Messages name the program, not the file it goes through here.
+  *p = new Program{"#line 1 \"" + std::string(name ? name : "default_program") + "\"\n" + source, "", ""};
   return 0;
 }
 R nvrtcDestroyProgram(Program** p) {
