@@ -29,6 +29,9 @@ struct Options {
     /// With a structural mask
     #[arg(long)]
     masked: bool,
+    /// For operands of 2³² entries and more
+    #[arg(long)]
+    wide: bool,
     /// Print the source too
     #[arg(long)]
     source: bool,
@@ -110,6 +113,9 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     }
     if template.flags().contains(&"masked") {
         spec = spec.flag("masked", options.masked);
+    }
+    if template.flags().contains(&"narrow") {
+        spec = spec.flag("narrow", !options.wide);
     }
     if let Some(width) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "width")) {
         spec = spec.number("width", width);

@@ -11,7 +11,7 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
-extern "C" __global__ void __launch_bounds__(u32(number::threads))
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 2)
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,

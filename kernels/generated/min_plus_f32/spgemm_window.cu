@@ -316,6 +316,7 @@ struct Semiring {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
@@ -884,17 +885,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^32, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -933,15 +943,15 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     parts = (share.warps - u32(taking) + n - 1) / n;
   }
   for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
+    const Position round = Position(a_begin + taking * size);
+    Position begin = 0, left = 0;
+    if (lane_id() < size && taking * size + lane_id() < entries) {
       const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
+      begin = Position(b.offsets[k]);
+      Position end = Position(b.offsets[k + 1]);
       if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
     }

@@ -71,8 +71,13 @@ impl<'a> Job<'a> {
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
     }
+    /// For the kernels that walk the products.
+    fn walking(&self, spec: Spec) -> Spec {
+        let narrow = self.a.pattern.nnz.max(self.b.pattern.nnz) < 1 << 32;
+        self.masked(spec).flag("narrow", narrow)
+    }
     fn with_semiring(&self, spec: Spec) -> Spec {
-        self.masked(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
+        self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
     }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
@@ -248,7 +253,7 @@ impl Run<'_> {
     /// How many columns the rows of the tables have.
     fn count_tables(&self) -> Result<()> {
         let (job, work) = (self.job, &self.work);
-        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.masked(s));
+        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         let spill = Buffer::alloc_for::<u32>(job.context, 2 * job.a.pattern.nrows)?;
         let values = |t: usize| self.tables.get(t).map_or(0, |l| l.values);
         let mut reached = 0;
@@ -282,7 +287,7 @@ impl Run<'_> {
             let sized = |s: Spec| s.number("width", width as u64).number("threads", threads as u64);
             let program = match to {
                 Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| sized(job.with_semiring(s))),
-                None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.masked(s))),
+                None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.walking(s))),
             };
             let shared = program.spec.block_bytes(width, threads);
             let kernel = program.kernel(program.spec.template.name())?;
@@ -303,7 +308,7 @@ impl Run<'_> {
     /// How many columns the rows of few products have.
     fn count_short_rows(&self) -> Result<()> {
         let (job, work) = (self.job, &self.work);
-        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.masked(s));
+        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         for (name, class) in TINY {
             let n = self.control[UNITS + class];
             if n > 0 {
@@ -318,7 +323,7 @@ impl Run<'_> {
             let (width, units) = (64u32 << n, self.control[UNITS + ESC + n]);
             if units > 0 {
                 let program = Program::new(job.context, Template::SpgemmEscCount, |s| {
-                    job.masked(s).number("width", width as u64)
+                    job.walking(s).number("width", width as u64)
                 });
                 let (block, shared) = program.spec.esc_launch(width);
                 let kernel = program.kernel("spgemm_esc_count")?;
@@ -334,7 +339,7 @@ impl Run<'_> {
             let (width, units) = (256u32 << n, self.control[UNITS + WINDOW + n]);
             if units > 0 {
                 let program = Program::new(job.context, Template::SpgemmWindowCount, |s| {
-                    job.masked(s).number("width", width as u64)
+                    job.walking(s).number("width", width as u64)
                 });
                 let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
                 let kernel = program.kernel("spgemm_window_count")?;
