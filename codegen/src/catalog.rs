@@ -72,7 +72,7 @@ templates! {
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
-    Spmspv = "spmspv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "matrix_left"], numbers [];
+    Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
 }

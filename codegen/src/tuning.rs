@@ -65,6 +65,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
+    long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
     most_turns,
     /// Slots of the largest table in the symbolic phase.
@@ -134,6 +136,7 @@ pub const SM_75: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 2048,
     slice_units: 1024,
@@ -187,6 +190,7 @@ pub const SM_90: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,
     slice_units: 1024,

@@ -316,6 +316,7 @@ struct Semiring {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
@@ -349,6 +350,7 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
@@ -843,7 +845,7 @@ struct Rows {
   const u32* indices;
 };
 
-// A position among the entries of A or B: 32 bits where both have fewer than 2^32, which saves registers and arithmetic.
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
 template <bool NARROW> struct PositionOf {
   typedef u64 Type;
 };
@@ -880,6 +882,8 @@ __device__ inline u32 warp_or(u32 x) {
 #endif
 }
 
+__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
+
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
 // products in the order of A's entries. No barrier but the warp's.
@@ -912,6 +916,32 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
         if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
+    }
+    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
+    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
+    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
+      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
+      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
+      for (u32 e = 0; e < n;) {
+        Batch<BATCH> batch;
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          while (p >= length && e < n) {
+            e++;
+            from = shuffle(begin, e & 31);
+            length = e < n ? shuffle(left, e & 31) : 0;
+            p = part * 32;
+          }
+          batch.active[t] = p + lane_id() < length;
+          batch.a[t] = round + e;
+          batch.b[t] = from + p + lane_id();
+          batch.group[t] = 0;
+          batch.groups[t] = 1;
+          p += parts * 32;
+        }
+        f(batch);
+      }
+      continue;
     }
     // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
     const bool huge = __any_sync(full_warp, left >> 26 != 0);

@@ -6,7 +6,7 @@
 mod analysis;
 mod reduce;
 
-use super::product::{DeviceIds, DeviceMask, Operand};
+use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
 use super::program::{Program, resident, scan_in_place, tuning};
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::backend::Positions;
@@ -73,8 +73,7 @@ impl<'a> Job<'a> {
     }
     /// For the kernels that walk the products.
     fn walking(&self, spec: Spec) -> Spec {
-        let narrow = self.a.pattern.nnz.max(self.b.pattern.nnz) < 1 << 32;
-        self.masked(spec).flag("narrow", narrow)
+        self.masked(spec).flag("narrow", is_narrow(self.a.pattern, self.b.pattern))
     }
     fn with_semiring(&self, spec: Spec) -> Spec {
         self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
