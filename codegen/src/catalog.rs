@@ -64,7 +64,7 @@ templates! {
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
     SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
-        numbers ["width" = 4096, "threads" = 512];
+        numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.

@@ -107,15 +107,15 @@ impl Spec {
         rounded(width) + sums + self.warp_products()
     }
 
-    /// Dynamic shared bytes of a block of `threads` that works on a row in windows of `width` columns, a multiple of 32; without
-    /// a semiring, to count.
+    /// Dynamic shared bytes of a block of `threads` that works on a row in windows of `width` columns, a multiple of 32, with
+    /// `sums` bytes for sums; without a semiring, to count.
     #[must_use]
-    pub fn block_bytes(&self, width: u32, threads: u32) -> u32 {
+    pub fn block_bytes(&self, width: u32, threads: u32, sums: u32) -> u32 {
         let bits = rounded(width / 32 * 4);
         let fixed = TEAM + self.warp_products() * (threads / 32) + bits;
         let Some(semiring) = &self.semiring else { return fixed };
         let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX).max(1);
-        let sums = if semiring.kind().1 { 0 } else { Tuning::of(self.architecture).block_bytes / size * size };
+        let sums = if semiring.kind().1 { 0 } else { sums / size * size };
         fixed + bits + rounded(sums)
     }
 
@@ -139,9 +139,9 @@ impl Spec {
             let default = || defaults.iter().find(|n| n.0 == name).map(|n| n.1);
             given.or_else(default).and_then(|n| u32::try_from(n).ok()).unwrap_or(64)
         };
-        let (width, threads) = (number("width"), number("threads"));
+        let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
         let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
-        let block = self.block_bytes(width, threads);
+        let block = self.block_bytes(width, threads, sums);
         let warps = format!("constexpr u32 esc = {esc}, window = {window}, block = {block};\n");
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }

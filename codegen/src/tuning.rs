@@ -41,11 +41,19 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of more products get a block and bits over their columns.
+    /// Rows of columns within this are done by a block with bits over them; in windows of four times as many otherwise.
+    block_columns,
+    /// But not rows with more columns from first to last than this many times their products.
+    block_sparsity,
+    /// Rows of more products get a large block.
     block_products,
-    /// Threads of such a block.
+    /// Threads of a small block, and of a large one.
+    block_threads_small,
+    /// As above.
     block_threads,
-    /// Bytes for its sums in shared memory.
+    /// Bytes for the sums of a small block in shared memory, and of a large one.
+    block_bytes_small,
+    /// As above.
     block_bytes,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
@@ -124,8 +132,12 @@ pub const SM_75: Tuning = Tuning {
     window_block: 128,
     window_columns: 4096,
     window_sparsity: 16,
-    block_products: 2048,
+    block_columns: 65536,
+    block_sparsity: 256,
+    block_products: 4096,
+    block_threads_small: 128,
     block_threads: 512,
+    block_bytes_small: 8192,
     block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
@@ -140,7 +152,7 @@ pub const SM_75: Tuning = Tuning {
     most_turns: 3,
     symbolic4_slots: 2048,
     slice_units: 1024,
-    slice_products: 65536,
+    slice_products: 262144,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 1024,
@@ -178,8 +190,12 @@ pub const SM_90: Tuning = Tuning {
     window_block: 128,
     window_columns: 4096,
     window_sparsity: 16,
-    block_products: 2048,
+    block_columns: 65536,
+    block_sparsity: 256,
+    block_products: 4096,
+    block_threads_small: 128,
     block_threads: 512,
+    block_bytes_small: 8192,
     block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
@@ -194,7 +210,7 @@ pub const SM_90: Tuning = Tuning {
     most_turns: 3,
     symbolic4_slots: 8192,
     slice_units: 1024,
-    slice_products: 65536,
+    slice_products: 262144,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 2048,

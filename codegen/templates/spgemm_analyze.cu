@@ -139,9 +139,10 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block && work > tuning::block_products && work <= product_share(total) && span / 32 <= u64(work)) {
+  if (limits.block && work <= product_share(total) && span / tuning::block_sparsity <= work) {
     const u64 wide = span + 31;  // windows begin at words
-    return wide <= 1u << 15 ? class_block : wide <= 1u << 17 ? class_block + 1 : class_block + 2;
+    if (wide > tuning::block_columns) return class_block + 2;
+    return work > tuning::block_products ? class_block + 1 : class_block;
   }
   return class_count;
 }

@@ -11,7 +11,7 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
-extern "C" __global__ void __launch_bounds__(u32(number::threads), 2)
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
@@ -19,7 +19,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
-  constexpr u32 room = Semiring::constant ? 0 : tuning::block_bytes / sizeof(C);
+  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");

@@ -6,7 +6,7 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. row_counts[row] = entries of the row.
-extern "C" __global__ void __launch_bounds__(u32(number::threads), 3)
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* first, const u32* last, u64* row_counts) {

@@ -303,8 +303,12 @@ constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
-constexpr u32 block_products = 2048;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
 constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
@@ -319,7 +323,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -359,8 +363,8 @@ constexpr u32 esc = 3136, window = 576, block = 1328;
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
-// several windows;
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -672,9 +676,10 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block && work > tuning::block_products && work <= product_share(total) && span / 32 <= u64(work)) {
+  if (limits.block && work <= product_share(total) && span / tuning::block_sparsity <= work) {
     const u64 wide = span + 31;  // windows begin at words
-    return wide <= 1u << 15 ? class_block : wide <= 1u << 17 ? class_block + 1 : class_block + 2;
+    if (wide > tuning::block_columns) return class_block + 2;
+    return work > tuning::block_products ? class_block + 1 : class_block;
   }
   return class_count;
 }

@@ -4,8 +4,8 @@
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
-// several windows;
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,

@@ -326,6 +326,8 @@ namespace number {
 constexpr u64 width = 4096ull;
 #define OPLUS_NUMBER_threads 512
 constexpr u64 threads = 512ull;
+#define OPLUS_NUMBER_bytes 32768
+constexpr u64 bytes = 32768ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -341,8 +343,12 @@ constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
-constexpr u32 block_products = 2048;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
 constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
@@ -357,7 +363,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -1006,8 +1012,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
-// several windows;
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -1537,7 +1543,7 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
-extern "C" __global__ void __launch_bounds__(u32(number::threads), 2)
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
@@ -1545,7 +1551,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
-  constexpr u32 room = Semiring::constant ? 0 : tuning::block_bytes / sizeof(C);
+  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");

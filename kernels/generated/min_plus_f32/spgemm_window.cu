@@ -339,8 +339,12 @@ constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
-constexpr u32 block_products = 2048;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
 constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
@@ -355,7 +359,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -379,7 +383,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 10368, window = 1792, block = 34144;
+constexpr u32 esc = 10368, window = 1792, block = 1440;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -782,8 +786,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
-// several windows;
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,

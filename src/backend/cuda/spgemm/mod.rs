@@ -114,7 +114,8 @@ impl<'a> Job<'a> {
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
         // The widest window must fit.
-        let widest = spec.block_bytes(block_width(BLOCK_SIZES - 1), self.tuning.block_threads);
+        let (width, threads, sums) = block_size(self.tuning, BLOCK_SIZES - 1);
+        let widest = spec.block_bytes(width, threads, sums);
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
         match strategy {
             Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
@@ -130,9 +131,13 @@ fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
     (32 * warps, warps * bytes)
 }
 
-/// Columns of block size n.
-fn block_width(n: usize) -> u32 {
-    (1 << 15) << (2 * n).min(3)
+/// Columns of a window, threads and bytes for sums of block size n.
+fn block_size(tuning: &Tuning, n: usize) -> (u32, u32, u32) {
+    match n {
+        0 => (tuning.block_columns, tuning.block_threads_small, tuning.block_bytes_small),
+        1 => (tuning.block_columns, tuning.block_threads, tuning.block_bytes),
+        _ => (4 * tuning.block_columns, tuning.block_threads, tuning.block_bytes),
+    }
 }
 
 /// Where rows go: offsets by row, and columns and values from there on.
@@ -276,19 +281,21 @@ impl Run<'_> {
 
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
     fn blocks(&self, to: Option<&Rows>) -> Result<()> {
-        let (job, work, threads) = (self.job, &self.work, self.job.tuning.block_threads);
+        let (job, work) = (self.job, &self.work);
         let units = if to.is_some() { SUMS } else { UNITS };
         for size in (0..BLOCK_SIZES).rev() {
-            let (width, n) = (block_width(size), self.control[units + BLOCK + size]);
+            let ((width, threads, sums), n) = (block_size(job.tuning, size), self.control[units + BLOCK + size]);
             if n == 0 {
                 continue;
             }
             let sized = |s: Spec| s.number("width", width as u64).number("threads", threads as u64);
             let program = match to {
-                Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| sized(job.with_semiring(s))),
+                Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| {
+                    sized(job.with_semiring(s)).number("bytes", sums as u64)
+                }),
                 None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.walking(s))),
             };
-            let shared = program.spec.block_bytes(width, threads);
+            let shared = program.spec.block_bytes(width, threads, sums);
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
