@@ -41,14 +41,12 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of more products get a block and its window …
+    /// Rows of more products get a block and bits over their columns.
     block_products,
-    /// … if it need not be moved more often than this.
-    block_windows,
-    /// Threads of a block whose window leaves room for others, and of one whose window does not.
+    /// Threads of such a block.
     block_threads,
-    /// As above.
-    block_threads_alone,
+    /// Bytes for its sums in shared memory.
+    block_bytes,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -67,6 +65,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
+    long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
     most_turns,
     /// Slots of the largest table in the symbolic phase.
@@ -125,10 +125,9 @@ pub const SM_75: Tuning = Tuning {
     window_columns: 4096,
     window_sparsity: 16,
     block_products: 2048,
-    block_windows: 4,
     block_threads: 512,
-    block_threads_alone: 1024,
-    table_warp_block: 128,
+    block_bytes: 32768,
+    table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
@@ -137,6 +136,7 @@ pub const SM_75: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 2048,
     slice_units: 1024,
@@ -179,9 +179,8 @@ pub const SM_90: Tuning = Tuning {
     window_columns: 4096,
     window_sparsity: 16,
     block_products: 2048,
-    block_windows: 4,
     block_threads: 512,
-    block_threads_alone: 1024,
+    block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
@@ -191,6 +190,7 @@ pub const SM_90: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,
     slice_units: 1024,

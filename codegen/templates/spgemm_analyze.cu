@@ -116,7 +116,7 @@ struct Choice {
 struct Limits {
   u32 esc;     // sorted: at most so many products; at least 32, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
-  u32 block;   // a block's window: so many columns at a time; 0: none
+  u32 block;   // 0: no row gets a block and bits over its columns
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -139,17 +139,15 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  const u64 wide = span + 31;  // windows begin at words
-  if (work > tuning::block_products && work <= product_share(total) && span <= u64(work) * tuning::window_sparsity &&
-      wide <= u64(limits.block) * tuning::block_windows) {
-    const u32 n = wide <= 4096 ? 0 : wide <= 8192 ? 1 : wide <= 12288 ? 2 : 3;
-    return n < 3 && (n + 1) * 4096 <= limits.block ? class_block + n : class_block + 3;
+  if (limits.block && work > tuning::block_products && work <= product_share(total) && span / 32 <= u64(work)) {
+    const u64 wide = span + 31;  // windows begin at words
+    return wide <= 1u << 15 ? class_block : wide <= 1u << 17 ? class_block + 1 : class_block + 2;
   }
   return class_count;
 }
 
 // Whether the class's rows are made in one pass where there is room for it.
-__device__ inline bool is_staged(u32 kind) { return kind >= class_tiny8 && kind < class_table; }
+__device__ inline bool is_staged(u32 kind) { return kind >= class_tiny8 && kind < class_block; }
 
 // Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
 // that would take it several times over.

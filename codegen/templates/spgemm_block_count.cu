@@ -6,11 +6,11 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. row_counts[row] = entries of the row.
-extern "C" __global__ void __launch_bounds__(u32(number::threads))
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 3)
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* first, const u32* last, u64* row_counts) {
-  constexpr u32 batch = tuning::symbolic_batch, width = u32(number::width);
+  constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads)> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
@@ -20,21 +20,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
     u32 count = 0;
     for_windows(row_range(row, columns, first, last), width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
-      window.clear(words);
-      __syncthreads();
-      for_products<batch>(window.share(), a_indices, a_offsets[row], a_offsets[row + 1], x.b, r.low, r.high, r.partial,
-                          window.products(), [&](const Batch<batch>& p) {
-                            u32 column[batch];
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t]) column[t] = b_indices[p.b[t]];
-                            }
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
-                            }
-                          });
-      __syncthreads();
+      mark_window(window, x, row, r);
       count += window.count(words);
     });
     if (threadIdx.x == 0) row_counts[row] = count;

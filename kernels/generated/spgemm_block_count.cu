@@ -283,6 +283,7 @@ namespace user {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 }  // namespace flag
@@ -307,9 +308,8 @@ constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 block_products = 2048;
-constexpr u32 block_windows = 4;
 constexpr u32 block_threads = 512;
-constexpr u32 block_threads_alone = 1024;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -319,6 +319,7 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
@@ -354,7 +355,7 @@ constexpr u32 esc = 69632, window = 4608, block = 8992;
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products: how many columns each has. Any semiring. Deterministic.
 // See README.md for launches and sizes.
 #line 1 "codegen/templates/part/spgemm_block.cuh"
-// Rows of many products: a block sums a row, or slices of it one after the other, in a window over its columns.
+// Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
 // What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
@@ -748,7 +749,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
+// several windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -759,7 +761,7 @@ enum {
   class_esc,
   class_window = class_esc + 5,
   class_block = class_window + 5,
-  class_table = class_block + 4,
+  class_table = class_block + 3,
   class_count = class_table + 5
 };
 
@@ -851,17 +853,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -878,6 +889,8 @@ __device__ inline u32 warp_or(u32 x) {
   return x;
 #endif
 }
+
+__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
@@ -900,17 +913,43 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     parts = (share.warps - u32(taking) + n - 1) / n;
   }
   for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
+    const Position round = Position(a_begin + taking * size);
+    Position begin = 0, left = 0;
+    if (lane_id() < size && taking * size + lane_id() < entries) {
       const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
+      begin = Position(b.offsets[k]);
+      Position end = Position(b.offsets[k + 1]);
       if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
+    }
+    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
+    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
+    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
+      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
+      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
+      for (u32 e = 0; e < n;) {
+        Batch<BATCH> batch;
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          while (p >= length && e < n) {
+            e++;
+            from = shuffle(begin, e & 31);
+            length = e < n ? shuffle(left, e & 31) : 0;
+            p = part * 32;
+          }
+          batch.active[t] = p + lane_id() < length;
+          batch.a[t] = round + e;
+          batch.b[t] = from + p + lane_id();
+          batch.group[t] = 0;
+          batch.groups[t] = 1;
+          p += parts * 32;
+        }
+        f(batch);
+      }
+      continue;
     }
     // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
     const bool huge = __any_sync(full_warp, left >> 26 != 0);
@@ -1122,24 +1161,28 @@ template <u32 THREADS> struct BlockWindow {
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
     return team().sum(n);
   }
-  // f(column of the window, rank) for every column seen, after a barrier; returns their number. `bases`: u32[warps · 32].
-  template <class F> __device__ u32 for_seen(u32 words, u32* bases, F f) const {
+  // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
+  __device__ u32 rank(u32 words, u32* bases) const {
     u32 before = 0;
     for (u32 tile = 0; tile < words; tile += THREADS) {
-      const u32 i = tile + threadIdx.x, n = i < words ? __popc(bits()[i]) : 0;
+      const u32 i = tile + threadIdx.x;
       u32 total;
-      bases[threadIdx.x] = before + team().exclusive_sum(n, total);
+      const u32 at = before + team().exclusive_sum(i < words ? u32(__popc(bits()[i])) : 0u, total);
+      if (i < words) bases[i] = at;
       before += total;
-      __syncthreads();
-      // A warp a word, a lane a column.
-      const u32 end = words - tile < THREADS ? words - tile : THREADS;
-      for (u32 w = threadIdx.x / 32; w < end; w += warps) {
-        const u32 word = bits()[tile + w];
-        if (word >> lane_id() & 1) f((tile + w) * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
-      }
-      __syncthreads();
     }
+    __syncthreads();
     return before;
+  }
+  __device__ u32 position(const u32* bases, u32 at) const {
+    return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
+  }
+  // f(column of the window, rank) for every column seen: a warp a word, a lane a column.
+  template <class F> __device__ void for_seen(u32 words, const u32* bases, F f) const {
+    for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+      const u32 word = bits()[w];
+      if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+    }
   }
 };
 
@@ -1149,6 +1192,26 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
   }
+}
+
+// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
+template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+  constexpr u32 batch = tuning::symbolic_batch;
+  window.clear(u32((r.high - r.low + 31) / 32));
+  __syncthreads();
+  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+                      window.products(), [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
+                        }
+                      });
+  __syncthreads();
 }
 
 // Calls f(row) for rows of the list by ticket.
@@ -1175,11 +1238,11 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. row_counts[row] = entries of the row.
-extern "C" __global__ void __launch_bounds__(u32(number::threads))
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 3)
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* first, const u32* last, u64* row_counts) {
-  constexpr u32 batch = tuning::symbolic_batch, width = u32(number::width);
+  constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads)> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
@@ -1189,21 +1252,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
     u32 count = 0;
     for_windows(row_range(row, columns, first, last), width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
-      window.clear(words);
-      __syncthreads();
-      for_products<batch>(window.share(), a_indices, a_offsets[row], a_offsets[row + 1], x.b, r.low, r.high, r.partial,
-                          window.products(), [&](const Batch<batch>& p) {
-                            u32 column[batch];
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t]) column[t] = b_indices[p.b[t]];
-                            }
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
-                            }
-                          });
-      __syncthreads();
+      mark_window(window, x, row, r);
       count += window.count(words);
     });
     if (threadIdx.x == 0) row_counts[row] = count;

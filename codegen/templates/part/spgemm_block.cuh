@@ -1,4 +1,4 @@
-// Rows of many products: a block sums a row, or slices of it one after the other, in a window over its columns.
+// Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #include "part/spgemm.cuh"
 
 namespace oplus {
@@ -27,24 +27,28 @@ template <u32 THREADS> struct BlockWindow {
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
     return team().sum(n);
   }
-  // f(column of the window, rank) for every column seen, after a barrier; returns their number. `bases`: u32[warps · 32].
-  template <class F> __device__ u32 for_seen(u32 words, u32* bases, F f) const {
+  // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
+  __device__ u32 rank(u32 words, u32* bases) const {
     u32 before = 0;
     for (u32 tile = 0; tile < words; tile += THREADS) {
-      const u32 i = tile + threadIdx.x, n = i < words ? __popc(bits()[i]) : 0;
+      const u32 i = tile + threadIdx.x;
       u32 total;
-      bases[threadIdx.x] = before + team().exclusive_sum(n, total);
+      const u32 at = before + team().exclusive_sum(i < words ? u32(__popc(bits()[i])) : 0u, total);
+      if (i < words) bases[i] = at;
       before += total;
-      __syncthreads();
-      // A warp a word, a lane a column.
-      const u32 end = words - tile < THREADS ? words - tile : THREADS;
-      for (u32 w = threadIdx.x / 32; w < end; w += warps) {
-        const u32 word = bits()[tile + w];
-        if (word >> lane_id() & 1) f((tile + w) * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
-      }
-      __syncthreads();
     }
+    __syncthreads();
     return before;
+  }
+  __device__ u32 position(const u32* bases, u32 at) const {
+    return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
+  }
+  // f(column of the window, rank) for every column seen: a warp a word, a lane a column.
+  template <class F> __device__ void for_seen(u32 words, const u32* bases, F f) const {
+    for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+      const u32 word = bits()[w];
+      if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+    }
   }
 };
 
@@ -54,6 +58,26 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
   }
+}
+
+// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
+template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+  constexpr u32 batch = tuning::symbolic_batch;
+  window.clear(u32((r.high - r.low + 31) / 32));
+  __syncthreads();
+  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+                      window.products(), [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
+                        }
+                      });
+  __syncthreads();
 }
 
 // Calls f(row) for rows of the list by ticket.

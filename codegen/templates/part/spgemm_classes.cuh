@@ -4,7 +4,8 @@
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
+// several windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -15,7 +16,7 @@ enum {
   class_esc,
   class_window = class_esc + 5,
   class_block = class_window + 5,
-  class_table = class_block + 4,
+  class_table = class_block + 3,
   class_count = class_table + 5
 };
 

@@ -316,6 +316,7 @@ struct Semiring {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
@@ -341,9 +342,8 @@ constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 block_products = 2048;
-constexpr u32 block_windows = 4;
 constexpr u32 block_threads = 512;
-constexpr u32 block_threads_alone = 1024;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -353,6 +353,7 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
@@ -380,13 +381,15 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 86016, window = 8704, block = 15136;
+constexpr u32 esc = 86016, window = 8704, block = 42272;
 }  // namespace shared_bytes
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_block.cu"
-// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products: a block a row, sums in a dense window over its columns.
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products, their number of columns known: a block a row.
 //
+// The columns are marked as bits; a product is added at the rank of its bit, which is its place in the row: in shared
+// memory while the row is short enough, else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
 // Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
@@ -745,9 +748,9 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 5 "codegen/templates/spgemm_block.cu"
+#line 7 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_block.cuh"
-// Rows of many products: a block sums a row, or slices of it one after the other, in a window over its columns.
+// Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
 // What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
@@ -1003,7 +1006,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; by the width of the window that a block needs, class_block + n: 4096, 8192, 12288 or the largest there is;
+// 256 << n; by the width of the window that a block needs, class_block + n: 2^15 << 2n columns, the largest in
+// several windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -1014,7 +1018,7 @@ enum {
   class_esc,
   class_window = class_esc + 5,
   class_block = class_window + 5,
-  class_table = class_block + 4,
+  class_table = class_block + 3,
   class_count = class_table + 5
 };
 
@@ -1106,17 +1110,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -1133,6 +1146,8 @@ __device__ inline u32 warp_or(u32 x) {
   return x;
 #endif
 }
+
+__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
@@ -1155,17 +1170,43 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     parts = (share.warps - u32(taking) + n - 1) / n;
   }
   for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
+    const Position round = Position(a_begin + taking * size);
+    Position begin = 0, left = 0;
+    if (lane_id() < size && taking * size + lane_id() < entries) {
       const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
+      begin = Position(b.offsets[k]);
+      Position end = Position(b.offsets[k + 1]);
       if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
+    }
+    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
+    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
+    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
+      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
+      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
+      for (u32 e = 0; e < n;) {
+        Batch<BATCH> batch;
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          while (p >= length && e < n) {
+            e++;
+            from = shuffle(begin, e & 31);
+            length = e < n ? shuffle(left, e & 31) : 0;
+            p = part * 32;
+          }
+          batch.active[t] = p + lane_id() < length;
+          batch.a[t] = round + e;
+          batch.b[t] = from + p + lane_id();
+          batch.group[t] = 0;
+          batch.groups[t] = 1;
+          p += parts * 32;
+        }
+        f(batch);
+      }
+      continue;
     }
     // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
     const bool huge = __any_sync(full_warp, left >> 26 != 0);
@@ -1377,24 +1418,28 @@ template <u32 THREADS> struct BlockWindow {
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
     return team().sum(n);
   }
-  // f(column of the window, rank) for every column seen, after a barrier; returns their number. `bases`: u32[warps · 32].
-  template <class F> __device__ u32 for_seen(u32 words, u32* bases, F f) const {
+  // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
+  __device__ u32 rank(u32 words, u32* bases) const {
     u32 before = 0;
     for (u32 tile = 0; tile < words; tile += THREADS) {
-      const u32 i = tile + threadIdx.x, n = i < words ? __popc(bits()[i]) : 0;
+      const u32 i = tile + threadIdx.x;
       u32 total;
-      bases[threadIdx.x] = before + team().exclusive_sum(n, total);
+      const u32 at = before + team().exclusive_sum(i < words ? u32(__popc(bits()[i])) : 0u, total);
+      if (i < words) bases[i] = at;
       before += total;
-      __syncthreads();
-      // A warp a word, a lane a column.
-      const u32 end = words - tile < THREADS ? words - tile : THREADS;
-      for (u32 w = threadIdx.x / 32; w < end; w += warps) {
-        const u32 word = bits()[tile + w];
-        if (word >> lane_id() & 1) f((tile + w) * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
-      }
-      __syncthreads();
     }
+    __syncthreads();
     return before;
+  }
+  __device__ u32 position(const u32* bases, u32 at) const {
+    return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
+  }
+  // f(column of the window, rank) for every column seen: a warp a word, a lane a column.
+  template <class F> __device__ void for_seen(u32 words, const u32* bases, F f) const {
+    for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+      const u32 word = bits()[w];
+      if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+    }
   }
 };
 
@@ -1404,6 +1449,26 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
   }
+}
+
+// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
+template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+  constexpr u32 batch = tuning::symbolic_batch;
+  window.clear(u32((r.high - r.low + 31) / 32));
+  __syncthreads();
+  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+                      window.products(), [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
+                        }
+                      });
+  __syncthreads();
 }
 
 // Calls f(row) for rows of the list by ticket.
@@ -1424,7 +1489,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_block.cu"
+#line 8 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1466,76 +1531,71 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_block.cu"
+#line 9 "codegen/templates/spgemm_block.cu"
 
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null.
-extern "C" __global__ void __launch_bounds__(u32(number::threads))
+// control block. The row goes to c_offsets[row] on.
+extern "C" __global__ void __launch_bounds__(u32(number::threads), 2)
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+             const u32* first, const u32* last, const u64* c_offsets, u32* c_indices, C* c_values) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
-  typedef Accumulator<Semiring, C, threads, width> Sums;
-  constexpr u32 state = Semiring::constant ? 0 : rounded(Sums::state_words * 4);
-  constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C)), fixed = Window::fixed(width);
-  static_assert(fixed + threads * 4 + state + values == shared_bytes::block, "");
+  typedef Exact<Semiring, C> Sums;
+  constexpr u32 room = Semiring::constant ? 0 : tuning::block_bytes / sizeof(C);
+  constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
+  static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
+  static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   u32* bases = reinterpret_cast<u32*>(shared + fixed);
-  Sums sums = {window.team(), reinterpret_cast<C*>(shared + fixed + threads * 4 + state),
-               reinterpret_cast<u32*>(shared + fixed + threads * 4)};
+  C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row) {
-    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1], out = out_offsets[row];
-    u32 count = 0;
+    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+    u64 out = c_offsets[row];
     for_windows(row_range(row, columns, first, last), width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
-      window.clear(words);
-      if constexpr (!Semiring::constant) sums.clear(words * 32);
-      __syncthreads();
-      if constexpr (!Semiring::constant && Sums::two_passes) {
+      mark_window(window, x, row, r);
+      const u32 count = window.rank(words, bases);
+      const bool is_near = count <= room;
+      window.for_seen(words, bases, [&](u32 at, u32 rank) {
+        c_indices[out + rank] = low + at;
+        if constexpr (Semiring::constant) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        else if (!is_near) c_values[out + rank] = Sums::start();
+      });
+      if constexpr (!Semiring::constant) {
+        if (is_near) {
+          for (u32 i = threadIdx.x; i < count; i += threads) near[i] = Sums::start();
+        }
+        __syncthreads();
+        C* sums = is_near ? near : c_values + out;
         for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
                             [&](const Batch<batch>& p) {
+                              Loaded loaded[batch];
 #pragma unroll
                               for (u32 t = 0; t < batch; t++) {
-                                if (!p.active[t]) continue;
-                                const u32 column = b_indices[p.b[t]];
-                                if (admitted(x, row, column)) sums.claim(column - low, u32(p.a[t] - a_begin));
+                                if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
+                              }
+#pragma unroll
+                              for (u32 t = 0; t < batch; t++) {
+                                if (!p.active[t] || !admitted(x, row, loaded[t].column)) continue;
+                                const C term = multiply(factors, x, loaded[t], p.a[t], row);
+                                combine<Semiring, C>(&sums[window.position(bases, loaded[t].column - low)], term);
                               }
                             });
         __syncthreads();
+        if (is_near) {
+          for (u32 i = threadIdx.x; i < count; i += threads) c_values[out + i] = near[i];
+        }
       }
-      for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
-                          [&](const Batch<batch>& p) {
-                            Loaded loaded[batch];
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
-                            }
-#pragma unroll
-                            for (u32 t = 0; t < batch; t++) {
-                              if (!p.active[t] || !admitted(x, row, loaded[t].column)) continue;
-                              const u32 at = loaded[t].column - low;
-                              window.set(at);
-                              if constexpr (!Semiring::constant) {
-                                const C term = multiply(factors, x, loaded[t], p.a[t], row);
-                                sums.put(true, at, term, u32(p.a[t] - a_begin), p.group[t], p.groups[t]);
-                              }
-                            }
-                          });
       __syncthreads();
-      count += window.for_seen(words, bases, [&](u32 at, u32 rank) {
-        out_indices[out + count + rank] = low + at;
-        if constexpr (Semiring::constant) out_values[out + count + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
-        else out_values[out + count + rank] = sums.values[at];
-      });
+      out += count;
     });
-    if (row_counts && threadIdx.x == 0) row_counts[row] = count;
   });
 }
 

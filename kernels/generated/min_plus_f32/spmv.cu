@@ -338,9 +338,8 @@ constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 block_products = 2048;
-constexpr u32 block_windows = 4;
 constexpr u32 block_threads = 512;
-constexpr u32 block_threads_alone = 1024;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -350,6 +349,7 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
@@ -377,7 +377,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832, block = 1840;
+constexpr u32 esc = 4160, window = 832, block = 34112;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -18,6 +18,11 @@ pub(super) struct Operand<'a> {
     pub(super) values: &'a Buffer,
 }
 
+/// Whether the kernels may count the entries of both in 32 bits, with room for a step beyond the last.
+pub(super) fn is_narrow(a: &DevicePattern, b: &DevicePattern) -> bool {
+    a.nnz.max(b.nnz) < 1 << 31
+}
+
 pub(super) type DeviceMask<'a> = Option<&'a MaskOn<Arc<DevicePattern>>>;
 
 /// Ids of listed axes on the device; null where a place is its id.
@@ -92,6 +97,7 @@ pub(super) fn vxm(
     let claims = semiring.atomic == Atomic::First || semiring.terminal == Terminal::Always;
     let program = Program::new(context, Template::Spmspv, |s| {
         let complement = mask.is_some_and(|m| m.complement);
+        let s = s.flag("narrow", is_narrow(x.pattern, a.pattern));
         s.semiring(semiring).flag("masked", mask.is_some()).flag("complement", complement).flag("mapped", ids.mapped())
     });
     let present = Buffer::zeroed_for::<u32>(context, a.pattern.ncols.div_ceil(32))?;

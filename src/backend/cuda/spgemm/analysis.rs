@@ -24,7 +24,7 @@ pub(super) struct Limits {
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
-    /// Rows of many products are summed by a block in windows of this many columns; 0: none is.
+    /// 0: no row of many products gets a block and bits over its columns.
     pub(super) block: u32,
 }
 

@@ -6,7 +6,7 @@
 mod analysis;
 mod reduce;
 
-use super::product::{DeviceIds, DeviceMask, Operand};
+use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
 use super::program::{Program, resident, scan_in_place, tuning};
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::backend::Positions;
@@ -38,13 +38,10 @@ const ESC_SIZES: usize = 5;
 const WINDOW: usize = ESC + ESC_SIZES;
 const WINDOW_SIZES: usize = 5;
 const BLOCK: usize = WINDOW + WINDOW_SIZES;
-const BLOCK_SIZES: usize = 4;
+const BLOCK_SIZES: usize = 3;
 const TABLE: usize = BLOCK + BLOCK_SIZES;
 /// Tickets for the rows of each block size.
 const BLOCKS: usize = 224;
-/// Columns of a window of bits alone.
-const COUNT_WIDTH: u32 = 1 << 17;
-
 /// The operands of one product, ready.
 struct Job<'a> {
     context: &'a Arc<Context>,
@@ -74,8 +71,12 @@ impl<'a> Job<'a> {
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
     }
+    /// For the kernels that walk the products.
+    fn walking(&self, spec: Spec) -> Spec {
+        self.masked(spec).flag("narrow", is_narrow(self.a.pattern, self.b.pattern))
+    }
     fn with_semiring(&self, spec: Spec) -> Spec {
-        self.masked(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
+        self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
     }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
@@ -112,10 +113,9 @@ impl<'a> Job<'a> {
         };
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
-        // The widest window of a block, in thousands of columns.
-        let alone = self.tuning.block_threads_alone;
-        let widest = |width: &u32| spec.block_bytes(*width, alone) <= properties.shared_per_block_optin;
-        let block = (1..=48).map(|n| n * 1024).take_while(widest).last().unwrap_or(0);
+        // The widest window must fit.
+        let widest = spec.block_bytes(block_width(BLOCK_SIZES - 1), self.tuning.block_threads);
+        let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
         match strategy {
             Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
             Strategy::Esc => Limits { esc, window: 0, block: 0 },
@@ -130,12 +130,9 @@ fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
     (32 * warps, warps * bytes)
 }
 
-/// Width and threads of block size n.
-fn block_size(tuning: &Tuning, limits: Limits, n: usize) -> (u32, u32) {
-    match n {
-        3 => (limits.block, tuning.block_threads_alone),
-        _ => (4096 * (n as u32 + 1), tuning.block_threads),
-    }
+/// Columns of block size n.
+fn block_width(n: usize) -> u32 {
+    (1 << 15) << (2 * n).min(3)
 }
 
 /// Where rows go: offsets by row, and columns and values from there on.
@@ -197,12 +194,14 @@ pub(super) fn mxm(
     if tabled {
         run.count_tables()?;
     }
+    run.blocks(None)?;
     match &staged {
         Some(stage) => run.short_rows(stage, true)?,
         None => run.count_short_rows()?,
     }
     scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
-    let others = tabled || staged.is_none() || run.control[UNITS + COPY] > 0;
+    let blocks = run.control[UNITS + BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0);
+    let others = tabled || blocks || staged.is_none() || run.control[UNITS + COPY] > 0;
     if others {
         run.list_sums(staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
     }
@@ -222,6 +221,7 @@ pub(super) fn mxm(
     if nnz > 0 {
         let c = Rows { offsets: &run.c_offsets, indices: &indices, values: &values };
         if others {
+            run.blocks(Some(&c))?;
             run.copy_rows(&c)?;
             run.sum_tables(&c)?;
         }
@@ -252,7 +252,7 @@ impl Run<'_> {
     /// How many columns the rows of the tables have.
     fn count_tables(&self) -> Result<()> {
         let (job, work) = (self.job, &self.work);
-        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.masked(s));
+        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         let spill = Buffer::alloc_for::<u32>(job.context, 2 * job.a.pattern.nrows)?;
         let values = |t: usize| self.tables.get(t).map_or(0, |l| l.values);
         let mut reached = 0;
@@ -274,10 +274,40 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
+    fn blocks(&self, to: Option<&Rows>) -> Result<()> {
+        let (job, work, threads) = (self.job, &self.work, self.job.tuning.block_threads);
+        let units = if to.is_some() { SUMS } else { UNITS };
+        for size in (0..BLOCK_SIZES).rev() {
+            let (width, n) = (block_width(size), self.control[units + BLOCK + size]);
+            if n == 0 {
+                continue;
+            }
+            let sized = |s: Spec| s.number("width", width as u64).number("threads", threads as u64);
+            let program = match to {
+                Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| sized(job.with_semiring(s))),
+                None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.walking(s))),
+            };
+            let shared = program.spec.block_bytes(width, threads);
+            let kernel = program.kernel(program.spec.template.name())?;
+            let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
+            let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
+            let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
+            let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
+            let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
+            // SAFETY: as above.
+            match to {
+                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run()? },
+                None => unsafe { launch.arg(&self.c_offsets).run()? },
+            }
+        }
+        Ok(())
+    }
+
     /// How many columns the rows of few products have.
     fn count_short_rows(&self) -> Result<()> {
         let (job, work) = (self.job, &self.work);
-        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.masked(s));
+        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         for (name, class) in TINY {
             let n = self.control[UNITS + class];
             if n > 0 {
@@ -292,7 +322,7 @@ impl Run<'_> {
             let (width, units) = (64u32 << n, self.control[UNITS + ESC + n]);
             if units > 0 {
                 let program = Program::new(job.context, Template::SpgemmEscCount, |s| {
-                    job.masked(s).number("width", width as u64)
+                    job.walking(s).number("width", width as u64)
                 });
                 let (block, shared) = program.spec.esc_launch(width);
                 let kernel = program.kernel("spgemm_esc_count")?;
@@ -308,7 +338,7 @@ impl Run<'_> {
             let (width, units) = (256u32 << n, self.control[UNITS + WINDOW + n]);
             if units > 0 {
                 let program = Program::new(job.context, Template::SpgemmWindowCount, |s| {
-                    job.masked(s).number("width", width as u64)
+                    job.walking(s).number("width", width as u64)
                 });
                 let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
                 let kernel = program.kernel("spgemm_window_count")?;
@@ -318,23 +348,6 @@ impl Run<'_> {
                 let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last);
                 // SAFETY: as above.
                 unsafe { launch.arg(&self.c_offsets).run()? };
-            }
-        }
-        for n in 0..BLOCK_SIZES {
-            let units = self.control[UNITS + BLOCK + n];
-            if units > 0 {
-                let threads = job.tuning.block_threads;
-                let program = Program::new(job.context, Template::SpgemmBlockCount, |s| {
-                    job.masked(s).number("width", COUNT_WIDTH as u64).number("threads", threads as u64)
-                });
-                let shared = program.spec.block_bytes(COUNT_WIDTH, threads);
-                let kernel = program.kernel("spgemm_block_count")?;
-                let grid = resident(&kernel, threads, shared, units)?;
-                let launch = job.patterns(kernel.launch(grid, threads, shared)).arg(&work.control);
-                let launch = launch.arg((UNITS + BLOCK + n) as u32).arg((UNITS + BEGIN + BLOCK + n) as u32);
-                let launch = launch.arg((BLOCKS + BLOCK_SIZES + n) as u32).arg(&work.units).arg(&work.first);
-                // SAFETY: as above.
-                unsafe { launch.arg(&work.last).arg(&self.c_offsets).run()? };
             }
         }
         Ok(())
@@ -385,23 +398,6 @@ impl Run<'_> {
                 let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets).arg(counts);
                 // SAFETY: as above.
                 unsafe { launch.arg(to.indices).arg(to.values).run()? };
-            }
-        }
-        // The heaviest first.
-        for size in (0..BLOCK_SIZES).rev() {
-            let ((width, threads), n) = (block_size(job.tuning, self.limits, size), self.control[units + BLOCK + size]);
-            if n > 0 {
-                let program = Program::new(job.context, Template::SpgemmBlock, |s| {
-                    job.with_semiring(s).number("width", width as u64).number("threads", threads as u64)
-                });
-                let shared = program.spec.block_bytes(width, threads);
-                let kernel = program.kernel("spgemm_block")?;
-                let grid = resident(&kernel, threads, shared, n)?;
-                let launch = job.operands(kernel.launch(grid, threads, shared)).arg(&work.control);
-                let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
-                let launch = launch.arg((BLOCKS + size) as u32).arg(&work.units).arg(&work.first).arg(&work.last);
-                // SAFETY: as above.
-                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run()? };
             }
         }
         Ok(())
@@ -461,7 +457,7 @@ impl Run<'_> {
     /// The rows made in one pass, moved to where they belong.
     fn compact(&self, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
         let job = self.job;
-        let n: u64 = self.control[UNITS + TINY[0].1..UNITS + TABLE].iter().sum();
+        let n: u64 = self.control[UNITS + TINY[0].1..UNITS + BLOCK].iter().sum();
         if n == 0 {
             return Ok(());
         }
