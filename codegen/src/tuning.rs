@@ -127,7 +127,7 @@ pub const SM_75: Tuning = Tuning {
     block_products: 2048,
     block_threads: 512,
     block_bytes: 32768,
-    table_warp_block: 256,
+    table_warp_block: 128,
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
