@@ -61,12 +61,12 @@ unsafe impl GlobalAlloc for Failing {
         if refuses(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc_zeroed(layout) } }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above. What shrinks stays.
+        // What shrinks stays.
         if size > layout.size() && refuses(size) {
-            std::ptr::null_mut()
-        } else {
-            unsafe { System.realloc(pointer, layout, size) }
+            return std::ptr::null_mut();
         }
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as above.

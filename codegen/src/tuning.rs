@@ -139,7 +139,7 @@ pub const SM_75: Tuning = Tuning {
     block_threads: 512,
     block_bytes_small: 8192,
     block_bytes: 32768,
-    table_warp_block: 256,
+    table_warp_block: 128,
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
