@@ -37,7 +37,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       mark_window(window, x, row, r);
       const u32 count = window.rank(words, bases);
       const bool is_near = count <= room;
-      window.for_seen(words, bases, [&](u32 at, u32 rank) {
+      window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
         c_indices[out + rank] = low + at;
         if constexpr (Semiring::constant) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
         else if (!is_near) c_values[out + rank] = Sums::start();

@@ -1167,25 +1167,35 @@ template <u32 THREADS> struct BlockWindow {
   }
   // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
   __device__ u32 rank(u32 words, u32* bases) const {
-    u32 before = 0;
-    for (u32 tile = 0; tile < words; tile += THREADS) {
-      const u32 i = tile + threadIdx.x;
-      u32 total;
-      const u32 at = before + team().exclusive_sum(i < words ? u32(__popc(bits()[i])) : 0u, total);
-      if (i < words) bases[i] = at;
-      before += total;
+    // A run of words a thread, of odd length so that threads meet in few banks.
+    const u32 run = (words + THREADS - 1) / THREADS | 1, begin = threadIdx.x * run;
+    const u32 end = begin + run < words ? begin + run : words;
+    u32 n = 0;
+    for (u32 i = begin; i < end; i++) n += __popc(bits()[i]);
+    u32 total, at = team().exclusive_sum(n, total);
+    for (u32 i = begin; i < end; i++) {
+      bases[i] = at;
+      at += __popc(bits()[i]);
     }
     __syncthreads();
-    return before;
+    return total;
   }
   __device__ u32 position(const u32* bases, u32 at) const {
     return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
   }
-  // f(column of the window, rank) for every column seen: a warp a word, a lane a column.
-  template <class F> __device__ void for_seen(u32 words, const u32* bases, F f) const {
-    for (u32 w = threadIdx.x / 32; w < words; w += warps) {
-      const u32 word = bits()[w];
-      if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+  // f(column of the window, rank) for every one of `count` columns seen: a warp a word and a lane a column where words are
+  // well filled, else a thread a word.
+  template <class F> __device__ void for_seen(u32 words, u32 count, const u32* bases, F f) const {
+    if (u64(words) * 8 <= count) {
+      for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+        const u32 word = bits()[w];
+        if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+      }
+    } else {
+      for (u32 w = threadIdx.x; w < words; w += THREADS) {
+        u32 at = bases[w];
+        for (u32 word = bits()[w]; word; word &= word - 1) f(w * 32 + __ffs(word) - 1, at++);
+      }
     }
   }
 };
