@@ -9,6 +9,7 @@ pub mod buffer;
 pub mod cache;
 pub mod context;
 mod device_csr;
+mod lanes;
 pub mod launch;
 mod log;
 pub mod module;
