@@ -202,7 +202,7 @@ pub const SM_90: Tuning = Tuning {
     spmv_block: 256,
     spmv_long: 4096,
     table_optimism: 8,
-    warp_products: 2048,
+    warp_products: 8192,
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
