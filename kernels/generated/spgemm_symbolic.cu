@@ -283,6 +283,7 @@ namespace user {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 }  // namespace flag
@@ -297,6 +298,18 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
+constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -306,10 +319,11 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -333,6 +347,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
+constexpr u32 esc = 3136, window = 576, block = 1328;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -734,26 +749,41 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
+// `class_table + t` is table size t of the tuning numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_window = class_esc + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 3,
+  class_count = class_table + 5
+};
 
-// The control block: u64[128] in global memory, zeroed before the analysis.
+// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
   control_products = 0,   // products of all rows
   control_largest = 1,    // products of the largest row
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
-  control_units = 8,      // [class] rows of each class
-  control_begin = 24,     // [class] the first of them in `units`
-  control_cursor = 40,    // [class] listed so far
-  control_spilled = 56,   // [table] rows that did not fit the table before
-  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
-  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
-  control_sums = 80,      // from here the same three lists again, for the numeric phase
-  sums_units = 80,
-  sums_begin = 96,
-  sums_cursor = 112,
+  control_staged = 5,     // room for the rows that are made in one pass
+  control_spilled = 8,    // [table] rows that did not fit the table before
+  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_units = 32,     // [class] rows of each class
+  control_begin = 64,     // [class] the first of them in `units`
+  control_cursor = 96,    // [class] listed so far
+  sums_units = 128,       // the same three lists again, for the numeric phase
+  sums_begin = 160,
+  sums_cursor = 192,
 };
 
 // How a row came out of the symbolic phase: the table it fitted, or …
@@ -772,8 +802,9 @@ struct Part {
   u32 row, low, high, before, slice, slices;
 };
 
-// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
 
 // A part's share of products: rows with more are cut.
 __device__ inline u64 product_share(u64 total) {
@@ -823,17 +854,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -850,6 +890,8 @@ __device__ inline u32 warp_or(u32 x) {
   return x;
 #endif
 }
+
+__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
@@ -872,17 +914,43 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     parts = (share.warps - u32(taking) + n - 1) / n;
   }
   for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
+    const Position round = Position(a_begin + taking * size);
+    Position begin = 0, left = 0;
+    if (lane_id() < size && taking * size + lane_id() < entries) {
       const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
+      begin = Position(b.offsets[k]);
+      Position end = Position(b.offsets[k + 1]);
       if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
+    }
+    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
+    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
+    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
+      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
+      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
+      for (u32 e = 0; e < n;) {
+        Batch<BATCH> batch;
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          while (p >= length && e < n) {
+            e++;
+            from = shuffle(begin, e & 31);
+            length = e < n ? shuffle(left, e & 31) : 0;
+            p = part * 32;
+          }
+          batch.active[t] = p + lane_id() < length;
+          batch.a[t] = round + e;
+          batch.b[t] = from + p + lane_id();
+          batch.group[t] = 0;
+          batch.groups[t] = 1;
+          p += parts * 32;
+        }
+        f(batch);
+      }
+      continue;
     }
     // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
     const bool huge = __any_sync(full_warp, left >> 26 != 0);
@@ -1204,7 +1272,7 @@ struct Symbolic {
   u64* control;
   const u32* units;
   const u64* slices;
-  u32* spill;                         // u32[rows]
+  u32* spill;                         // u32[2·rows]
   const u32 *products, *first, *last; // from the analysis
   u64* row_counts;
   u32 *row_kinds, *slice_counts;

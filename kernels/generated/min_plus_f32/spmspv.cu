@@ -316,6 +316,7 @@ struct Semiring {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
@@ -332,6 +333,18 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
+constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -341,10 +354,11 @@ constexpr u32 warp_products = 2048;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -368,6 +382,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
+constexpr u32 esc = 4160, window = 832, block = 1408;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -694,7 +709,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 
   // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
+  // By reference: an inactive lane's x has no value, and reading it would be undefined.
+  __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
     if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
@@ -833,17 +849,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -860,6 +885,8 @@ __device__ inline u32 warp_or(u32 x) {
   return x;
 #endif
 }
+
+__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
@@ -882,17 +909,43 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     parts = (share.warps - u32(taking) + n - 1) / n;
   }
   for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
+    const Position round = Position(a_begin + taking * size);
+    Position begin = 0, left = 0;
+    if (lane_id() < size && taking * size + lane_id() < entries) {
       const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
+      begin = Position(b.offsets[k]);
+      Position end = Position(b.offsets[k + 1]);
       if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
+        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
+        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
       }
       left = end - begin;
+    }
+    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
+    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
+    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
+      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
+      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
+      for (u32 e = 0; e < n;) {
+        Batch<BATCH> batch;
+#pragma unroll
+        for (u32 t = 0; t < BATCH; t++) {
+          while (p >= length && e < n) {
+            e++;
+            from = shuffle(begin, e & 31);
+            length = e < n ? shuffle(left, e & 31) : 0;
+            p = part * 32;
+          }
+          batch.active[t] = p + lane_id() < length;
+          batch.a[t] = round + e;
+          batch.b[t] = from + p + lane_id();
+          batch.group[t] = 0;
+          batch.groups[t] = 1;
+          p += parts * 32;
+        }
+        f(batch);
+      }
+      continue;
     }
     // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
     const bool huge = __any_sync(full_warp, left >> 26 != 0);

@@ -1,6 +1,7 @@
 //! A device made ready: its primary context, one stream, its memory pool and what is known about it.
 use super::module::Modules;
 use super::probe::{Driver, probe};
+use super::trace::{Timed, Trace};
 use super::{Buffer, lock};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -48,6 +49,7 @@ pub struct Context {
     properties: Properties,
     pub(super) usage: Usage,
     pub(super) modules: Modules,
+    pub(super) trace: Trace,
 }
 
 // SAFETY: the driver's handles may be used from any thread; `bind` makes the context current before each use.
@@ -114,6 +116,7 @@ impl Context {
             raw,
             stream: std::ptr::null_mut(),
             pool: None,
+            trace: Trace::default(),
             properties,
             usage: Usage::default(),
             modules: Modules::default(),
@@ -177,6 +180,19 @@ impl Context {
 
     pub(super) fn stream(&self) -> CUstream {
         self.stream
+    }
+
+    /// The stream's handle (a `CUstream`), for libraries that take one: what they start on it happens in order with ours.
+    pub fn raw_stream(&self) -> *mut std::ffi::c_void {
+        self.stream.cast()
+    }
+
+    /// Makes the context current on this thread, for libraries that work on the current one.
+    ///
+    /// # Errors
+    /// `Driver`.
+    pub fn make_current(&self) -> Result<()> {
+        self.bind("make context current")
     }
 
     /// The device's number.
@@ -294,6 +310,17 @@ impl Context {
         // SAFETY: both recorded, the later one completed.
         self.check(OPERATION, unsafe { (self.driver.api.event_elapsed_time)(&mut milliseconds, start.raw, end.raw) })?;
         Ok((result, f64::from(milliseconds)))
+    }
+
+    /// What `work` launches through this handle, each timed by itself: every launch is waited for.
+    ///
+    /// # Errors
+    /// Those of `work`; `Driver`.
+    pub fn trace<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Vec<Timed>)> {
+        self.trace.begin();
+        let result = work();
+        let launches = self.trace.end();
+        Ok((result?, launches))
     }
 
     /// Device memory for `count` values of `T`, contents unspecified.

@@ -1,5 +1,6 @@
 //! Starting a kernel: grid, block, shared memory and arguments, checked before the driver sees them.
 use super::buffer::same_handle;
+use super::trace::Timed;
 use super::{Buffer, Kernel};
 use crate::error::{Error, Result};
 use bytemuck::Pod;
@@ -194,7 +195,7 @@ impl<'a> Launch<'a> {
         let context = self.kernel.context();
         // SAFETY: limits checked above; the driver copies the arguments before it returns; what the kernel does with
         // them is the caller's promise.
-        let status = unsafe {
+        let mut start = || unsafe {
             (context.driver().api.launch_kernel)(
                 self.kernel.raw(),
                 gx as u32,
@@ -208,6 +209,14 @@ impl<'a> Launch<'a> {
                 addresses.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
+        };
+        let status = if context.trace.is_on() {
+            let (status, ms) = context.time(|| Ok(start()))?;
+            let (kernel, threads) = (name.to_owned(), threads as u64);
+            context.trace.add(Timed { kernel, blocks: gx * gy * gz, threads, shared: self.shared, ms });
+            status
+        } else {
+            start()
         };
         // A launch takes memory for the stacks of all threads that can be resident.
         let p = context.properties();

@@ -17,6 +17,8 @@ mod nvrtc_search;
 pub mod probe;
 mod product;
 mod program;
+mod spgemm;
+mod trace;
 mod vector;
 
 pub(crate) use backend::Cuda;
@@ -27,6 +29,7 @@ pub use launch::{Argument, Launch};
 pub use module::{Kernel, Source};
 pub use nvrtc::{Compiled, Image, compile_for};
 pub use probe::{Unavailable, probe};
+pub use trace::Timed;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
