@@ -58,7 +58,11 @@ pub(super) fn push<X: Scalar, A: Scalar, S: Semiring<X, A>>(
         };
         scatter::<X, A, S>(x, a, positions, part, sums, met);
     };
-    if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
+    if parts.len() < 2 {
+        parts.iter().for_each(one)
+    } else {
+        parts.par_iter().with_max_len(1).for_each(one)
+    }
     // SAFETY: the parts cover every column.
     let (sums, met) = unsafe { (written(sums, n), written(met, n)) };
     gathered(operation, &x.pattern, sums, &met)
@@ -130,7 +134,12 @@ fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usi
 }
 
 /// The sums of the columns that were met.
-fn gathered<T: Scalar>(operation: &'static str, x: &std::sync::Arc<Pattern>, sums: Vec<T>, met: &[bool]) -> Result<HostCsr<T>> {
+fn gathered<T: Scalar>(
+    operation: &'static str,
+    x: &std::sync::Arc<Pattern>,
+    sums: Vec<T>,
+    met: &[bool],
+) -> Result<HostCsr<T>> {
     const PIECE: usize = 1 << 14;
     let n = met.len();
     let count = |piece: &[bool]| piece.iter().map(|m| *m as usize).sum::<usize>();
