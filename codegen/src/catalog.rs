@@ -73,6 +73,16 @@ templates! {
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
+    /// A function of every entry: new values, or which entries stay.
+    Map = "map", semiring false, functions ["f"], types [], flags ["positional"], numbers ["select" = 0];
+    /// Two matrices entry by entry. `rule`: 0 union, 1 intersection, 2 accumulate, 3 overwrite.
+    Merge = "merge", semiring false, functions ["combine"], types [], flags ["masked", "complement", "replace"], numbers ["rule" = 0];
+    /// Sums of rows and of everything.
+    Reduce = "reduce", semiring false, functions ["reduce"], types [], flags [], numbers ["chunk" = 8192];
+    /// Entries moved: transposed, selected, extracted, sorted.
+    Arrange = "arrange", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Duplicates folded.
+    Build = "build", semiring false, functions ["fold"], types [], flags [], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
 }
@@ -108,6 +118,7 @@ macro_rules! parts {
 
 parts! {
     "part/accumulate.cuh"
+    "part/entries.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spgemm_block.cuh"

@@ -1,6 +1,7 @@
 // z = f(x, i, j, y) at every entry: new values, or which entries stay. CSR: u64 offsets, u32 columns ascending in each row.
 // Launch: 1-D blocks of tuning::primitive_block threads, a thread an entry. flag::positional: f looks at i or j; without it
-// offsets, indices and ids are not read. Null ids: places are their own names. Deterministic.
+// offsets, indices and ids are not read. Null ids: places are their own names. number::select: 1 for the
+// second kernel, whose f gives bool. Deterministic.
 #include "part/entries.cuh"
 
 namespace oplus {
@@ -22,6 +23,7 @@ __device__ inline F::Output evaluate(u64 rows, const u64* offsets, u64 n, const 
   return F::apply(values[e < n ? e : 0], i, j, y);
 }
 
+#if OPLUS_NUMBER_select == 0
 // out[e] = f.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 map_apply(u64 rows, const u64* offsets, u64 n, const u32* indices, const X* values, Y y, const u64* i_ids,
@@ -31,6 +33,7 @@ map_apply(u64 rows, const u64* offsets, u64 n, const u32* indices, const X* valu
   if (e < n) out[e] = z;
 }
 
+#else
 // keep[e] = 1 where f holds.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 map_mark(u64 rows, const u64* offsets, u64 n, const u32* indices, const X* values, Y y, const u64* i_ids,
@@ -39,5 +42,6 @@ map_mark(u64 rows, const u64* offsets, u64 n, const u32* indices, const X* value
   const bool z = bool(evaluate(rows, offsets, n, indices, values, y, i_ids, j_ids, e));
   if (e < n) keep[e] = z;
 }
+#endif
 
 }  // namespace oplus

@@ -4,8 +4,10 @@
 
 namespace oplus {
 
-typedef function::reduce Monoid;
-typedef Monoid::Input0 V;
+struct Monoid : function::reduce {
+  static __device__ Output add(Output x, Output y) { return function::reduce::apply(x, y); }
+};
+typedef Monoid::Output V;
 
 // ⊕ of values[begin .. end) in a group of WIDTH lanes, valid in its lane 0. All lanes of the warp call.
 template <u32 WIDTH> __device__ inline Partial<V> run_sum(const V* values, u64 begin, u64 end) {

@@ -1,8 +1,10 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
+use super::arrange;
+use super::elementwise::{self, Call, Rule};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Context, DeviceCsr, DevicePattern};
-use crate::algebra::scalar::from_bytes;
+use super::{Buffer, Context, DeviceCsr, DevicePattern};
+use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::*;
 use crate::backend::cpu::Cpu;
 use crate::backend::host::HostCsr;
@@ -12,6 +14,7 @@ use crate::error::Result;
 use crate::operation::Accumulate;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
+use oplus_codegen::text::OperatorText;
 use std::sync::Arc;
 
 /// One GPU.
@@ -28,7 +31,19 @@ impl Cuda {
     fn device(&self) -> Device {
         self.context.device()
     }
-    /// An operation without kernels of its own yet: on the host, between two copies.
+    fn merge<T: Scalar>(
+        &self,
+        rule: Rule,
+        text: FunctionText,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        mask: Option<&Mask>,
+        replace: bool,
+    ) -> Result<DeviceCsr<T>> {
+        let (pattern, values) = elementwise::merge(&self.context, rule, text, a, b, mask, replace)?;
+        Ok(DeviceCsr::new(pattern, values))
+    }
+    /// Beyond what the device's sort counts: on the host, between two copies.
     fn on_host<T: Scalar>(&self, run: impl FnOnce(&Cpu) -> Result<HostCsr<T>>) -> Result<DeviceCsr<T>> {
         DeviceCsr::upload(&self.context, &run(&Cpu)?)
     }
@@ -49,6 +64,14 @@ fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
         terminal,
         M::ATOMIC,
     )
+}
+
+fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(name: &'static str) -> FunctionText {
+    FunctionText::new(name, vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
+}
+
+fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
+    FunctionText::new("f", vec![A::TEXT, i64::TEXT, i64::TEXT, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;
@@ -138,14 +161,14 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.union::<T, F>(&a.download()?, &b.download()?))
+        self.merge(Rule::Union, binary_text::<T, T, F>("combine"), operand(a), operand(b), None, false)
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        self.on_host(|cpu| cpu.intersection::<A, B, F>(&a.download()?, &b.download()?))
+        self.merge(Rule::Intersection, binary_text::<A, B, F>("combine"), operand(a), operand(b), None, false)
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -153,7 +176,9 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
-        self.on_host(|cpu| cpu.apply::<A, Y, F>(&a.download()?, y, at))
+        let call = Call { f: index_text::<A, Y, F>(), thunk: as_bytes(std::slice::from_ref(&y)), at };
+        let values = elementwise::apply(&self.context, operand(a), call)?;
+        Ok(DeviceCsr::sharing(a.pattern.clone(), values))
     }
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
         &self,
@@ -161,16 +186,27 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<A>> {
-        self.on_host(|cpu| cpu.select::<A, Y, F>(&a.download()?, y, at))
+        let call = Call { f: index_text::<A, Y, F>(), thunk: as_bytes(std::slice::from_ref(&y)), at };
+        let (pattern, values) = elementwise::select(&self.context, operand(a), call)?;
+        Ok(DeviceCsr::new(pattern, values))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.reduce_rows::<T, M>(&a.download()?))
+        let text = monoid_text::<T, M>("reduce");
+        let (pattern, values) = elementwise::reduce_rows(&self.context, &a.pattern, &a.values, text)?;
+        Ok(DeviceCsr::new(pattern, values))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
-        Cpu.reduce::<T, M>(&a.download()?)
+        match elementwise::reduce(&self.context, a.nnz(), &a.values, monoid_text::<T, M>("reduce"))? {
+            None => Ok(None),
+            Some(bytes) => Ok(from_bytes("reduce", &bytes)?.first().copied()),
+        }
     }
     fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.transpose(&a.download()?))
+        if a.nnz() > arrange::MOST {
+            return self.on_host(|cpu| cpu.transpose(&a.download()?));
+        }
+        let (pattern, values) = arrange::transpose(&self.context, &a.pattern, &T::TEXT, &a.values)?;
+        Ok(DeviceCsr::new(pattern, values))
     }
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,
@@ -180,10 +216,16 @@ impl Backend for Cuda {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
-        match Cpu.build::<T, F>(shape, rows, columns, values, refuse)? {
-            Ok(host) => self.upload(&host).map(Ok),
-            Err(position) => Ok(Err(position)),
+        if rows.len() as u64 >= arrange::MOST {
+            return match Cpu.build::<T, F>(shape, rows, columns, values, refuse)? {
+                Ok(host) => self.upload(&host).map(Ok),
+                Err(position) => Ok(Err(position)),
+            };
         }
+        let values = Buffer::from_host(&self.context, as_bytes(values))?;
+        let fold = binary_text::<T, T, F>("fold");
+        let built = arrange::build(&self.context, shape, rows, columns, &values, fold, refuse)?;
+        Ok(built.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
     }
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         &self,
@@ -192,14 +234,14 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        let mask = match mask {
-            Some(m) => Some(MaskOn { pattern: self.download_pattern(&m.pattern)?, complement: m.complement }),
-            None => None,
-        };
-        self.on_host(|cpu| cpu.write::<C, T, F>(&c.download()?, &t.download()?, mask.as_ref(), replace))
+        const SECOND: OperatorText = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let rule = if F::TEXT.is_some() { Rule::Accumulate } else { Rule::Overwrite };
+        let text = FunctionText::new("combine", vec![C::TEXT, T::TEXT], C::TEXT, F::TEXT.unwrap_or(SECOND));
+        self.merge(rule, text, operand(c), operand(t), mask, replace)
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.extract_rows(&a.download()?, rows))
+        let (pattern, values) = arrange::extract_rows(&self.context, &a.pattern, &T::TEXT, &a.values, rows)?;
+        Ok(DeviceCsr::new(pattern, values))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;

@@ -32,7 +32,7 @@ impl Lanes {
         let mut lanes =
             Lanes { streams: [null; LANES], ends: [std::ptr::null_mut(); LANES], begin: std::ptr::null_mut() };
         let mut make = || -> Result<()> {
-            // SAFETY (all): the context is current; valid places to write to.
+            // SAFETY: the context is current; a valid place to write to.
             context.check(OPERATION, unsafe { (api.event_create)(&mut lanes.begin, NO_TIMING) })?;
             for lane in 0..LANES {
                 // SAFETY: as above.

@@ -4,11 +4,13 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
+mod arrange;
 mod backend;
 pub mod buffer;
 pub mod cache;
 pub mod context;
 mod device_csr;
+mod elementwise;
 mod lanes;
 pub mod launch;
 mod log;

@@ -74,7 +74,7 @@ pub(super) fn compact(
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
-fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
+pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
     if n == 0 {
         return scan_in_place(context, starts, 0, None);
     }

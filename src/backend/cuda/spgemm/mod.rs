@@ -6,6 +6,7 @@
 mod analysis;
 mod reduce;
 
+use super::arrange::opaque;
 use super::lanes::Fork;
 use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
 use super::program::{Program, resident, scan_in_place, tuning};
@@ -14,7 +15,6 @@ use crate::backend::Positions;
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use analysis::{Limits, PerRow, Work, analyze};
-use oplus_codegen::text::ScalarText;
 use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
@@ -317,9 +317,10 @@ impl Run<'_> {
             let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
             let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
-            // SAFETY: as above.
             match to {
+                // SAFETY: as above.
                 Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?)? },
+                // SAFETY: as above.
                 None => unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? },
             }
         }
@@ -492,17 +493,4 @@ impl Run<'_> {
         // SAFETY: as above.
         unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
     }
-}
-
-/// A number of the same size for values that are only moved, so that few modules serve all; itself where there
-/// is none.
-fn opaque(scalar: &ScalarText) -> ScalarText {
-    let name = match scalar.size {
-        1 => "u8",
-        2 => "u16",
-        4 => "u32",
-        8 => "u64",
-        _ => return *scalar,
-    };
-    ScalarText { name, definition: "", size: scalar.size }
 }
