@@ -76,7 +76,7 @@ pub(super) fn transpose(
     let (keys, numbers) =
         (Buffer::alloc_for::<u64>(context, n as usize)?, Buffer::alloc_for::<u32>(context, n as usize)?);
     let ((grid, block), rows) = (each(context, n), a.nrows as u64);
-    // SAFETY (all): parameters as `arrange.cu` lists them, buffers of the sizes it asks for.
+    // SAFETY: parameters as `arrange.cu` lists them, buffers of the sizes it asks for.
     unsafe {
         let kernel = program.kernel("arrange_columns")?;
         kernel.launch(grid, block, 0).arg(n).arg(&a.indices).arg(&keys).arg(&numbers).run()?;
@@ -176,7 +176,7 @@ pub(super) fn build(
     let (keys, numbers) =
         (Buffer::alloc_for::<u64>(context, n as usize)?, Buffer::alloc_for::<u32>(context, n as usize)?);
     let (grid, block) = each(context, n);
-    // SAFETY (all): parameters as `arrange.cu` and `build.cu` list them, buffers of the sizes they ask for.
+    // SAFETY: parameters as `arrange.cu` and `build.cu` list them, buffers of the sizes they ask for.
     unsafe {
         let kernel = program.kernel("arrange_positions")?;
         kernel.launch(grid, block, 0).arg(n).arg(&rows).arg(&columns).arg(&keys).arg(&numbers).run()?;

@@ -108,8 +108,8 @@ impl<'a> Fork<'a> {
             let api = &self.context.driver().api;
             self.context.bind("wait for event")?;
             // SAFETY: our event and stream.
-            self.context
-                .check("wait for event", unsafe { (api.stream_wait_event)(lanes.streams[lane], lanes.begin, 0) })?;
+            let status = unsafe { (api.stream_wait_event)(lanes.streams[lane], lanes.begin, 0) };
+            self.context.check("wait for event", status)?;
         }
         Ok(lanes.streams[lane])
     }
