@@ -327,6 +327,10 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 entry_items = 8;
+constexpr u32 reduce_tile = 2048;
+constexpr u32 reduce_serial = 64;
+constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
@@ -1365,7 +1369,7 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 template <u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
   static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS, slots = SLOTS;
   static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
-  static constexpr u32 values = BYTES / (sizeof(C) + state) / 32 * 32;
+  static constexpr u32 values = BYTES / (Semiring::constant ? 1 : sizeof(C) + state) / 32 * 32;
 };
 template <u32 T> struct TableSize;
 #define OPLUS_TABLE_SIZE(T) \

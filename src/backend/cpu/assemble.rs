@@ -159,12 +159,17 @@ pub(super) fn assemble<T: Copy + Send + Sync, W: Default>(
         return in_order(operation, (nrows, ncols), bound, blocks, kernel);
     }
     // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
-    let room = usize::try_from(bound).ok().and_then(|n| Some((unwritten(operation, n).ok()?, unwritten(operation, n).ok()?)));
+    let room =
+        usize::try_from(bound).ok().and_then(|n| Some((unwritten(operation, n).ok()?, unwritten(operation, n).ok()?)));
     let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
     let line = Line::new(operation, blocks.len())?;
     let (mut indices, mut values) = room.unwrap_or_default();
     let roomy = indices.len() as u64 >= bound;
-    let target = Target { indices: Shared::new(&mut indices), values: Shared::new(&mut values), offsets: Shared::new(&mut offsets) };
+    let target = Target {
+        indices: Shared::new(&mut indices),
+        values: Shared::new(&mut values),
+        offsets: Shared::new(&mut offsets),
+    };
     let pending: Vec<Result<Vec<(usize, Rows<T>)>>> = (0..rayon::current_num_threads().min(blocks.len()))
         .into_par_iter()
         .with_max_len(1)
@@ -265,7 +270,13 @@ impl Line {
         let (mut counts, mut starts) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
         counts.resize_with(n, || AtomicU64::new(UNKNOWN));
         starts.resize_with(n, || AtomicU64::new(UNKNOWN));
-        Ok(Self { next: AtomicUsize::new(0), failed: AtomicBool::new(false), counts, starts, front: Mutex::new((0, 0)) })
+        Ok(Self {
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            counts,
+            starts,
+            front: Mutex::new((0, 0)),
+        })
     }
     fn start(&self, b: usize) -> Option<u64> {
         let start = self.starts[b].load(Ordering::Acquire);
@@ -298,7 +309,10 @@ impl Line {
             }
             let mut rows: Rows<T> = free.pop().unwrap_or_default();
             rows.clear();
-            if let Err(e) = rows.reserve_rows(operation, blocks[b].rows.len()).and_then(|()| kernel(&blocks[b], &mut rows, &mut scratch)) {
+            if let Err(e) = rows
+                .reserve_rows(operation, blocks[b].rows.len())
+                .and_then(|()| kernel(&blocks[b], &mut rows, &mut scratch))
+            {
                 break Err::<(), Error>(e);
             }
             self.finish(b, rows.indices.len() as u64);

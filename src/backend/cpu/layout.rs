@@ -24,7 +24,11 @@ fn distribute(
     for _ in chunks {
         counts.push(memory::filled(operation, keys, 0u64)?);
     }
-    counts.par_iter_mut().with_max_len(1).zip(chunks).for_each(|(counts, chunk)| each(chunk, &mut |key| counts[key] += 1));
+    counts
+        .par_iter_mut()
+        .with_max_len(1)
+        .zip(chunks)
+        .for_each(|(counts, chunk)| each(chunk, &mut |key| counts[key] += 1));
     let mut starts = memory::filled(operation, keys + 1, 0u64)?;
     let mut sum = 0;
     for key in 0..keys {
@@ -145,7 +149,9 @@ fn sort_triplets<'a>((nrows, _): (usize, usize), rows: &[u32], columns: &'a [u32
     let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|p| p * size..n.min((p + 1) * size)).collect();
     let mut order = unwritten::<u64>(operation, n)?;
     let target = Shared::new(&mut order);
-    let each = |chunk: &Range<usize>, count: &mut dyn FnMut(usize)| rows[chunk.clone()].iter().for_each(|r| count(*r as usize));
+    let each = |chunk: &Range<usize>, count: &mut dyn FnMut(usize)| {
+        rows[chunk.clone()].iter().for_each(|r| count(*r as usize))
+    };
     let put = |chunk: &Range<usize>, next: &mut [u64]| {
         for e in chunk.clone() {
             let to = &mut next[rows[e] as usize];
@@ -195,8 +201,13 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
         }
     };
     let before = |r: usize| shape.offsets[r] + r as u64;
-    let blocks = partition(operation, (shape.nrows, shape.ncols), target(before(shape.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    if blocks.len() < 2 { blocks.iter().for_each(copy) } else { blocks.par_iter().for_each(copy) }
+    let blocks =
+        partition(operation, (shape.nrows, shape.ncols), target(before(shape.nrows)), &before, &|_, _| Ok(Vec::new()))?;
+    if blocks.len() < 2 {
+        blocks.iter().for_each(copy)
+    } else {
+        blocks.par_iter().for_each(copy)
+    }
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern { indices, ..shape }, values))

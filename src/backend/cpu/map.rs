@@ -12,7 +12,11 @@ use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(a: &HostCsr<A>, y: Y, at: &Positions) -> Result<HostCsr<F::Out>> {
+pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+    a: &HostCsr<A>,
+    y: Y,
+    at: &Positions,
+) -> Result<HostCsr<F::Out>> {
     let operation = "apply";
     let mut values = unwritten::<F::Out>(operation, a.values.len())?;
     let target = Shared::new(&mut values);
@@ -30,7 +34,11 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(a: &HostCsr<A>,
         }
     };
     let blocks = entry_blocks(operation, &[&a.pattern])?;
-    if blocks.len() < 2 { blocks.iter().for_each(fill) } else { blocks.par_iter().for_each(fill) }
+    if blocks.len() < 2 {
+        blocks.iter().for_each(fill)
+    } else {
+        blocks.par_iter().for_each(fill)
+    }
     let n = values.len();
     // SAFETY: the blocks cover every entry.
     let values = unsafe { written(values, n) };

@@ -68,7 +68,10 @@ fn meet<A: Scalar, B: Scalar, C: Scalar>(
     Ok(())
 }
 
-pub(super) fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &HostCsr<A>, b: &HostCsr<B>) -> Result<HostCsr<F::Out>> {
+pub(super) fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+) -> Result<HostCsr<F::Out>> {
     let operation = "ewise_mult";
     let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {

@@ -120,7 +120,12 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
 
 /// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
 #[inline(always)]
-fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, scratch: &mut Scratch<S::Out>) {
+fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    scratch: &mut Scratch<S::Out>,
+) {
     let b = &job.b.pattern;
     // Columns that have a sum.
     let mut summed = 0..0u32;
@@ -152,7 +157,12 @@ fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Bloc
 }
 
 #[inline(always)]
-fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, scratch: &mut Scratch<S::Out>) {
+fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    scratch: &mut Scratch<S::Out>,
+) {
     let b = &job.b.pattern;
     for e in job.a.pattern.range(i) {
         let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
@@ -219,7 +229,12 @@ pub(super) fn dot_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                     for (k, x) in columns.iter().zip(values) {
                         from += below(&inner[from..], *k);
                         if inner.get(from) == Some(k)
-                            && grow_sum::<A, B, S>(&mut sum, *x, right[from], at::<A, B, S>(job.at, i, *k as usize, *j as usize))
+                            && grow_sum::<A, B, S>(
+                                &mut sum,
+                                *x,
+                                right[from],
+                                at::<A, B, S>(job.at, i, *k as usize, *j as usize),
+                            )
                         {
                             break;
                         }

@@ -76,8 +76,15 @@ pub(super) fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 }
 
 /// The pattern of a product.
-fn structural(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, transposed_b: bool) -> Result<Arc<Pattern>> {
-    let turned = if transposed_b { Some(transpose::<()>(b, &memory::filled(operation, b.nnz(), ())?)?.0) } else { None };
+fn structural(
+    operation: &'static str,
+    a: &Pattern,
+    b: &Pattern,
+    mask: OnMask,
+    transposed_b: bool,
+) -> Result<Arc<Pattern>> {
+    let turned =
+        if transposed_b { Some(transpose::<()>(b, &memory::filled(operation, b.nnz(), ())?)?.0) } else { None };
     let b = turned.as_ref().unwrap_or(b);
     let plan = scattered(operation, a, b, mask)?;
     let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut (Columns, Vec<u32>)| {

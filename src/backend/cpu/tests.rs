@@ -270,9 +270,7 @@ fn entry_wise<T: Sample + Number>(
         each(&|d| apply_second(&a[d], multiply, thunk).eval().unwrap());
         each(&|d| extract_rows(&a[d], &rows).eval().unwrap());
         same(&apply_index(&a[0], DiagIndex, 2).eval().unwrap(), &apply_index(&a[1], DiagIndex, 2).eval().unwrap());
-        for (structural, complement, replace) in
-            (0..8).map(|bits: u8| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0))
-        {
+        for (structural, complement, replace) in (0..8).map(|bits: u8| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
             let mask = |d: usize| {
                 let mask: Mask = if structural { masks[d].structure() } else { masks[d].as_mask() };
                 if complement { mask.complement() } else { mask }

@@ -15,7 +15,10 @@ use std::mem::MaybeUninit;
 pub(super) fn row_blocks(operation: &'static str, a: &Pattern) -> Result<Vec<Block>> {
     let before = |r: usize| a.offsets[r] + r as u64;
     let blocks = partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    Ok(blocks.into_iter().map(|b| Block { rows: 0..1, columns: b.rows.start as u32..b.rows.end as u32, whole: false }).collect())
+    Ok(blocks
+        .into_iter()
+        .map(|b| Block { rows: 0..1, columns: b.rows.start as u32..b.rows.end as u32, whole: false })
+        .collect())
 }
 
 /// A vector by index: values where they are present.

@@ -6,17 +6,24 @@
 mod api;
 mod backend;
 pub mod buffer;
+mod build;
 pub mod cache;
 pub mod context;
 mod device_csr;
+mod entries;
 pub mod launch;
 mod log;
+mod map;
+mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 pub mod probe;
 mod product;
 mod program;
+mod reduce;
+mod sort;
+mod transpose;
 mod vector;
 
 pub(crate) use backend::Cuda;
