@@ -73,18 +73,23 @@ templates! {
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
-    /// A function of every entry: new values, or which entries stay.
-    Map = "map", semiring false, functions ["f"], types [], flags ["positional"], numbers ["select" = 0];
-    /// Two matrices entry by entry. `rule`: 0 union, 1 intersection, 2 accumulate, 3 overwrite.
-    Merge = "merge", semiring false, functions ["combine"], types [], flags ["masked", "complement", "replace"], numbers ["rule" = 0];
-    /// Sums of rows and of everything.
-    Reduce = "reduce", semiring false, functions ["reduce"], types [], flags [], numbers ["chunk" = 8192];
-    /// Entries moved: transposed, selected, extracted, sorted.
-    Arrange = "arrange", semiring false, functions [], types ["V"], flags [], numbers [];
-    /// Duplicates folded.
-    Build = "build", semiring false, functions ["fold"], types [], flags [], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Offsets, keys and marks of entries.
+    Structure = "structure", semiring false, functions [], types [], flags [], numbers [];
+    /// Entries moved as they are.
+    Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
+    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace"],
+        numbers ["kind" = 0];
+    /// Two matrices' entries merged: columns and values.
+    MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
+    /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
+    Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
+    /// Triplets of equal position folded.
+    Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Sums of rows and of everything.
+    Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }
 
 macro_rules! kernels {
@@ -97,16 +102,19 @@ macro_rules! kernels {
 kernels! {
     "portable.cuh"
     "thread/search.cuh"
+    "thread/rank.cuh"
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
     "warp/sort_many.cuh"
+    "warp/search.cuh"
     "block/team.cuh"
     "block/sort.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
+    "device/rows.cuh"
 }
 
 macro_rules! parts {
@@ -118,7 +126,7 @@ macro_rules! parts {
 
 parts! {
     "part/accumulate.cuh"
-    "part/entries.cuh"
+    "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spgemm_block.cuh"

@@ -1,8 +1,9 @@
 // Vectors between their forms: sparse (ascending u32 indices and values) and bitmap (a bit an index, dense values).
 // `V` is the value type. Blocks of tuning::primitive_block threads; deterministic.
-#include "part/entries.cuh"
 
 namespace oplus {
+
+__device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // present is zero before. Launch: ceil(count / block) blocks. `values` and `dense` may be null: bits only.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

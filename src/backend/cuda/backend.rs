@@ -1,20 +1,17 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
-use super::arrange;
-use super::elementwise::{self, Call, Rule};
+use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Buffer, Context, DeviceCsr, DevicePattern};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::*;
-use crate::backend::cpu::Cpu;
 use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operation::Accumulate;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
-use oplus_codegen::text::OperatorText;
 use std::sync::Arc;
 
 /// One GPU.
@@ -31,26 +28,23 @@ impl Cuda {
     fn device(&self) -> Device {
         self.context.device()
     }
-    fn merge<T: Scalar>(
-        &self,
-        rule: Rule,
-        text: FunctionText,
-        a: Operand<'_>,
-        b: Operand<'_>,
-        mask: Option<&Mask>,
-        replace: bool,
-    ) -> Result<DeviceCsr<T>> {
-        let (pattern, values) = elementwise::merge(&self.context, rule, text, a, b, mask, replace)?;
-        Ok(DeviceCsr::new(pattern, values))
-    }
-    /// Beyond what the device's sort counts: on the host, between two copies.
-    fn on_host<T: Scalar>(&self, run: impl FnOnce(&Cpu) -> Result<HostCsr<T>>) -> Result<DeviceCsr<T>> {
-        DeviceCsr::upload(&self.context, &run(&Cpu)?)
-    }
 }
 
 fn operand<T>(a: &DeviceCsr<T>) -> Operand<'_> {
     Operand { pattern: &a.pattern, values: &a.values }
+}
+
+fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCsr<T>> {
+    parts.map(|(pattern, values)| DeviceCsr::new(pattern, values))
+}
+
+fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> FunctionText {
+    FunctionText::new("op", vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
+}
+
+fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
+    let place = <i64 as Scalar>::TEXT;
+    FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
 fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
@@ -64,14 +58,6 @@ fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
         terminal,
         M::ATOMIC,
     )
-}
-
-fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(name: &'static str) -> FunctionText {
-    FunctionText::new(name, vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
-}
-
-fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
-    FunctionText::new("f", vec![A::TEXT, i64::TEXT, i64::TEXT, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;
@@ -161,14 +147,14 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.merge(Rule::Union, binary_text::<T, T, F>("combine"), operand(a), operand(b), None, false)
+        made(merge::merge(&Kind::Union, binary_text::<T, T, F>(), operand(a), operand(b)))
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        self.merge(Rule::Intersection, binary_text::<A, B, F>("combine"), operand(a), operand(b), None, false)
+        made(merge::merge(&Kind::Intersection, binary_text::<A, B, F>(), operand(a), operand(b)))
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -176,9 +162,8 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
-        let call = Call { f: index_text::<A, Y, F>(), thunk: as_bytes(std::slice::from_ref(&y)), at };
-        let values = elementwise::apply(&self.context, operand(a), call)?;
-        Ok(DeviceCsr::sharing(a.pattern.clone(), values))
+        let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        Ok(DeviceCsr::on(a.pattern.clone(), values))
     }
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
         &self,
@@ -186,27 +171,23 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<A>> {
-        let call = Call { f: index_text::<A, Y, F>(), thunk: as_bytes(std::slice::from_ref(&y)), at };
-        let (pattern, values) = elementwise::select(&self.context, operand(a), call)?;
-        Ok(DeviceCsr::new(pattern, values))
+        let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        if kept == a.nnz() {
+            return Ok(a.clone());
+        }
+        made(entries::compact(A::TEXT, operand(a), &marks, kept))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        let text = monoid_text::<T, M>("reduce");
-        let (pattern, values) = elementwise::reduce_rows(&self.context, &a.pattern, &a.values, text)?;
-        Ok(DeviceCsr::new(pattern, values))
+        made(reduce::reduce_rows(monoid_text::<T, M>("op"), operand(a)))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
-        match elementwise::reduce(&self.context, a.nnz(), &a.values, monoid_text::<T, M>("reduce"))? {
+        match reduce::reduce(monoid_text::<T, M>("op"), operand(a))? {
             None => Ok(None),
             Some(bytes) => Ok(from_bytes("reduce", &bytes)?.first().copied()),
         }
     }
     fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        if a.nnz() > arrange::MOST {
-            return self.on_host(|cpu| cpu.transpose(&a.download()?));
-        }
-        let (pattern, values) = arrange::transpose(&self.context, &a.pattern, &T::TEXT, &a.values)?;
-        Ok(DeviceCsr::new(pattern, values))
+        made(transpose::transpose(T::TEXT, operand(a)))
     }
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,
@@ -216,15 +197,8 @@ impl Backend for Cuda {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
-        if rows.len() as u64 >= arrange::MOST {
-            return match Cpu.build::<T, F>(shape, rows, columns, values, refuse)? {
-                Ok(host) => self.upload(&host).map(Ok),
-                Err(position) => Ok(Err(position)),
-            };
-        }
-        let values = Buffer::from_host(&self.context, as_bytes(values))?;
-        let fold = binary_text::<T, T, F>("fold");
-        let built = arrange::build(&self.context, shape, rows, columns, &values, fold, refuse)?;
+        let fold = binary_text::<T, T, F>();
+        let built = build::build(&self.context, fold, shape, rows, columns, as_bytes(values), refuse)?;
         Ok(built.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
     }
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
@@ -234,14 +208,19 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        const SECOND: OperatorText = OperatorText { parameters: &["_", "y"], expression: "y" };
-        let rule = if F::TEXT.is_some() { Rule::Accumulate } else { Rule::Overwrite };
-        let text = FunctionText::new("combine", vec![C::TEXT, T::TEXT], C::TEXT, F::TEXT.unwrap_or(SECOND));
-        self.merge(rule, text, operand(c), operand(t), mask, replace)
+        if C::TEXT != T::TEXT {
+            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
+            return Err(Error::InvalidValue { operation: "write", reason });
+        }
+        // Without an accumulator values are only moved.
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
+        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some() };
+        made(merge::merge(&kind, op, operand(c), operand(t)))
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
-        let (pattern, values) = arrange::extract_rows(&self.context, &a.pattern, &T::TEXT, &a.values, rows)?;
-        Ok(DeviceCsr::new(pattern, values))
+        made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;

@@ -51,7 +51,7 @@ impl<T> DeviceCsr<T> {
         Self { pattern: Arc::new(pattern), values: Arc::new(values), scalar: PhantomData }
     }
     /// Other values at the same positions.
-    pub(crate) fn sharing(pattern: Arc<DevicePattern>, values: Buffer) -> Self {
+    pub(crate) fn on(pattern: Arc<DevicePattern>, values: Buffer) -> Self {
         Self { pattern, values: Arc::new(values), scalar: PhantomData }
     }
     pub(crate) fn nnz(&self) -> u64 {

@@ -4,24 +4,29 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
-mod arrange;
 mod backend;
 pub mod buffer;
+mod build;
 pub mod cache;
 pub mod context;
 mod device_csr;
-mod elementwise;
+mod entries;
 mod lanes;
 pub mod launch;
 mod log;
+mod map;
+mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 pub mod probe;
 mod product;
 mod program;
+mod reduce;
+mod sort;
 mod spgemm;
 mod trace;
+mod transpose;
 mod vector;
 
 pub(crate) use backend::Cuda;

@@ -6,7 +6,7 @@
 mod analysis;
 mod reduce;
 
-use super::arrange::opaque;
+use super::entries::movable;
 use super::lanes::Fork;
 use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
 use super::program::{Program, resident, scan_in_place, tuning};
@@ -484,7 +484,7 @@ impl Run<'_> {
         if n == 0 {
             return Ok(());
         }
-        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", opaque(&job.semiring.c)));
+        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
         let lanes = (entries / n / 2).max(1).next_power_of_two().min(32) as u32;
         let block = job.tuning.primitive_block;
         let kernel = program.kernel("spgemm_compact")?;
