@@ -37,7 +37,7 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
 }
 
 /// Columns that cut the products of one long row into about equal parts: quantiles of a sample.
-pub(super) fn hub_cuts(operation: &'static str, row: &[u32], b: &Pattern, parts: usize) -> Result<Vec<u32>> {
+fn hub_cuts(operation: &'static str, row: &[u32], b: &Pattern, parts: usize) -> Result<Vec<u32>> {
     let products: usize = row.iter().map(|k| b.range(*k as usize).len()).sum();
     let step = (products / (parts * 64)).max(1);
     let mut sample = memory::with_capacity(operation, products / step + 1)?;
