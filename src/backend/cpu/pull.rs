@@ -55,7 +55,8 @@ fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     first: usize,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
-    let (offsets, indices, values) = (&a.pattern.offsets[first..=first + out.len()], &a.pattern.indices[..], &a.values[..]);
+    let (offsets, indices, values) =
+        (&a.pattern.offsets[first..=first + out.len()], &a.pattern.indices[..], &a.values[..]);
     assert!(a.pattern.ncols <= x.len() && indices.len() == values.len());
     assert!(offsets.is_sorted() && offsets[out.len()] as usize <= indices.len());
     let product = |r: usize, e: usize| {
@@ -148,10 +149,19 @@ fn gathered<T: Scalar>(
         // SAFETY: blocks have disjoint places by the scan of their counts.
         let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
         v.copy_from_slice(&sums[rows.start..rows.start + counts[b]]);
-        let with_entries = rows.filter(|r| a.offsets[*r] < a.offsets[r + 1]);
-        c.iter_mut().zip(with_entries).for_each(|(c, r)| *c = MaybeUninit::new(r as u32));
+        let (mut r, mut kept) = (rows.start, 0);
+        // Each row is written where the next one kept goes: no branch to guess.
+        while kept < c.len() {
+            c[kept] = MaybeUninit::new(r as u32);
+            kept += (a.offsets[r] < a.offsets[r + 1]) as usize;
+            r += 1;
+        }
     };
-    if blocks.len() < 2 { (0..blocks.len()).for_each(one) } else { (0..blocks.len()).into_par_iter().for_each(one) }
+    if blocks.len() < 2 {
+        (0..blocks.len()).for_each(one)
+    } else {
+        (0..blocks.len()).into_par_iter().for_each(one)
+    }
     // SAFETY: each block wrote as many as it counted.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
     Ok(HostCsr::new(Pattern { nrows: 1, ncols: a.nrows, offsets: vec![0, total as u64], indices }, values))

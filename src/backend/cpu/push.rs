@@ -274,7 +274,13 @@ fn bits<T: Scalar>(value: &T) -> u64 {
 }
 
 /// A byte for each column: 0 where there is a product. `None` where every column has one, as the sums show.
-fn unmet<T: Scalar>(operation: &'static str, x: &Pattern, a: &Pattern, sums: &[T], start: T) -> Result<Option<Vec<u8>>> {
+fn unmet<T: Scalar>(
+    operation: &'static str,
+    x: &Pattern,
+    a: &Pattern,
+    sums: &[T],
+    start: T,
+) -> Result<Option<Vec<u8>>> {
     let start = bits(&start);
     // Without a branch, so that the compiler makes vectors of it.
     let any = |piece: &[T]| piece.iter().fold(false, |any, sum| any | (bits(sum) == start));
@@ -299,7 +305,11 @@ fn never_met(operation: &'static str, x: &Pattern, a: &Pattern) -> Result<Vec<u8
             // SAFETY: columns are below ncols in every pattern.
             columns.iter().for_each(|j| unsafe { *unmet.get_unchecked_mut(*j as usize) = 0 });
         };
-        if full { close(&a.indices[range]) } else { x.indices[range].iter().for_each(|k| close(a.row(*k as usize))) }
+        if full {
+            close(&a.indices[range])
+        } else {
+            x.indices[range].iter().for_each(|k| close(a.row(*k as usize)))
+        }
         Ok(unmet)
     };
     if most < 2 {
@@ -336,7 +346,11 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8
         }
     };
     let all = 0..n.div_ceil(PIECE);
-    if n <= SERIAL { all.for_each(one) } else { all.into_par_iter().for_each(one) }
+    if n <= SERIAL {
+        all.for_each(one)
+    } else {
+        all.into_par_iter().for_each(one)
+    }
     // SAFETY: each piece wrote as many as it counted, and each of them was met.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
     Ok(HostCsr::new(Pattern { nrows: 1, ncols: n, offsets: vec![0, total as u64], indices }, values))
