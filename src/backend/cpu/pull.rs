@@ -14,8 +14,13 @@ use std::sync::Arc;
 
 /// Rows at a time: sums of one row wait for each other, those of several do not.
 const ROWS: usize = 4;
-/// Steps between looks at whether sums are final.
-const STEPS: usize = 8;
+/// Rows longer than this are long.
+const LONG: usize = 8;
+
+/// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
+const fn steps<T>() -> usize {
+    if size_of::<T>() == 1 { 8 } else { 64 }
+}
 
 /// t = A ⊕.⊗ x where x has an entry everywhere.
 pub(super) fn pull<A: Scalar, X: Scalar, S: Semiring<A, X>>(
@@ -63,37 +68,40 @@ fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
         S::Multiply::multiply(v, y, at::<A, X, S>(positions, first + r, k as usize, 0))
     };
     let always = matches!(S::Add::terminal(), Terminal::Always);
+    let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let (mut r, mut n) = (0, 0);
     while r < out.len() {
-        let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
-        if !always && r + ROWS <= out.len() {
+        let end = out.len().min(r + ROWS);
+        // Long rows only: short ones do not wait for each other.
+        if !always && end == r + ROWS && (r..end).all(|r| offsets[r + 1] - offsets[r] > LONG as u64) {
             let ranges: [(usize, usize); ROWS] = std::array::from_fn(|q| range(r + q));
             let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
-            if common >= STEPS {
-                let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(r + q, ranges[q].0));
-                let mut done = 1;
-                while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
-                    for e in done..common.min(done + STEPS) {
-                        for q in 0..ROWS {
-                            sums[q] = S::Add::apply(sums[q], product(r + q, ranges[q].0 + e));
-                        }
+            let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(r + q, ranges[q].0));
+            let mut done = 1;
+            while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
+                let until = common.min(done + steps::<S::Out>());
+                for e in done..until {
+                    for q in 0..ROWS {
+                        sums[q] = S::Add::apply(sums[q], product(r + q, ranges[q].0 + e));
                     }
-                    done = common.min(done + STEPS);
                 }
-                for q in 0..ROWS {
-                    let sum = along::<S::Out, S::Add>(sums[q], ranges[q].0 + done, ranges[q].1, |e| product(r + q, e));
-                    out[n + q] = MaybeUninit::new(sum);
-                }
-                (r, n) = (r + ROWS, n + ROWS);
-                continue;
+                done = until;
             }
+            for q in 0..ROWS {
+                let sum = along::<S::Out, S::Add>(sums[q], ranges[q].0 + done, ranges[q].1, |e| product(r + q, e));
+                out[n + q] = MaybeUninit::new(sum);
+            }
+            (r, n) = (end, n + ROWS);
+            continue;
         }
-        let (from, to) = range(r);
-        if from < to {
-            out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
-            n += 1;
+        while r < end {
+            let (from, to) = range(r);
+            if from < to {
+                out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
+                n += 1;
+            }
+            r += 1;
         }
-        r += 1;
     }
     n
 }
@@ -101,12 +109,16 @@ fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// A sum and the products of entries `from..to`, in order.
 #[inline(always)]
 fn along<T: Scalar, M: Monoid<T>>(mut sum: T, mut from: usize, to: usize, product: impl Fn(usize) -> T) -> T {
-    while from < to && !is_final::<T, M>(sum) {
-        let until = to.min(from + STEPS);
+    let never = matches!(M::terminal(), Terminal::Never);
+    while (!never && to - from > steps::<T>()) || matches!(M::terminal(), Terminal::Always) {
+        if is_final::<T, M>(sum) {
+            return sum;
+        }
+        let until = from + steps::<T>();
         (from..until).for_each(|e| sum = M::apply(sum, product(e)));
         from = until;
     }
-    sum
+    (from..to).fold(sum, |sum, e| M::apply(sum, product(e)))
 }
 
 /// The sums of the rows that have entries, from the front of each block's room: as they lie where every row has some.
@@ -137,8 +149,13 @@ fn gathered<T: Scalar>(
         // SAFETY: blocks have disjoint places by the scan of their counts.
         let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
         v.copy_from_slice(&sums[rows.start..rows.start + counts[b]]);
-        let with_entries = rows.filter(|r| a.offsets[*r] < a.offsets[r + 1]);
-        c.iter_mut().zip(with_entries).for_each(|(c, r)| *c = MaybeUninit::new(r as u32));
+        let (mut r, mut kept) = (rows.start, 0);
+        // Each row is written where the next one kept goes: no branch to guess.
+        while kept < c.len() {
+            c[kept] = MaybeUninit::new(r as u32);
+            kept += (a.offsets[r] < a.offsets[r + 1]) as usize;
+            r += 1;
+        }
     };
     if blocks.len() < 2 {
         (0..blocks.len()).for_each(one)
