@@ -224,7 +224,7 @@ impl Survey {
     }
     /// Whether products lie so close that looking at every column between them costs little.
     pub(super) fn is_close(&self) -> bool {
-        self.width() <= CLOSE * self.products
+        self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
     }
     /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
     pub(super) fn is_scattered(&self) -> bool {

@@ -69,7 +69,7 @@ impl<T: Copy> Flat<T> {
     /// Room for `len` columns.
     pub(super) fn grow(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
         if self.sums.len() < len {
-            let room = len.next_power_of_two().max(64);
+            let room = (len + len / 4).next_multiple_of(64);
             self.flags = memory::filled(operation, room, 0)?;
             self.sums = memory::filled(operation, room, neutral)?;
         }
