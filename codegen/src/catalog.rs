@@ -75,6 +75,21 @@ templates! {
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Offsets, keys and marks of entries.
+    Structure = "structure", semiring false, functions [], types [], flags [], numbers [];
+    /// Entries moved as they are.
+    Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
+    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace"],
+        numbers ["kind" = 0];
+    /// Two matrices' entries merged: columns and values.
+    MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
+    /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
+    Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
+    /// Triplets of equal position folded.
+    Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Sums of rows and of everything.
+    Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }
 
 macro_rules! kernels {
@@ -87,16 +102,19 @@ macro_rules! kernels {
 kernels! {
     "portable.cuh"
     "thread/search.cuh"
+    "thread/rank.cuh"
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
     "warp/sort_many.cuh"
+    "warp/search.cuh"
     "block/team.cuh"
     "block/sort.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
+    "device/rows.cuh"
 }
 
 macro_rules! parts {
@@ -108,6 +126,7 @@ macro_rules! parts {
 
 parts! {
     "part/accumulate.cuh"
+    "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spgemm_block.cuh"

@@ -21,6 +21,14 @@ tuning! {
     scan_items,
     /// Items a thread handles in the device-wide radix sort.
     sort_items,
+    /// Entries a thread handles in the kernels that are spread over entries.
+    entry_items,
+    /// Sums of rows: rows and entries of a block together, for values of up to 8 bytes.
+    reduce_tile,
+    /// Sums of rows: rows of up to so many entries are added one after the other by a thread.
+    reduce_serial,
+    /// Sums: entries of a chunk, which a block adds; at least reduce_tile.
+    reduce_chunk,
     /// Threads of a block of the row analysis.
     analyze_block,
     /// Lanes that share a row of A there.
@@ -122,6 +130,10 @@ pub const SM_75: Tuning = Tuning {
     primitive_block: 256,
     scan_items: 8,
     sort_items: 8,
+    entry_items: 8,
+    reduce_tile: 2048,
+    reduce_serial: 64,
+    reduce_chunk: 4096,
     analyze_block: 256,
     analyze_lanes: 8,
     analyze_long: 512,
@@ -180,6 +192,10 @@ pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
     scan_items: 8,
     sort_items: 8,
+    entry_items: 8,
+    reduce_tile: 2048,
+    reduce_serial: 64,
+    reduce_chunk: 4096,
     analyze_block: 256,
     analyze_lanes: 8,
     analyze_long: 512,
@@ -202,7 +218,7 @@ pub const SM_90: Tuning = Tuning {
     spmv_block: 256,
     spmv_long: 4096,
     table_optimism: 8,
-    warp_products: 2048,
+    warp_products: 8192,
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,

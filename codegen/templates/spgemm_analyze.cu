@@ -139,7 +139,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block && work <= product_share(total) && span / tuning::block_sparsity <= work) {
+  // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
+  const bool few = total < (1u << 25);
+  if (limits.block && (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work) {
     const u64 wide = span + 31;  // windows begin at words
     if (wide > tuning::block_columns) return class_block + 2;
     return work > tuning::block_products ? class_block + 1 : class_block;

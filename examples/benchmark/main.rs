@@ -240,7 +240,7 @@ where
         let mut check = |c: &Csr| -> Outcome<()> {
             let (n, s) = c.fingerprint()?;
             let tolerance = if T::DOUBLE { 1e-9 } else { 1e-3 };
-            let same = n == nnz && (s - sum).abs() <= tolerance * s.abs().max(1.0);
+            let same = n == nnz && ((s - sum).abs() <= tolerance * s.abs().max(1.0) || (s.is_nan() && sum.is_nan()));
             verdict = if same { "equal".into() } else { format!("DIFFER: {nnz} {sum} and {n} {s}") };
             Ok(())
         };

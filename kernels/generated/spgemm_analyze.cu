@@ -293,6 +293,10 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 entry_items = 8;
+constexpr u32 reduce_tile = 2048;
+constexpr u32 reduce_serial = 64;
+constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
@@ -315,7 +319,7 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 table_optimism = 8;
-constexpr u32 warp_products = 2048;
+constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
@@ -676,7 +680,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block && work <= product_share(total) && span / tuning::block_sparsity <= work) {
+  // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
+  const bool few = total < (1u << 25);
+  if (limits.block && (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work) {
     const u64 wide = span + 31;  // windows begin at words
     if (wide > tuning::block_columns) return class_block + 2;
     return work > tuning::block_products ? class_block + 1 : class_block;

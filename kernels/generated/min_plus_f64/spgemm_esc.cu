@@ -329,6 +329,10 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 entry_items = 8;
+constexpr u32 reduce_tile = 2048;
+constexpr u32 reduce_serial = 64;
+constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
@@ -351,7 +355,7 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 table_optimism = 8;
-constexpr u32 warp_products = 2048;
+constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
@@ -929,7 +933,89 @@ __device__ inline u32 warp_or(u32 x) {
 #endif
 }
 
-__device__ inline u64 warp_sum_position(Position x) { return warp_sum(u64(x)); }
+// A warp's entries of A in one round: the rows of B they name, cut to the range of columns.
+struct Round {
+  Position begin, left;
+};
+__device__ inline Round load_round(const u32* a_indices, u64 first, u64 end, Rows b, u64 low, u64 high, bool partial) {
+  Round round = {0, 0};
+  if (first + lane_id() < end) {
+    const u32 k = a_indices[first + lane_id()];
+    round.begin = Position(b.offsets[k]);
+    Position stop = Position(b.offsets[k + 1]);
+    if (partial) {
+      round.begin = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(low));
+      if (high <= 0xffffffffull) stop = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(high));
+    }
+    round.left = stop - round.begin;
+  }
+  return round;
+}
+
+// Products lo .. hi of a round of rows that are long in the mean: one row after the other, 32 entries at a time. Hardly any
+// arithmetic, and the columns of a batch's 32 are always distinct.
+template <u32 BATCH, class F>
+__device__ inline void walk_long_rows(Position first, Round round, u32 last, u32 lo, u32 hi, F f) {
+  u32 e = __popc(__ballot_sync(full_warp, last <= lo));
+  Position from = shuffle(round.begin, e & 31);
+  u32 length = shuffle(u32(round.left), e & 31), p = lo - (shuffle(last, e & 31) - length);
+  for (u32 left = hi - lo; left;) {
+    Batch<BATCH> batch;
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      while (p >= length && left) {
+        e++;
+        from = shuffle(round.begin, e & 31);
+        length = shuffle(u32(round.left), e & 31);
+        p = 0;
+      }
+      u32 n = length - p < left ? length - p : left;
+      if (n > 32) n = 32;
+      batch.active[t] = lane_id() < n;
+      batch.a[t] = first + e;
+      batch.b[t] = from + p + lane_id();
+      batch.group[t] = 0;
+      batch.groups[t] = 1;
+      p += n;
+      left -= n;
+    }
+    f(batch);
+  }
+}
+
+// The same of rows that are short: side by side in the lanes.
+template <u32 BATCH, class F>
+__device__ inline void walk_short_rows(Position first, Round round, u32 piece, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
+  const u32 filled = __ballot_sync(full_warp, piece != 0);
+  const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
+  __syncwarp();
+  if (piece) {
+    s->start[r] = round.begin - (last - piece);
+    s->before[r] = last - piece;
+    s->entry[r] = lane_id();
+  }
+  __syncwarp();
+  const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
+  for (u32 tile = lo; tile < hi; tile += 32 * BATCH) {
+    Batch<BATCH> batch;
+    u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      const u32 at = tile + 32 * t, ahead = mine - at;
+      const u32 heads = warp_or(mine >= at && ahead < 32 ? 1u << ahead : 0);
+      const u32 mine_too = heads & (lanes_below() << 1 | 1);
+      u32 e = seen + __popc(mine_too) - 1;
+      seen += __popc(heads);
+      batch.active[t] = at + lane_id() < hi;
+      batch.group[t] = __popc(mine_too & ~1u);
+      batch.groups[t] = __popc(heads & ~1u) + 1;
+      if (!batch.active[t]) e = 0;
+      batch.a[t] = first + s->entry[e];
+      batch.b[t] = s->start[e] + (at + lane_id());
+    }
+    f(batch);
+  }
+}
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
@@ -939,100 +1025,36 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
-  // Entries a warp takes at a time; with fewer takings than warps, several warps share one.
-  u32 size = 32;
-  if (share.warps > 1 && entries < u64(32) * share.warps) size = (u32(entries) + share.warps - 1) / share.warps;
-  const u64 takings = (entries + size - 1) / size;
-  u64 taking = share.warp;
-  u32 part = 0, parts = 1;
-  if (takings < share.warps) {
-    const u32 n = u32(takings);
-    taking = share.warp % n;
-    part = share.warp / n;
-    parts = (share.warps - u32(taking) + n - 1) / n;
-  }
-  for (; taking < takings; taking += share.warps) {
-    const Position round = Position(a_begin + taking * size);
-    Position begin = 0, left = 0;
-    if (lane_id() < size && taking * size + lane_id() < entries) {
-      const u32 k = a_indices[round + lane_id()];
-      begin = Position(b.offsets[k]);
-      Position end = Position(b.offsets[k + 1]);
-      if (partial) {
-        begin = lower_bound<u32, Position>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, Position>(b.indices, begin, end, u32(high));
-      }
-      left = end - begin;
-    }
-    // Long rows of B one after the other, 32 entries at a time: hardly any arithmetic, and columns are always distinct.
-    const u32 some = __popc(__ballot_sync(full_warp, left != 0));
-    if (warp_sum_position(left) >= u64(some) * tuning::long_rows) {
-      const u32 n = u32(entries - taking * size < size ? entries - taking * size : size);
-      Position from = shuffle(begin, 0), length = shuffle(left, 0), p = part * 32;
-      for (u32 e = 0; e < n;) {
-        Batch<BATCH> batch;
-#pragma unroll
-        for (u32 t = 0; t < BATCH; t++) {
-          while (p >= length && e < n) {
-            e++;
-            from = shuffle(begin, e & 31);
-            length = e < n ? shuffle(left, e & 31) : 0;
-            p = part * 32;
-          }
-          batch.active[t] = p + lane_id() < length;
-          batch.a[t] = round + e;
-          batch.b[t] = from + p + lane_id();
-          batch.group[t] = 0;
-          batch.groups[t] = 1;
-          p += parts * 32;
-        }
-        f(batch);
-      }
+  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each.
+  const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
+  const u32 part = together ? share.warp : 0, parts = together ? share.warps : 1;
+  const u64 step = 32 * (together ? 1 : share.warps);
+  u64 at = a_begin + (together ? 0 : share.warp * 32);
+  Round next = load_round(a_indices, at, a_end, b, low, high, partial);
+  for (; at < a_end; at += step) {
+    Round round = next;
+    next = load_round(a_indices, at + step, a_end, b, low, high, partial);
+    const Position first = Position(at);
+    const u64 total = warp_sum(u64(round.left));
+    const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
+    if (total >> 31 == 0) {
+      const u32 last = warp_inclusive_sum(u32(round.left));
+      const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
+      if (lo == hi) continue;
+      if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+      else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
       continue;
     }
-    // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-    const bool huge = __any_sync(full_warp, left >> 26 != 0);
-    for (bool more = true; more;) {
-      u32 piece = u32(left);
-      more = false;
-      if (huge) {
-        const u32 pending = __ballot_sync(full_warp, left != 0);
-        if (pending == 0) break;
-        piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : left >> 26 ? 1u << 26 : u32(left);
-        more = true;
-      }
-      const u32 filled = __ballot_sync(full_warp, piece != 0);
-      const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
-      const u32 last = warp_inclusive_sum(piece), total = shuffle(last, 31);
-      __syncwarp();
-      if (piece) {
-        s->start[r] = begin - (last - piece);
-        s->before[r] = last - piece;
-        s->entry[r] = lane_id();
-      }
-      begin += piece;
-      left -= piece;
-      __syncwarp();
-      const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
-      for (u32 tile = part * 32 * BATCH; tile < total; tile += parts * 32 * BATCH) {
-        Batch<BATCH> batch;
-        u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
-#pragma unroll
-        for (u32 t = 0; t < BATCH; t++) {
-          const u32 at = tile + 32 * t, ahead = mine - at;
-          const u32 heads = warp_or(ahead < 32 ? 1u << ahead : 0);
-          const u32 mine_too = heads & (lanes_below() << 1 | 1);
-          u32 e = seen + __popc(mine_too) - 1;
-          seen += __popc(heads);
-          batch.active[t] = at + lane_id() < total;
-          batch.group[t] = __popc(mine_too & ~1u);
-          batch.groups[t] = __popc(heads & ~1u) + 1;
-          if (!batch.active[t]) e = 0;
-          batch.a[t] = round + s->entry[e];
-          batch.b[t] = s->start[e] + (at + lane_id());
-        }
-        f(batch);
-      }
+    // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+    for (;;) {
+      const u32 pending = __ballot_sync(full_warp, round.left != 0);
+      if (pending == 0) break;
+      const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
+      const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
+      const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
+      walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
+      round.begin += piece;
+      round.left -= piece;
     }
   }
 }

@@ -1,14 +1,14 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
+use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Context, DeviceCsr, DevicePattern};
-use crate::algebra::scalar::from_bytes;
+use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
+use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::*;
-use crate::backend::cpu::Cpu;
 use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operation::Accumulate;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
@@ -28,14 +28,23 @@ impl Cuda {
     fn device(&self) -> Device {
         self.context.device()
     }
-    /// An operation without kernels of its own yet: on the host, between two copies.
-    fn on_host<T: Scalar>(&self, run: impl FnOnce(&Cpu) -> Result<HostCsr<T>>) -> Result<DeviceCsr<T>> {
-        DeviceCsr::upload(&self.context, &run(&Cpu)?)
-    }
 }
 
 fn operand<T>(a: &DeviceCsr<T>) -> Operand<'_> {
     Operand { pattern: &a.pattern, values: &a.values }
+}
+
+fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCsr<T>> {
+    parts.map(|(pattern, values)| DeviceCsr::new(pattern, values))
+}
+
+fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> FunctionText {
+    FunctionText::new("op", vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
+}
+
+fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
+    let place = <i64 as Scalar>::TEXT;
+    FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
 fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
@@ -138,14 +147,14 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.union::<T, F>(&a.download()?, &b.download()?))
+        made(merge::merge(&Kind::Union, binary_text::<T, T, F>(), operand(a), operand(b)))
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        self.on_host(|cpu| cpu.intersection::<A, B, F>(&a.download()?, &b.download()?))
+        made(merge::merge(&Kind::Intersection, binary_text::<A, B, F>(), operand(a), operand(b)))
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -153,7 +162,8 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
-        self.on_host(|cpu| cpu.apply::<A, Y, F>(&a.download()?, y, at))
+        let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        Ok(DeviceCsr::on(a.pattern.clone(), values))
     }
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
         &self,
@@ -161,16 +171,23 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<A>> {
-        self.on_host(|cpu| cpu.select::<A, Y, F>(&a.download()?, y, at))
+        let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        if kept == a.nnz() {
+            return Ok(a.clone());
+        }
+        made(entries::compact(A::TEXT, operand(a), &marks, kept))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.reduce_rows::<T, M>(&a.download()?))
+        made(reduce::reduce_rows(monoid_text::<T, M>("op"), operand(a)))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
-        Cpu.reduce::<T, M>(&a.download()?)
+        match reduce::reduce(monoid_text::<T, M>("op"), operand(a))? {
+            None => Ok(None),
+            Some(bytes) => Ok(from_bytes("reduce", &bytes)?.first().copied()),
+        }
     }
     fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.transpose(&a.download()?))
+        made(transpose::transpose(T::TEXT, operand(a)))
     }
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,
@@ -180,10 +197,9 @@ impl Backend for Cuda {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
-        match Cpu.build::<T, F>(shape, rows, columns, values, refuse)? {
-            Ok(host) => self.upload(&host).map(Ok),
-            Err(position) => Ok(Err(position)),
-        }
+        let fold = binary_text::<T, T, F>();
+        let built = build::build(&self.context, fold, shape, rows, columns, as_bytes(values), refuse)?;
+        Ok(built.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
     }
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         &self,
@@ -192,14 +208,19 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        let mask = match mask {
-            Some(m) => Some(MaskOn { pattern: self.download_pattern(&m.pattern)?, complement: m.complement }),
-            None => None,
-        };
-        self.on_host(|cpu| cpu.write::<C, T, F>(&c.download()?, &t.download()?, mask.as_ref(), replace))
+        if C::TEXT != T::TEXT {
+            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
+            return Err(Error::InvalidValue { operation: "write", reason });
+        }
+        // Without an accumulator values are only moved.
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
+        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some() };
+        made(merge::merge(&kind, op, operand(c), operand(t)))
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
-        self.on_host(|cpu| cpu.extract_rows(&a.download()?, rows))
+        made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;

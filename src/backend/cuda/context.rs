@@ -1,4 +1,5 @@
 //! A device made ready: its primary context, one stream, its memory pool and what is known about it.
+use super::lanes::Lanes;
 use super::module::Modules;
 use super::probe::{Driver, probe};
 use super::trace::{Timed, Trace};
@@ -11,7 +12,7 @@ use cudarc::driver::sys::{
 };
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What does not change while a device is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,7 @@ pub struct Context {
     pub(super) usage: Usage,
     pub(super) modules: Modules,
     pub(super) trace: Trace,
+    pub(super) lanes: OnceLock<Lanes>,
 }
 
 // SAFETY: the driver's handles may be used from any thread; `bind` makes the context current before each use.
@@ -117,6 +119,7 @@ impl Context {
             stream: std::ptr::null_mut(),
             pool: None,
             trace: Trace::default(),
+            lanes: OnceLock::new(),
             properties,
             usage: Usage::default(),
             modules: Modules::default(),
@@ -334,6 +337,9 @@ impl Drop for Context {
         let api = &self.driver.api;
         if self.bind("close device").is_ok() {
             // Buffers and kernels hold the context, so none is left; modules go before the context does.
+            if let Some(lanes) = self.lanes.get() {
+                lanes.close(api);
+            }
             self.modules.unload(api);
             if !self.stream.is_null() {
                 // SAFETY: ours, and destroyed once. Pending work is completed first.

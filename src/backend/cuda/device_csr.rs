@@ -50,6 +50,10 @@ impl<T> DeviceCsr<T> {
     pub(crate) fn new(pattern: DevicePattern, values: Buffer) -> Self {
         Self { pattern: Arc::new(pattern), values: Arc::new(values), scalar: PhantomData }
     }
+    /// Other values at the same positions.
+    pub(crate) fn on(pattern: Arc<DevicePattern>, values: Buffer) -> Self {
+        Self { pattern, values: Arc::new(values), scalar: PhantomData }
+    }
     pub(crate) fn nnz(&self) -> u64 {
         self.pattern.nnz
     }

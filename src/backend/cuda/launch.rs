@@ -4,6 +4,7 @@ use super::trace::Timed;
 use super::{Buffer, Kernel};
 use crate::error::{Error, Result};
 use bytemuck::Pod;
+use cudarc::driver::sys::CUstream;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -167,7 +168,17 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// The arguments are the kernel's in number, order and type, and with them it touches nothing but the buffers given,
     /// inside their lengths, and no buffer in two ways at once that Rust would not allow.
-    pub unsafe fn run(mut self) -> Result<()> {
+    pub unsafe fn run(self) -> Result<()> {
+        let stream = self.kernel.context().stream();
+        // SAFETY: the caller's promise.
+        unsafe { self.run_on(stream) }
+    }
+
+    /// As [`run`](Self::run), on another stream of the same context.
+    ///
+    /// # Safety
+    /// As there, and the buffers live until the context's own stream has waited for this one.
+    pub(super) unsafe fn run_on(mut self, stream: CUstream) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -205,7 +216,7 @@ impl<'a> Launch<'a> {
                 by as u32,
                 bz as u32,
                 self.shared,
-                context.stream(),
+                stream,
                 addresses.as_mut_ptr(),
                 std::ptr::null_mut(),
             )

@@ -6,19 +6,27 @@
 mod api;
 mod backend;
 pub mod buffer;
+mod build;
 pub mod cache;
 pub mod context;
 mod device_csr;
+mod entries;
+mod lanes;
 pub mod launch;
 mod log;
+mod map;
+mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 pub mod probe;
 mod product;
 mod program;
+mod reduce;
+mod sort;
 mod spgemm;
 mod trace;
+mod transpose;
 mod vector;
 
 pub(crate) use backend::Cuda;

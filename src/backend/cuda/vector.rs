@@ -1,5 +1,5 @@
 //! Single rows as bitmaps with dense values, and back.
-use super::program::{Program, scan_in_place, tuning};
+use super::program::{Program, tuning, widen_and_scan};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -71,22 +71,4 @@ pub(super) fn compact(
     }
     let offsets = Buffer::from_host(context, &[0u64, nnz])?;
     Ok((DevicePattern { nrows: 1, ncols: n, nnz, offsets, indices }, values))
-}
-
-/// starts[0..=n] = exclusive sums of n u32 counts.
-fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    if n == 0 {
-        return scan_in_place(context, starts, 0, None);
-    }
-    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
-    let tile = (tuning.primitive_block * tuning.scan_items) as u64;
-    let (tiles, block) = (n.div_ceil(tile), tuning.primitive_block);
-    let sums = Buffer::alloc_for::<u64>(context, tiles as usize)?;
-    // SAFETY: parameters as `primitives.cu` lists them; `starts` has n + 1 places, `sums` one a tile.
-    unsafe {
-        primitives.kernel("scan_sums_u32")?.launch(tiles, block, 0).arg(counts).arg(n).arg(&sums).run()?;
-        primitives.kernel("scan_spine_u64")?.launch(1u32, block, 0).arg(&sums).arg(tiles).arg(0u64).run()?;
-        let apply = primitives.kernel("scan_apply_u32")?;
-        apply.launch((n + 1).div_ceil(tile), block, 0).arg(counts).arg(n).arg(&sums).arg(starts).run()
-    }
 }

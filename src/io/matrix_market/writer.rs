@@ -34,7 +34,7 @@ pub fn write<T: ToMatrixMarket, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> 
     write_coo(path, &a.to_coo()?)
 }
 
-/// Writes triplets in their order, as [`write`] does; duplicates are kept.
+/// Writes triplets in their order, as [`write()`] does; duplicates are kept.
 ///
 /// # Errors
 /// `InvalidValue` where the lists differ in length; `IndexOutOfBounds`; `Io`, `OutOfMemory`.

@@ -6,6 +6,8 @@
 mod analysis;
 mod reduce;
 
+use super::entries::movable;
+use super::lanes::Fork;
 use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
 use super::program::{Program, resident, scan_in_place, tuning};
 use super::{Buffer, Context, DevicePattern, Launch};
@@ -13,7 +15,6 @@ use crate::backend::Positions;
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use analysis::{Limits, PerRow, Work, analyze};
-use oplus_codegen::text::ScalarText;
 use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
@@ -157,6 +158,7 @@ struct Run<'a> {
     row_kinds: Buffer,
     slice_counts: Buffer,
     parts: Buffer,
+    spill: Buffer,
     parts_room: u32,
     control: Vec<u64>,
 }
@@ -188,6 +190,7 @@ pub(super) fn mxm(
         tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
         slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
         parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
+        spill: Buffer::alloc_for::<u32>(context, if tabled { 2 * nrows } else { 0 })?,
         work,
         c_offsets,
         row_kinds,
@@ -196,13 +199,14 @@ pub(super) fn mxm(
     };
     let stage = run.stage(size)?;
     let staged = stage.as_ref().map(|(indices, values)| Rows { offsets: &room, indices, values });
-    if tabled {
-        run.count_tables()?;
-    }
-    run.blocks(None)?;
-    match &staged {
-        Some(stage) => run.short_rows(stage, true)?,
-        None => run.count_short_rows()?,
+    {
+        let fork = Fork::begin(context, run.classes(UNITS) > 2)?;
+        run.blocks(&fork, None)?;
+        run.count_tables(&fork)?;
+        match &staged {
+            Some(stage) => run.short_rows(&fork, stage, true)?,
+            None => run.count_short_rows(&fork)?,
+        }
     }
     scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
     let blocks = run.control[UNITS + BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0);
@@ -225,20 +229,26 @@ pub(super) fn mxm(
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
     if nnz > 0 {
         let c = Rows { offsets: &run.c_offsets, indices: &indices, values: &values };
+        let fork = Fork::begin(context, run.classes(SUMS) > 2)?;
         if others {
-            run.blocks(Some(&c))?;
-            run.copy_rows(&c)?;
-            run.sum_tables(&c)?;
+            run.blocks(&fork, Some(&c))?;
+            run.sum_tables(&fork, &c)?;
+            run.copy_rows(&fork, &c)?;
         }
         match &staged {
-            Some(stage) => run.compact(stage, &c, room_taken)?,
-            None => run.short_rows(&c, false)?,
+            Some(stage) => run.compact(&fork, stage, &c, room_taken)?,
+            None => run.short_rows(&fork, &c, false)?,
         }
     }
     Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values))
 }
 
 impl Run<'_> {
+    /// How many classes have rows, by the lists from `at` on.
+    fn classes(&self, at: usize) -> usize {
+        self.control[at + COPY..at + TABLE + TABLES].iter().filter(|n| **n > 0).count()
+    }
+
     /// Room for the rows that one pass makes, where the device can spare it.
     fn stage(&self, size: u64) -> Result<Option<(Buffer, Buffer)>> {
         let context = self.job.context;
@@ -255,12 +265,16 @@ impl Run<'_> {
     }
 
     /// How many columns the rows of the tables have.
-    fn count_tables(&self) -> Result<()> {
+    fn count_tables(&self, fork: &Fork) -> Result<()> {
+        if self.parts_room == 0 {
+            return Ok(());
+        }
         let (job, work) = (self.job, &self.work);
         let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
-        let spill = Buffer::alloc_for::<u32>(job.context, 2 * job.a.pattern.nrows)?;
         let values = |t: usize| self.tables.get(t).map_or(0, |l| l.values);
         let mut reached = 0;
+        // One after the other, as rows go on from each to the next.
+        let stream = fork.next()?;
         for t in 0..TABLES {
             let Some(table) = program.spec.table_launch(t) else { continue };
             // Rows spill from any table before.
@@ -271,16 +285,17 @@ impl Run<'_> {
             let kernel = program.kernel(&format!("spgemm_symbolic_table{t}"))?;
             let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
             let launch = job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control);
-            let launch = launch.arg(&work.units).arg(&work.slices).arg(&spill).arg(&work.products).arg(&work.first);
+            let launch =
+                launch.arg(&work.units).arg(&work.slices).arg(&self.spill).arg(&work.products).arg(&work.first);
             let launch = launch.arg(&work.last).arg(&self.c_offsets).arg(&self.row_kinds).arg(&self.slice_counts);
             // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
-            unsafe { launch.arg(&self.parts).arg(self.parts_room).arg(values(4)).arg(values(3)).run()? };
+            unsafe { launch.arg(&self.parts).arg(self.parts_room).arg(values(4)).arg(values(3)).run_on(stream)? };
         }
         Ok(())
     }
 
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
-    fn blocks(&self, to: Option<&Rows>) -> Result<()> {
+    fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let units = if to.is_some() { SUMS } else { UNITS };
         for size in (0..BLOCK_SIZES).rev() {
@@ -302,17 +317,18 @@ impl Run<'_> {
             let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
             let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
-            // SAFETY: as above.
             match to {
-                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run()? },
-                None => unsafe { launch.arg(&self.c_offsets).run()? },
+                // SAFETY: as above.
+                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?)? },
+                // SAFETY: as above.
+                None => unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? },
             }
         }
         Ok(())
     }
 
     /// How many columns the rows of few products have.
-    fn count_short_rows(&self) -> Result<()> {
+    fn count_short_rows(&self, fork: &Fork) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         for (name, class) in TINY {
@@ -322,7 +338,7 @@ impl Run<'_> {
                 let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
                 let launch = job.patterns(kernel.launch(grid, job.tuning.tiny_block, 0));
                 // SAFETY: as above.
-                unsafe { launch.arg(&work.control).arg(&work.units).arg(&self.c_offsets).run()? };
+                unsafe { launch.arg(&work.control).arg(&work.units).arg(&self.c_offsets).run_on(fork.next()?)? };
             }
         }
         for n in 0..ESC_SIZES {
@@ -338,7 +354,7 @@ impl Run<'_> {
                 let launch =
                     launch.arg((UNITS + ESC + n) as u32).arg((UNITS + BEGIN + ESC + n) as u32).arg(&work.units);
                 // SAFETY: as above.
-                unsafe { launch.arg(&work.first).arg(&self.c_offsets).run()? };
+                unsafe { launch.arg(&work.first).arg(&self.c_offsets).run_on(fork.next()?)? };
             }
         }
         for n in 0..WINDOW_SIZES {
@@ -354,14 +370,14 @@ impl Run<'_> {
                 let launch = launch.arg((UNITS + WINDOW + n) as u32).arg((UNITS + BEGIN + WINDOW + n) as u32);
                 let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last);
                 // SAFETY: as above.
-                unsafe { launch.arg(&self.c_offsets).run()? };
+                unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? };
             }
         }
         Ok(())
     }
 
     /// The rows of few products, whole; `counted`: their lengths too.
-    fn short_rows(&self, to: &Rows, counted: bool) -> Result<()> {
+    fn short_rows(&self, fork: &Fork, to: &Rows, counted: bool) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let counts = counted.then_some(&self.c_offsets);
         let units = if counted { UNITS } else { SUMS };
@@ -374,7 +390,7 @@ impl Run<'_> {
                 let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&work.control);
                 let launch = launch.arg((units + class) as u32).arg((units + BEGIN + class) as u32).arg(&work.units);
                 // SAFETY: as above.
-                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run()? };
+                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run_on(fork.next()?)? };
             }
         }
         for size in 0..ESC_SIZES {
@@ -388,7 +404,7 @@ impl Run<'_> {
                 let launch = launch.arg((units + ESC + size) as u32).arg((units + BEGIN + ESC + size) as u32);
                 let launch = launch.arg(&work.units).arg(&work.first).arg(to.offsets).arg(counts);
                 // SAFETY: as above.
-                unsafe { launch.arg(to.indices).arg(to.values).run()? };
+                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
             }
         }
         for size in 0..WINDOW_SIZES {
@@ -404,7 +420,7 @@ impl Run<'_> {
                 let launch = launch.arg((units + WINDOW + size) as u32).arg((units + BEGIN + WINDOW + size) as u32);
                 let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets).arg(counts);
                 // SAFETY: as above.
-                unsafe { launch.arg(to.indices).arg(to.values).run()? };
+                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
             }
         }
         Ok(())
@@ -428,7 +444,7 @@ impl Run<'_> {
     }
 
     /// Rows of A with one entry.
-    fn copy_rows(&self, c: &Rows) -> Result<()> {
+    fn copy_rows(&self, fork: &Fork, c: &Rows) -> Result<()> {
         let (job, n) = (self.job, self.control[SUMS + COPY]);
         if n == 0 {
             return Ok(());
@@ -438,11 +454,11 @@ impl Run<'_> {
         let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
         let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&self.work.control);
         // SAFETY: as above.
-        unsafe { launch.arg(&self.work.units).arg(c.offsets).arg(c.indices).arg(c.values).run() }
+        unsafe { launch.arg(&self.work.units).arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
     }
 
     /// The rows of the tables.
-    fn sum_tables(&self, c: &Rows) -> Result<()> {
+    fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         for (t, table) in self.tables.iter().enumerate() {
             let parts = if t + 1 == TABLES { self.control[PARTS] } else { 0 };
@@ -455,39 +471,26 @@ impl Run<'_> {
                 let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.slice_counts);
                 let launch = launch.arg(&self.parts).arg(self.parts_room).arg(c.offsets);
                 // SAFETY: as above.
-                unsafe { launch.arg(c.indices).arg(c.values).run()? };
+                unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
             }
         }
         Ok(())
     }
 
     /// The rows made in one pass, moved to where they belong.
-    fn compact(&self, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
+    fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
         let job = self.job;
         let n: u64 = self.control[UNITS + TINY[0].1..UNITS + BLOCK].iter().sum();
         if n == 0 {
             return Ok(());
         }
-        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", opaque(&job.semiring.c)));
+        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
         let lanes = (entries / n / 2).max(1).next_power_of_two().min(32) as u32;
         let block = job.tuning.primitive_block;
         let kernel = program.kernel("spgemm_compact")?;
         let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);
         let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
         // SAFETY: as above.
-        unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run() }
+        unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
     }
-}
-
-/// A number of the same size for values that are only moved, so that few modules serve all; itself where there
-/// is none.
-fn opaque(scalar: &ScalarText) -> ScalarText {
-    let name = match scalar.size {
-        1 => "u8",
-        2 => "u16",
-        4 => "u32",
-        8 => "u64",
-        _ => return *scalar,
-    };
-    ScalarText { name, definition: "", size: scalar.size }
 }

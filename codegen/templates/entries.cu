@@ -1,0 +1,48 @@
+// Entries moved as they are: `V` has the size of the value type, no operator looks inside. Launches: README.md.
+#include "device/rows.cuh"
+#include "thread/rank.cuh"
+
+namespace oplus {
+
+// Entry o of the result is the entry at place places[o], of the column in the low `bits` of its key.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_gather(u64 n, const u64* keys, const u32* places, u32 bits, const V* values, u32* out_indices, V* out_values) {
+  const u64 o = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (o >= n) return;
+  out_indices[o] = u32(keys[o] & ((1ull << bits) - 1));
+  out_values[o] = values[places[o]];
+}
+
+// The marked entries, in their order.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, const V* values, u32* out_indices,
+                V* out_values) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+#pragma unroll
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
+    if (e >= n || !is_marked(words, e)) continue;
+    const u64 o = rank(words, starts, e);
+    out_indices[o] = indices[e];
+    out_values[o] = values[e];
+  }
+}
+
+// Row r of the result, entries offsets[r] .. offsets[r + 1], is row list[r] of A.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,
+             const V* a_values, u32* out_indices, V* out_values) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+  const RowRange range = rows_of_entries(offsets, count, base, min(base + entry_tile, n));
+#pragma unroll
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 o = base + t * tuning::primitive_block + threadIdx.x;
+    if (o >= n) continue;
+    const u32 r = row_of(offsets, range.first, range.last, o);
+    const u64 e = a_offsets[list[r]] + (o - offsets[r]);
+    out_indices[o] = a_indices[e];
+    out_values[o] = a_values[e];
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,99 @@
+// Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
+// No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace for the last two. Launches: README.md.
+#include "part/merge.cuh"
+
+namespace oplus {
+
+// Where the tiles begin: thread t finds the t-th, of 0 ..= tiles.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
+                const u32* b_indices, u64* a_splits, u32* row_splits) {
+  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t > tiles) return;
+  const u64 d = min(t * entry_tile, total);
+  u64 row = 0, behind = rows;
+  while (behind - row > 1) {
+    const u64 middle = row + (behind - row) / 2;
+    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
+    else behind = middle;
+  }
+  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
+  const u64 k = d - a0 - b0;
+  u64 i = k > nb ? k - nb : 0, high = min(k, na);
+  while (i < high) {
+    const u64 middle = i + (high - i) / 2;
+    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
+    else high = middle;
+  }
+  a_splits[t] = a0 + i;
+  row_splits[t] = u32(row);
+}
+
+// Looks ascending places up in a mask, going on from where the last was.
+struct MaskWalk {
+  const u64* offsets;
+  const u32* indices;
+  u64 at, end;
+  u32 row;
+  bool started;
+
+  __device__ bool has(u64 key) {
+    const u32 r = u32(key >> 32), column = u32(key);
+    if (!started || r != row) {
+      row = r;
+      at = offsets[r];
+      end = offsets[u64(r) + 1];
+      started = true;
+    }
+    u64 step = 1;
+    while (end - at > step && indices[at + step - 1] < column) {
+      at += step;
+      step *= 2;
+    }
+    at = lower_bound<u32, u64>(indices, at, min(at + step, end), column);
+    return at < end && indices[at] == column;
+  }
+};
+
+// Four threads' bytes as a word, in all of them.
+__device__ inline u32 word_of_bytes(u32 byte) {
+  u32 word = byte << 8 * (threadIdx.x & 3);
+  word |= __shfl_xor_sync(full_warp, word, 1);
+  return word | __shfl_xor_sync(full_warp, word, 2);
+}
+
+// words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked): what the mask says.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, u32* words,
+            u32* counts, u32* admitted) {
+  __shared__ u64 keys[entry_tile + 2];
+  MergeTile tile = {keys, 0, 0, 0, 0};
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+  u32 kept = 0, admits = 0;
+  tile.walk([&](u32 t, u64 key, u32, u32, u32 sources) {
+    bool keep = sources != 0;
+    if constexpr (number::kind == kind_intersection) {
+      keep = sources == (from_a | from_b);
+    } else if constexpr (number::kind != kind_union) {
+      if (sources == 0) return;
+      bool admit = true;
+      if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+      admits |= u32(admit) << t;
+      if (!admit) keep = !flag::replace && (sources & from_a);
+      else if constexpr (number::kind == kind_overwrite) keep = sources & from_b;
+    }
+    kept |= u32(keep) << t;
+  });
+  kept = word_of_bytes(kept);
+  admits = word_of_bytes(admits);
+  if ((threadIdx.x & 3) == 0) {
+    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
+    words[w] = kept;
+    counts[w] = u32(__popc(kept));
+    if constexpr (flag::masked) admitted[w] = admits;
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,83 @@
+// Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
+//
+// Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
+// each of its ends, since a tile may end between the two of a pair.
+#include "block/team.cuh"
+#include "device/rows.cuh"
+
+namespace oplus {
+
+constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
+static_assert(merge_items == 8, "a thread marks a byte");
+constexpr u64 no_key = ~0ull;
+enum { from_a = 1, from_b = 2 };
+enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate };
+
+// Compressed rows of one operand.
+struct Sorted {
+  const u64* offsets;
+  const u32* indices;
+  __device__ u64 key(u32 row, u64 e) const { return u64(row) << 32 | indices[e]; }
+};
+
+// Where tiles begin: entries of A before, and the row.
+struct Splits {
+  const u64* a;
+  const u32* row;
+};
+
+struct MergeTile {
+  u64* keys;  // shared, entry_tile + 2: A's entry before the tile, A's, B's, B's entry behind the tile
+  u64 a0, b0;
+  u32 na, nb;
+
+  __device__ u64 a_key(u32 i) const { return keys[1 + i]; }
+  __device__ u64 b_key(u32 i) const { return keys[1 + na + i]; }
+
+  // All threads call. Has a barrier.
+  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total) {
+    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
+    const u64 a1 = splits.a[tile + 1], b1 = end - a1;
+    const u32 first = splits.row[tile], last = splits.row[tile + 1];
+    a0 = splits.a[tile];
+    b0 = begin - a0;
+    na = u32(a1 - a0);
+    nb = u32(b1 - b0);
+#pragma unroll 4
+    for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
+      const bool is_a = i <= na;
+      const Sorted& from = is_a ? a : b;
+      const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
+      keys[i] = from.key(row_of(from.offsets, first, last, e), e);
+    }
+    if (threadIdx.x == 0) keys[0] = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
+    if (threadIdx.x == 32) keys[1 + na + nb] = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    __syncthreads();
+  }
+
+  // f(t, key, i, j, sources) for the thread's t-th merged entry: the i-th of A's, the j-th of B's, or both; for the second
+  // of a pair sources is 0.
+  template <class F> __device__ void walk(F f) const {
+    const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
+    u32 i = d > nb ? d - nb : 0, high = min(d, na);
+    while (i < high) {
+      const u32 middle = (i + high) / 2;
+      if (a_key(middle) <= b_key(d - 1 - middle)) i = middle + 1;
+      else high = middle;
+    }
+    u32 j = d - i;
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      if (d + t >= n) break;
+      if (j >= nb || (i < na && a_key(i) <= b_key(j))) {
+        f(t, a_key(i), i, j, a_key(i) == b_key(j) ? from_a | from_b : from_a);
+        i++;
+      } else {
+        f(t, b_key(j), i, j, keys[i] == b_key(j) ? 0 : from_b);  // keys[i]: A's entry before the i-th
+        j++;
+      }
+    }
+  }
+};
+
+}  // namespace oplus

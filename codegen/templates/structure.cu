@@ -1,0 +1,78 @@
+// Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.
+// Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
+#include "device/rows.cuh"
+#include "thread/rank.cuh"
+
+namespace oplus {
+
+__device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+// out[r] = marks before row r, whose first place is a_offsets[r] + b_offsets[r] (b_offsets may be null). r = 0 ..= rows.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+rank_offsets(u64 rows, const u64* a_offsets, const u64* b_offsets, const u32* words, const u64* starts, u64* out) {
+  const u64 r = global_thread();
+  if (r <= rows) out[r] = rank(words, starts, a_offsets[r] + (b_offsets ? b_offsets[r] : 0));
+}
+
+// Keys column << bits | row of the entries in their order, and their places.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+transpose_keys(u64 n, u64 rows, const u64* offsets, const u32* indices, u32 bits, u64* keys, u32* places) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+  const RowRange range = rows_of_entries(offsets, rows, base, min(base + entry_tile, n));
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
+    if (e >= n) break;
+    keys[e] = u64(indices[e]) << bits | row_of(offsets, range.first, range.last, e);
+    places[e] = u32(e);
+  }
+}
+
+// Keys row << bits | column of triplets, and their places; *unsorted becomes 1 where the keys do not ascend.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+build_keys(u64 n, const u32* rows, const u32* columns, u32 bits, u64* keys, u32* places, u32* unsorted) {
+  const u64 e = global_thread();
+  if (e >= n) return;
+  const u64 key = u64(rows[e]) << bits | columns[e];
+  keys[e] = key;
+  places[e] = u32(e);
+  if (e > 0 && (u64(rows[e - 1]) << bits | columns[e - 1]) > key) *unsorted = 1;
+}
+
+// Marks the first of equal keys; counts[w] = marks of word w. *again, ~0 before: the least place of any other entry.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+build_marks(u64 n, const u64* keys, const u32* places, u32* words, u32* counts, u32* again) {
+  const u64 e = global_thread();
+  const bool first = e < n && (e == 0 || keys[e - 1] != keys[e]);
+  if (e < n && !first) atomicMin(again, places[e]);
+  const u32 word = __ballot_sync(full_warp, first);
+  if (lane_id() == 0 && e < n) {
+    words[e >> 5] = word;
+    counts[e >> 5] = u32(__popc(word));
+  }
+}
+
+// out[r] = sorted keys below r << bits, r = 0 ..= rows; with `words` the marks among these.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+key_offsets(u64 n, const u64* keys, u32 bits, u64 rows, const u32* words, const u64* starts, u64* out) {
+  const u64 r = global_thread();
+  if (r > rows) return;
+  const u64 at = r == rows ? n : lower_bound<u64, u64>(keys, 0, n, r << bits);
+  out[r] = words ? rank(words, starts, at) : at;
+}
+
+// out[r] = entries of row list[r].
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
+  const u64 r = global_thread();
+  if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
+}
+
+// A bit a row: whether it has entries.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+rows_present(u64 rows, const u64* offsets, u32* present) {
+  const u64 r = global_thread();
+  const u32 word = __ballot_sync(full_warp, r < rows && offsets[r] != offsets[r + 1]);
+  if (lane_id() == 0 && r < rows) present[r >> 5] = word;
+}
+
+}  // namespace oplus

@@ -1,0 +1,126 @@
+//! What the operations on entries share: tiles, marks and their ranks, values as bytes, the structure kernels.
+use super::product::Operand;
+use super::program::{Program, tuning, widen_and_scan};
+use super::{Buffer, Context, DevicePattern, Kernel};
+use crate::error::{Error, Result};
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// A type of the same size that is only moved: one module a size serves all scalars.
+pub(super) fn movable(scalar: ScalarText) -> ScalarText {
+    let of = |name, definition| ScalarText { name, definition, size: scalar.size };
+    match scalar.size {
+        1 => of("u8", ""),
+        2 => of("u16", ""),
+        4 => of("u32", ""),
+        8 => of("u64", ""),
+        16 => of("Bytes16", "struct __align__(16) Bytes16 { u64 low; u64 high; };"),
+        _ => scalar,
+    }
+}
+
+/// Threads of a block, and entries of a tile.
+pub(super) fn block_and_tile(context: &Context) -> (u32, u64) {
+    let tuning = tuning(context);
+    (tuning.primitive_block, u64::from(tuning.primitive_block * tuning.entry_items))
+}
+
+pub(super) fn structure(context: &Arc<Context>, kernel: &str) -> Result<Kernel> {
+    Program::new(context, Template::Structure, |s| s).kernel(kernel)
+}
+
+/// Room for a number of places counted in u64; more than memory can hold is refused where it is taken.
+pub(super) fn places(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// The operations that sort number entries in 32 bits.
+pub(super) fn sortable(operation: &'static str, n: u64) -> Result<()> {
+    if n <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    let reason = format!("{n} entries: sorting on CUDA takes up to {}", u32::MAX);
+    Err(Error::InvalidValue { operation, reason })
+}
+
+/// No entries.
+pub(super) fn empty(context: &Arc<Context>, nrows: usize, ncols: usize) -> Result<(DevicePattern, Buffer)> {
+    let offsets = Buffer::zeroed_for::<u64>(context, nrows + 1)?;
+    let (indices, values) = (Buffer::alloc(context, 0)?, Buffer::alloc(context, 0)?);
+    Ok((DevicePattern { nrows, ncols, nnz: 0, offsets, indices }, values))
+}
+
+/// Marked places: a bit each, and after [`Marks::ranked`] how many come before each word.
+pub(super) struct Marks {
+    pub(super) words: Buffer,
+    pub(super) counts: Buffer,
+    pub(super) starts: Buffer,
+    count: u64,
+}
+
+impl Marks {
+    /// Room for `n` marks.
+    pub(super) fn room(context: &Arc<Context>, n: u64) -> Result<Self> {
+        let count = n.div_ceil(32);
+        let words = Buffer::alloc_for::<u32>(context, places(count))?;
+        let counts = Buffer::alloc_for::<u32>(context, places(count))?;
+        let starts = Buffer::alloc_for::<u64>(context, places(count).saturating_add(1))?;
+        Ok(Self { words, counts, starts, count })
+    }
+    /// How many are marked, once words and counts are written.
+    pub(super) fn ranked(&self) -> Result<u64> {
+        widen_and_scan(self.words.context(), &self.counts, &self.starts, self.count)?;
+        self.starts.read_one(places(self.count))
+    }
+}
+
+/// Offsets of the marked entries by row; `b` where places are those of two merged patterns.
+pub(super) fn rank_offsets(marks: &Marks, a: &DevicePattern, b: Option<&DevicePattern>) -> Result<Buffer> {
+    let context = a.offsets.context();
+    let (out, block) = (Buffer::alloc_for::<u64>(context, a.nrows + 1)?, block_and_tile(context).0);
+    let kernel = structure(context, "rank_offsets")?;
+    let launch = kernel.launch((a.nrows as u64 + 1).div_ceil(u64::from(block)), block, 0).arg(a.nrows as u64);
+    let launch = launch.arg(&a.offsets).arg(b.map(|b| &b.offsets)).arg(&marks.words).arg(&marks.starts).arg(&out);
+    // SAFETY: parameters as the README lists them; marks for every entry, nrows + 1 offsets everywhere.
+    unsafe { launch.run()? };
+    Ok(out)
+}
+
+/// The marked entries of A.
+pub(super) fn compact(scalar: ScalarText, a: Operand<'_>, marks: &Marks, nnz: u64) -> Result<(DevicePattern, Buffer)> {
+    let context = a.pattern.offsets.context();
+    let (block, tile) = block_and_tile(context);
+    let offsets = rank_offsets(marks, a.pattern, None)?;
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
+    let kernel =
+        Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_compact")?;
+    let launch = kernel.launch(a.pattern.nnz.div_ceil(tile), block, 0).arg(a.pattern.nnz).arg(&marks.words);
+    let launch = launch.arg(&marks.starts).arg(&a.pattern.indices).arg(a.values).arg(&indices).arg(&values);
+    // SAFETY: as above; the results have as many places as there are marks.
+    unsafe { launch.run()? };
+    Ok((DevicePattern { nrows: a.pattern.nrows, ncols: a.pattern.ncols, nnz, offsets, indices }, values))
+}
+
+/// Rows `list` of A, in the list's order.
+pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> Result<(DevicePattern, Buffer)> {
+    let context = a.pattern.offsets.context();
+    let (count, (block, tile)) = (list.len() as u64, block_and_tile(context));
+    let offsets = Buffer::alloc_for::<u64>(context, list.len() + 1)?;
+    let list = Buffer::from_host(context, list)?;
+    let kernel = structure(context, "list_counts")?;
+    let launch = kernel.launch(count.div_ceil(u64::from(block)), block, 0).arg(count).arg(&list);
+    // SAFETY: parameters as the README lists them; the listed rows exist.
+    unsafe { launch.arg(&a.pattern.offsets).arg(&offsets).run()? };
+    super::program::scan_in_place(context, &offsets, count, None)?;
+    let nnz: u64 = offsets.read_one(places(count))?;
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
+    let kernel = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_list")?;
+    let launch = kernel.launch(nnz.div_ceil(tile), block, 0).arg(nnz).arg(count).arg(&list).arg(&offsets);
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&indices).arg(&values);
+    // SAFETY: as above; the results have the places the offsets say.
+    unsafe { launch.run()? };
+    Ok((DevicePattern { nrows: places(count), ncols: a.pattern.ncols, nnz, offsets, indices }, values))
+}

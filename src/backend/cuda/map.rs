@@ -1,0 +1,66 @@
+//! apply and select: a function of every entry.
+use super::Buffer;
+use super::entries::{Marks, block_and_tile};
+use super::product::Operand;
+use super::program::Program;
+use crate::backend::Positions;
+use crate::error::Result;
+use crate::storage::axis::Ids;
+use oplus_codegen::{FunctionText, Template};
+
+/// What a launch of the template needs besides the entries.
+struct Inputs<'a> {
+    program: Program<'a>,
+    thunk: Option<Buffer>,
+    i: Option<Buffer>,
+    j: Option<Buffer>,
+}
+
+fn inputs<'a>(select: bool, op: FunctionText, thunk: &[u8], a: Operand<'a>, at: &Positions) -> Result<Inputs<'a>> {
+    let context = a.pattern.offsets.context();
+    let reads = |p: usize| op.text.parameters.get(p).is_some_and(|name| *name != "_");
+    let (value, row, column, thunk_read) = (reads(0), reads(1), reads(2), reads(3));
+    let ids = |ids: &Ids, read: bool| ids.as_ref().filter(|_| read).map(|i| Buffer::from_host(context, i)).transpose();
+    let (i, j) = (ids(&at.i, row)?, ids(&at.j, column)?);
+    let thunk = thunk_read.then(|| Buffer::from_host(context, thunk)).transpose()?;
+    let program = Program::new(context, Template::Map, |s| {
+        let s = s.function(op).number("select", u64::from(select)).flag("value", value);
+        s.flag("row", row).flag("column", column).flag("thunk", thunk_read)
+    });
+    Ok(Inputs { program, thunk, i, j })
+}
+
+/// f at every entry of A: the values alone. `op` is the template's function, `thunk` its last input's bytes.
+pub(super) fn apply(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<Buffer> {
+    let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
+    let (block, tile) = block_and_tile(context);
+    let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
+    if n == 0 {
+        return Ok(out);
+    }
+    let x = inputs(false, op, thunk, a, at)?;
+    let kernel = x.program.kernel("map_apply")?;
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(x.thunk.as_ref());
+    // SAFETY: parameters as the README lists them; n entries everywhere; what is null is not read.
+    unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&out).run()? };
+    Ok(out)
+}
+
+/// The entries where f holds as marks, and how many.
+pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<(Marks, u64)> {
+    let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
+    let (block, tile) = block_and_tile(context);
+    let marks = Marks::room(context, n)?;
+    if n == 0 {
+        return Ok((marks, 0));
+    }
+    let x = inputs(true, op, thunk, a, at)?;
+    let kernel = x.program.kernel("map_mark")?;
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(x.thunk.as_ref());
+    // SAFETY: as above; a word and a count for every 32 entries.
+    unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).arg(&marks.counts).run()? };
+    let kept = marks.ranked()?;
+    Ok((marks, kept))
+}

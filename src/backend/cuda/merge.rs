@@ -1,0 +1,77 @@
+//! Operations on two patterns at once: union, intersection, and the rule by which results are written.
+use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
+use super::product::Operand;
+use super::program::Program;
+use super::{Buffer, DevicePattern};
+use crate::backend::MaskOn;
+use crate::error::Result;
+use oplus_codegen::{FunctionText, Template};
+use std::sync::Arc;
+
+/// Which of the merged entries are entries of the result.
+pub(super) enum Kind<'a> {
+    /// Entries of either.
+    Union,
+    /// Entries of both.
+    Intersection,
+    /// A⟨mask, replace⟩ ⊙= B, without or with accumulator.
+    Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool },
+}
+
+/// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
+pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
+    let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
+    let (rows, total, size) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz, op.output.size as u64);
+    if total == 0 {
+        return empty(context, pattern.nrows, pattern.ncols);
+    }
+    let (number, mask, replace) = match kind {
+        Kind::Union => (0, None, false),
+        Kind::Intersection => (1, None, false),
+        Kind::Write { mask, replace, accumulate: false } => (2, *mask, *replace),
+        Kind::Write { mask, replace, accumulate: true } => (3, *mask, *replace),
+    };
+    let count = Program::new(context, Template::MergeCount, |s| {
+        let complement = mask.is_some_and(|m| m.complement);
+        let s = s.number("kind", number).flag("masked", mask.is_some());
+        s.flag("complement", complement).flag("replace", replace && mask.is_some())
+    });
+    let (block, tile) = block_and_tile(context);
+    let tiles = total.div_ceil(tile);
+    let splits = Buffer::alloc_for::<u64>(context, places(tiles + 1))?;
+    let split_rows = Buffer::alloc_for::<u32>(context, places(tiles + 1))?;
+    let marks = Marks::room(context, tiles * tile)?;
+    let admitted = match mask {
+        Some(_) => Some(Buffer::alloc_for::<u32>(context, places(tiles * tile / 32))?),
+        None => None,
+    };
+    let kernel = count.kernel("merge_partition")?;
+    let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
+    // SAFETY (all launches here): parameters as the README lists them; total > 0, so there is a row; buffers of the
+    // sizes it asks for.
+    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+    unsafe { launch.arg(&b.pattern.indices).arg(&splits).arg(&split_rows).run()? };
+    let kernel = count.kernel("merge_count")?;
+    let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
+    let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
+    let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices));
+    // SAFETY: as above.
+    unsafe { launch.arg(&marks.words).arg(&marks.counts).arg(admitted.as_ref()).run()? };
+    let nnz = marks.ranked()?;
+    let offsets = rank_offsets(&marks, a.pattern, Some(b.pattern))?;
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
+    if nnz > 0 {
+        let write = Program::new(context, Template::MergeWrite, |s| {
+            s.function(op).number("kind", number).flag("masked", mask.is_some())
+        });
+        let kernel = write.kernel("merge_write")?;
+        let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
+        let launch = launch.arg(a.values).arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values).arg(&splits);
+        let launch = launch.arg(&split_rows).arg(&marks.words).arg(&marks.starts).arg(admitted.as_ref());
+        // SAFETY: as above.
+        unsafe { launch.arg(&indices).arg(&values).run()? };
+    }
+    Ok((DevicePattern { nrows: pattern.nrows, ncols: pattern.ncols, nnz, offsets, indices }, values))
+}
