@@ -1,5 +1,6 @@
 //! The running sums of one row of a product: scattered over all columns, or hashed. Both give columns ascending.
 use super::assemble::Rows;
+use super::flat::Flat;
 use super::parallel::unwritten;
 use crate::error::Result;
 use crate::memory;
@@ -229,6 +230,7 @@ impl<T: Copy> Table<T> {
 #[derive(Debug)]
 pub(super) struct Scratch<T> {
     pub(super) dense: Dense<T>,
+    pub(super) flat: Flat<T>,
     pub(super) table: Table<T>,
     /// The mask of the row.
     pub(super) gate: Bitmap,
@@ -237,6 +239,12 @@ pub(super) struct Scratch<T> {
 }
 impl<T> Default for Scratch<T> {
     fn default() -> Self {
-        Self { dense: Dense::default(), table: Table::default(), gate: Bitmap::default(), places: Dense::default() }
+        Self {
+            dense: Dense::default(),
+            flat: Flat::default(),
+            table: Table::default(),
+            gate: Bitmap::default(),
+            places: Dense::default(),
+        }
     }
 }

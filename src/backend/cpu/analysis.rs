@@ -176,6 +176,9 @@ const WIDE: usize = if cfg!(test) { 16 } else { 1 << 18 };
 /// A row with fewer products than this part of its width is hashed.
 const SPARSE: usize = if cfg!(test) { 2 } else { 64 };
 
+/// A row has its products close in this many times as many columns.
+const CLOSE: usize = if cfg!(test) { 2 } else { 16 };
+
 /// What one row of a scattered product will meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
@@ -214,6 +217,14 @@ impl Survey {
     /// The most entries the row can have.
     pub(super) fn most(&self) -> usize {
         self.products.min((self.span.1 - self.span.0) as usize + 1)
+    }
+    /// Columns from the first to the last.
+    pub(super) fn width(&self) -> usize {
+        (self.span.1 - self.span.0) as usize + 1
+    }
+    /// Whether products lie so close that looking at every column between them costs little.
+    pub(super) fn is_close(&self) -> bool {
+        self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
     }
     /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
     pub(super) fn is_scattered(&self) -> bool {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod flat;
 mod layout;
 mod map;
 mod merge;

@@ -2,6 +2,7 @@
 use super::accumulator::{Columns, Scratch};
 use super::analysis::{OnMask, Survey, ask, searches};
 use super::assemble::{Block, Rows};
+use super::flat::{Flat, neutral};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
@@ -52,6 +53,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     scratch: &mut Scratch<S::Out>,
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
+    let start = neutral::<S::Out, S::Add>();
     for i in block.rows.clone() {
         if let Some(m) = job.mask.filter(|m| !m.complement) {
             let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
@@ -90,6 +92,16 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                         window::<A, B, S>(job, block, i, scratch);
                         // SAFETY: a banded row has a sum in every column of its span.
                         unsafe { scratch.dense.drain_window(job.operation, rows)? };
+                        rows.end_row();
+                        continue;
+                    }
+                    None if let Some((start, _)) = start
+                        && survey.is_close() =>
+                    {
+                        scratch.flat.grow(job.operation, survey.width(), start)?;
+                        close::<A, B, S>(job, block, i, survey.span.0, &mut scratch.flat);
+                        let columns = (survey.span.0, survey.width());
+                        scratch.flat.drain(job.operation, columns, survey.most(), start, rows)?;
                         rows.end_row();
                         continue;
                     }
@@ -180,6 +192,27 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
         }
     }
     met
+}
+
+/// Products that lie close together, from the column `first` on.
+#[inline(always)]
+fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    first: u32,
+    flat: &mut Flat<S::Out>,
+) {
+    let b = &job.b.pattern;
+    for e in job.a.pattern.range(i) {
+        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
+        let range = block.range(b, k);
+        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
+            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+            // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
+            unsafe { flat.add((*j - first) as usize, product, S::Add::apply) };
+        }
+    }
 }
 
 /// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
@@ -336,12 +369,15 @@ fn grow_sum<A: Scalar, B: Scalar, S: Semiring<A, B>>(sum: &mut Option<S::Out>, x
     is_final::<S::Out, S::Add>(next)
 }
 
+/// What one thread needs for rows of a pattern.
+pub(super) type Structural = (Columns, Vec<u32>, Flat<()>);
+
 /// The pattern of a product alone: every sum is known to be one and the same value.
 pub(super) fn structural_rows(
     (a, b, mask): (&Pattern, &Pattern, OnMask),
     block: &Block,
     rows: &mut Rows<()>,
-    scratch: &mut (Columns, Vec<u32>),
+    scratch: &mut Structural,
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
@@ -349,7 +385,7 @@ pub(super) fn structural_rows(
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
             rows.reserve(operation, survey.most())?;
-            let (columns, list) = scratch;
+            let (columns, list, flat) = scratch;
             if survey.banded {
                 // SAFETY: room for `most`, here the whole span, was reserved.
                 (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
@@ -361,6 +397,15 @@ pub(super) fn structural_rows(
                 list.dedup();
                 // SAFETY: room for `most` was reserved.
                 list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
+            } else if survey.is_close() {
+                flat.grow(operation, survey.width(), ())?;
+                for k in a.row(i) {
+                    for j in &b.indices[block.range(b, *k as usize)] {
+                        // SAFETY: the survey's first and last column enclose all others.
+                        unsafe { flat.mark((*j - survey.span.0) as usize) };
+                    }
+                }
+                flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
             } else {
                 columns.grow(operation, b.ncols)?;
                 for k in a.row(i) {

@@ -1,9 +1,9 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
-use super::accumulator::{Columns, Scratch};
+use super::accumulator::Scratch;
 use super::analysis::{OnMask, dotted, prefers_dot, scattered};
 use super::assemble::{Block, Rows, assemble};
 use super::layout::transpose;
-use super::multiply::{Job, dot_rows, scatter_rows, structural_rows};
+use super::multiply::{Job, Structural, dot_rows, scatter_rows, structural_rows};
 use super::push::products;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
@@ -93,10 +93,10 @@ fn structural(
         if transposed_b { Some(transpose::<()>(b, &memory::filled(operation, b.nnz(), ())?)?.0) } else { None };
     let b = turned.as_ref().unwrap_or(b);
     let plan = scattered(operation, a, b, mask)?;
-    let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut (Columns, Vec<u32>)| {
+    let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut Structural| {
         structural_rows((a, b, mask), block, rows, scratch)
     };
-    let made = assemble::<(), (Columns, Vec<u32>)>(operation, (a.nrows, b.ncols), plan.bound, &plan.blocks, &kernel)?;
+    let made = assemble::<(), Structural>(operation, (a.nrows, b.ncols), plan.bound, &plan.blocks, &kernel)?;
     Ok(made.pattern)
 }
 

@@ -3,6 +3,7 @@
 //! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product: which
 //! columns were met is found out later, for those whose sum is still that element. Sums that may be grouped at will
 //! take some rows a thread; others keep the order of k, and columns are cut among threads where rows allow.
+use super::flat::neutral;
 use super::multiply::at;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
 use super::pull::full_row;
@@ -14,7 +15,6 @@ use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
-use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,58 +39,6 @@ pub(super) fn products(x: &Pattern, a: &Pattern) -> usize {
 /// Whether [`push`] is the way.
 pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
     products >= (a.ncols / SPARSE).max(if cfg!(test) { 1 } else { 1 << 10 })
-}
-
-/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
-fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
-    let (t, m) = (TypeId::of::<T>(), TypeId::of::<M>());
-    let whole = [
-        TypeId::of::<bool>(),
-        TypeId::of::<u8>(),
-        TypeId::of::<u16>(),
-        TypeId::of::<u32>(),
-        TypeId::of::<u64>(),
-        TypeId::of::<i8>(),
-        TypeId::of::<i16>(),
-        TypeId::of::<i32>(),
-        TypeId::of::<i64>(),
-    ];
-    let built_in = [
-        TypeId::of::<Plus>(),
-        TypeId::of::<Times>(),
-        TypeId::of::<Min>(),
-        TypeId::of::<Max>(),
-        TypeId::of::<Lor>(),
-        TypeId::of::<Land>(),
-        TypeId::of::<Lxor>(),
-        TypeId::of::<Lxnor>(),
-    ];
-    if whole.contains(&t) && built_in.contains(&m) {
-        return Some((M::identity(), true));
-    }
-    if ![TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&t) {
-        return None;
-    }
-    // Only −0 + x is x for both zeros, only NaN leaves NaN to a minimum that omits it.
-    let (value, free) = if m == TypeId::of::<Plus>() {
-        (-0.0, false)
-    } else if m == TypeId::of::<Min>() || m == TypeId::of::<Max>() {
-        (f64::NAN, true)
-    } else {
-        return None;
-    };
-    let mut e = M::identity();
-    match size_of::<T>() {
-        4 => as_bytes_mut(&mut e).copy_from_slice(&(value as f32).to_ne_bytes()),
-        _ => as_bytes_mut(&mut e).copy_from_slice(&value.to_ne_bytes()),
-    }
-    Some((e, free))
-}
-
-/// The bytes of a float.
-fn as_bytes_mut<T: Scalar>(value: &mut T) -> &mut [u8] {
-    // SAFETY: called with floats: no padding, every pattern of bits is one.
-    unsafe { std::slice::from_raw_parts_mut((value as *mut T).cast::<u8>(), size_of::<T>()) }
 }
 
 /// t = xᵀ ⊕.⊗ A.

@@ -1,0 +1,127 @@
+//! Sums of a row whose columns lie close: a flag and a sum a column, written without asking what is there.
+use super::assemble::Rows;
+use crate::algebra::*;
+use crate::error::Result;
+use crate::memory;
+use std::any::TypeId;
+
+/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
+pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
+    let (t, m) = (TypeId::of::<T>(), TypeId::of::<M>());
+    let whole = [
+        TypeId::of::<bool>(),
+        TypeId::of::<u8>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<i8>(),
+        TypeId::of::<i16>(),
+        TypeId::of::<i32>(),
+        TypeId::of::<i64>(),
+    ];
+    let built_in = [
+        TypeId::of::<Plus>(),
+        TypeId::of::<Times>(),
+        TypeId::of::<Min>(),
+        TypeId::of::<Max>(),
+        TypeId::of::<Lor>(),
+        TypeId::of::<Land>(),
+        TypeId::of::<Lxor>(),
+        TypeId::of::<Lxnor>(),
+    ];
+    if whole.contains(&t) && built_in.contains(&m) {
+        return Some((M::identity(), true));
+    }
+    if t != TypeId::of::<f32>() && t != TypeId::of::<f64>() {
+        return None;
+    }
+    // Only −0 + x is x for both zeros, only NaN leaves NaN to a minimum that omits it.
+    let (value, free) = if m == TypeId::of::<Plus>() {
+        (-0.0, false)
+    } else if m == TypeId::of::<Min>() || m == TypeId::of::<Max>() {
+        (f64::NAN, true)
+    } else {
+        return None;
+    };
+    let mut e = M::identity();
+    // SAFETY: T is f32 or f64 as asked above: its bytes, no padding, every pattern of bits is one.
+    let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
+    match size_of::<T>() {
+        4 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
+        _ => bytes.copy_from_slice(&value.to_ne_bytes()),
+    }
+    Some((e, free))
+}
+
+/// Columns `first..first + len` of one row. All flags are 0 and all sums neutral between rows.
+#[derive(Debug)]
+pub(super) struct Flat<T> {
+    flags: Vec<u8>,
+    sums: Vec<T>,
+}
+impl<T> Default for Flat<T> {
+    fn default() -> Self {
+        Self { flags: Vec::new(), sums: Vec::new() }
+    }
+}
+
+impl<T: Copy> Flat<T> {
+    /// Room for `len` columns.
+    pub(super) fn grow(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
+        if self.sums.len() < len {
+            let room = (len + len / 4).next_multiple_of(64);
+            self.flags = memory::filled(operation, room, 0)?;
+            self.sums = memory::filled(operation, room, neutral)?;
+        }
+        Ok(())
+    }
+    /// # Safety
+    /// `place` is below the `len` of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn add(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.flags.get_unchecked_mut(place) = 1;
+            let sum = self.sums.get_unchecked_mut(place);
+            *sum = add(*sum, product);
+        }
+    }
+    /// Marks a column without a sum.
+    /// # Safety
+    /// `place` is below the `len` of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn mark(&mut self, place: usize) {
+        // SAFETY: the contract.
+        unsafe { *self.flags.get_unchecked_mut(place) = 1 };
+    }
+    /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met.
+    pub(super) fn drain(
+        &mut self,
+        operation: &'static str,
+        (first, len): (u32, usize),
+        most: usize,
+        neutral: T,
+        rows: &mut Rows<T>,
+    ) -> Result<()> {
+        rows.reserve(operation, most)?;
+        let (flags, _) = self.flags.as_chunks_mut::<8>();
+        let (sums, _) = self.sums.as_chunks_mut::<8>();
+        for ((c, flags), sums) in flags[..len.div_ceil(8)].iter_mut().enumerate().zip(sums) {
+            let word = u64::from_le_bytes(*flags);
+            if word == 0 {
+                continue;
+            }
+            // The eight low bits side by side.
+            let mut met = (word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
+            while met != 0 {
+                let place = met.trailing_zeros() as usize & 7;
+                // SAFETY: at most `most` columns were met, for which room was reserved.
+                unsafe { rows.push_unchecked(first + (8 * c + place) as u32, sums[place]) };
+                met &= met - 1;
+            }
+            *flags = [0; 8];
+            *sums = [neutral; 8];
+        }
+        Ok(())
+    }
+}
