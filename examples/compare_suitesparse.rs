@@ -1,167 +1,255 @@
-//! C = A² on the CPU backend, beside SuiteSparse:GraphBLAS on the same matrices.
+//! This library's side of the comparison with SuiteSparse:GraphBLAS: it makes matrices and times products on request.
 //!
-//! `cargo run --release --example compare_suitesparse -- --directory /tmp/compare` writes the matrices and this
-//! library's times there; `python tests/suitesparse/compare.py /tmp/compare` times SuiteSparse on them, compares the
-//! results and prints the table. Both take the best and the median of as many runs, after one to warm up.
+//! `cargo build --release --example compare_suitesparse`, then `python tests/suitesparse/compare.py`, which starts this
+//! program, times SuiteSparse on the same matrices in turn with it, compares the results and prints the table.
+//!
+//! Requests are lines on standard input, one reply line each on standard output:
+//! `matrix NAME` makes or reads a matrix, writes it to the directory and replies `rows columns entries products`;
+//! `run OPERATION SEMIRING TYPE COUNT` replies `entries sum seconds…`: what came out, and how long each run took.
 use clap::Parser;
+use oplus::generate::{self, Random};
 use oplus::prelude::*;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-type Outcome = std::result::Result<(), Box<dyn std::error::Error + Send + Sync>>;
+type Outcome<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]
 struct Options {
-    /// Where matrices and times go.
+    /// Where matrices are written for the other side.
     #[arg(long)]
     directory: PathBuf,
+    /// Matrix Market files; a matrix that is none of the generated ones is looked for here.
+    #[arg(long)]
+    data: Option<PathBuf>,
     /// Threads of this library.
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Timed runs each.
-    #[arg(long, default_value_t = 11)]
-    runs: usize,
-    /// Matrices with this in their name only.
-    #[arg(long, default_value = "")]
-    only: String,
-    /// Matrices this many times smaller.
-    #[arg(long, default_value_t = 1)]
-    smaller: u64,
 }
 
 fn main() -> Outcome {
     let options = Options::parse();
     std::fs::create_dir_all(&options.directory)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
-    pool.install(|| run(&options))
+    pool.install(|| serve(&options))
 }
 
-fn run(options: &Options) -> Outcome {
-    let s = options.smaller.max(1);
-    let matrices: Vec<(&str, Box<dyn Fn() -> Coo<f64>>)> = vec![
-        ("grid5-1024", Box::new(move || grid(&[1024 / s, 1024 / s]))),
-        ("grid7-101", Box::new(move || grid(&[101 / s, 101 / s, 101 / s]))),
-        ("rmat-14", Box::new(move || rmat(14 - s.ilog2(), 8))),
-        ("rmat-15", Box::new(move || rmat(15 - s.ilog2(), 8))),
-        ("rmat-16", Box::new(move || rmat(16 - s.ilog2(), 8))),
-        ("band-31", Box::new(move || band(100_000 / s, 31))),
-        ("random-17", Box::new(move || random((1 << 17) / s, 8))),
-    ];
-    let mut times = std::fs::File::create(options.directory.join("oplus.tsv"))?;
-    for (name, make) in matrices.iter().filter(|m| m.0.contains(&options.only)) {
-        let coo = make();
-        let a: Matrix<f64> = Matrix::build_with(&coo, First)?;
-        write_matrix(&options.directory.join(format!("{name}.mtx")), &a)?;
-        let reached = apply_second(&a, Ne, f64::NEG_INFINITY).eval()?;
-        let mut report = |semiring: &str, (best, median, nnz, sum): (f64, f64, u64, f64)| {
-            println!("{name:12} {semiring:10} {best:9.4} s best {median:9.4} s median, nnz(C) {nnz}");
-            writeln!(times, "{name}\t{semiring}\t{}\t{best}\t{median}\t{nnz}\t{sum:e}", options.threads)
+fn serve(options: &Options) -> Outcome {
+    let mut case = None;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let reply = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["matrix", name] => {
+                let made = Case::new(make(name, options.data.as_deref())?)?;
+                made.write(&options.directory)?;
+                let (rows, columns) = made.a.shape();
+                let reply = format!("{rows} {columns} {} {}", made.a.nvals(), made.products()?);
+                case = Some(made);
+                reply
+            }
+            ["run", operation, semiring, scalar, count] => {
+                case.as_ref().ok_or("no matrix yet")?.run(operation, semiring, scalar, count.parse()?)?
+            }
+            _ => return Err(format!("no such request: {line}").into()),
         };
-        report("plus_times", square(&a.over::<PlusTimes>(), options.runs, |c| reduce(c, Plus))?)?;
-        report("min_plus", square(&a.over::<MinPlus>(), options.runs, |c| reduce(c, Plus))?)?;
-        report("lor_land", square(&reached.over::<LorLand>(), options.runs, |c| Ok(c.nvals() as f64))?)?;
+        println!("{reply}");
+        std::io::stdout().flush()?;
     }
     Ok(())
 }
 
-/// Best and median seconds of C = A², nnz(C) and a sum to compare by.
-fn square<T: Scalar, S: Semiring<T, T, Out = T>>(
-    a: &Matrix<T, S>,
-    runs: usize,
-    sum: impl Fn(&Matrix<T, S>) -> Result<f64>,
-) -> Result<(f64, f64, u64, f64)> {
-    let c = mxm(a, a).eval()?;
-    let (nnz, sum) = (c.nvals(), sum(&c)?);
-    drop(c);
-    let mut seconds = Vec::new();
-    for _ in 0..runs.max(1) {
+/// `stencil5-1024`, `rmat-16`, …, or the name of a file. Values are random throughout.
+fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
+    let (kind, size) = name.split_once('-').unwrap_or((name, ""));
+    let n = size.parse::<u64>().unwrap_or(0);
+    let mut coo = match kind {
+        "stencil5" => generate::stencil_5(n, n)?,
+        "stencil9" => generate::stencil_9(n, n)?,
+        "stencil7" => generate::stencil_7(n, n, n)?,
+        "stencil27" => generate::stencil_27(n, n, n)?,
+        "rmat" => generate::rmat(n as u32, 8, Default::default(), 1)?,
+        "band" => generate::band(1 << 17, n, 1)?,
+        "uniform" => generate::uniform(1 << 17, 1 << 17, n, 1)?,
+        _ => {
+            let folder = data.ok_or_else(|| format!("no generator makes {name}, and there is no --data"))?;
+            let path = [".mtx", ".mtx.gz", ".mtx.zst"].map(|ending| folder.join(format!("{name}{ending}")));
+            let path = path.into_iter().find(|p| p.exists()).ok_or_else(|| format!("no {name}.mtx"))?;
+            oplus::io::matrix_market::read(path)?
+        }
+    };
+    let mut random = Random::new(7, 0);
+    coo.values.iter_mut().for_each(|v| *v = 1.0 - random.unit());
+    Ok(coo)
+}
+
+/// One matrix and all that its operations need.
+struct Case {
+    a: Matrix<f64>,
+    a32: Matrix<f32>,
+    pattern: Matrix<bool>,
+    /// Of the graph of A without directions: the strict lower triangle.
+    lower: Option<Matrix<bool>>,
+    /// Full, 1 % full and 0.01 % full, as long as A is wide; and as long as A is high.
+    right: [Vector<f64>; 3],
+    left: [Vector<f64>; 3],
+}
+
+impl Case {
+    fn new(coo: Coo<f64>) -> Outcome<Self> {
+        let a: Matrix<f64> = Matrix::build_with(&coo, First)?;
+        let pattern: Matrix<bool> = apply(&a, Pair::<bool>::default()).eval()?;
+        let (n, mut lower) = (coo.nrows.max(coo.ncols), None);
+        if coo.nrows == coo.ncols {
+            let mut edges = Coo::<bool>::new(n, n);
+            coo.rows
+                .iter()
+                .zip(&coo.columns)
+                .filter(|(i, j)| i != j)
+                .for_each(|(i, j)| edges.push(*i.max(j), *i.min(j), true));
+            lower = Some(Matrix::build_with(&edges, Any)?);
+        }
+        let (right, left) = (vectors(coo.ncols)?, vectors(coo.nrows)?);
+        Ok(Self { a32: a.cast()?, pattern, lower, right, left, a })
+    }
+
+    /// Products of A², or of A·Aᵀ where A is not square.
+    fn products(&self) -> Outcome<u64> {
+        let c = match self.a.nrows() == self.a.ncols() {
+            true => mxm(&self.a.over::<PlusPair>(), &self.a.over()).reduce(Plus)?,
+            false => mxm(&self.a.over::<PlusPair>(), &self.a.over()).transpose_b().reduce(Plus)?,
+        };
+        Ok(c)
+    }
+
+    /// Little-endian words of eight bytes: rows, columns, entries; row offsets, columns, values.
+    fn write(&self, directory: &Path) -> Outcome {
+        write_matrix(&directory.join("a.bin"), &self.a.to_coo()?)?;
+        if let Some(lower) = &self.lower {
+            write_matrix(&directory.join("lower.bin"), &lower.cast::<f64>()?.to_coo()?)?;
+        }
+        for (side, vectors) in [("right", &self.right), ("left", &self.left)] {
+            for (v, density) in vectors.iter().zip(DENSITIES) {
+                let mut coo = Coo::new(1, v.len());
+                v.entries()?.into_iter().for_each(|(i, x)| coo.push(0, i, x));
+                write_matrix(&directory.join(format!("{side}-{density}.bin")), &coo)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, operation: &str, semiring: &str, scalar: &str, count: usize) -> Outcome<String> {
+        let (a, a32, p) = (&self.a, &self.a32, &self.pattern);
+        match (semiring, scalar) {
+            ("plus_times", "f64") => self.product::<f64, PlusTimes>(&a.over(), operation, count),
+            ("min_plus", "f64") => self.product::<f64, MinPlus>(&a.over(), operation, count),
+            ("plus_times", "f32") => self.product::<f32, PlusTimes>(&a32.over(), operation, count),
+            ("min_plus", "f32") => self.product::<f32, MinPlus>(&a32.over(), operation, count),
+            ("lor_land", "bool") => self.product::<bool, LorLand>(&p.over(), operation, count),
+            ("plus_pair", "u64") => {
+                let l = self.lower.as_ref().ok_or("no triangle of a matrix that is not square")?.over::<PlusPair>();
+                match operation {
+                    "triangles" => times(count, || Ok(mxm(&l, &l).mask(&l.structure()).eval()?), measured),
+                    "triangle_sum" => {
+                        times(count, || Ok(mxm(&l, &l).mask(&l.structure()).reduce(Plus)?), |s| Ok((0, *s as f64)))
+                    }
+                    _ => Err(format!("no operation {operation}").into()),
+                }
+            }
+            _ => Err(format!("no semiring {semiring} of {scalar}").into()),
+        }
+    }
+
+    fn product<T: Scalar, S: Semiring<T, T, Out = T>>(
+        &self,
+        a: &Matrix<T, S>,
+        operation: &str,
+        count: usize,
+    ) -> Outcome<String>
+    where
+        Cast<f64>: UnaryOp<T, Out = f64>,
+        Cast<T>: UnaryOp<f64, Out = T>,
+    {
+        let (operation, density) = operation.split_once(':').unwrap_or((operation, "full"));
+        let place = DENSITIES.iter().position(|d| *d == density).ok_or("no such density")?;
+        match operation {
+            "square" if a.nrows() == a.ncols() => times(count, || Ok(mxm(a, a).eval()?), measured),
+            "square" => times(count, || Ok(mxm(a, a).transpose_b().eval()?), measured),
+            "mxv" => {
+                let x = of_type(&self.right[place])?.over();
+                times(count, || Ok(mxv(a, &x).eval()?), measured_vector)
+            }
+            "vxm" => {
+                let x = of_type(&self.left[place])?.over();
+                times(count, || Ok(vxm(&x, a).eval()?), measured_vector)
+            }
+            _ => Err(format!("no operation {operation}").into()),
+        }
+    }
+}
+
+/// Of a full vector half the booleans are true, frontiers are.
+fn of_type<T: Scalar>(x: &Vector<f64>) -> Result<Vector<T>>
+where
+    Cast<T>: UnaryOp<f64, Out = T>,
+{
+    match std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>() && x.nvals() == x.len() {
+        true => apply_second(x, Gt, 0.5).eval()?.cast::<f64>()?.cast(),
+        false => x.cast(),
+    }
+}
+
+const DENSITIES: [&str; 3] = ["full", "1%", "0.01%"];
+
+fn vectors(n: u64) -> Outcome<[Vector<f64>; 3]> {
+    let mut random = Random::new(11, n);
+    let full = Vector::build(n, &(0..n).map(|i| (i, 1.0 - random.unit())).collect::<Vec<_>>())?;
+    let mut sparse = |count: u64| {
+        let entries: Vec<(u64, f64)> = (0..count.max(1)).map(|_| (random.below(n), 1.0 - random.unit())).collect();
+        Vector::build_with(n, &entries, First)
+    };
+    Ok([full, sparse(n / 100)?, sparse(n / 10_000)?])
+}
+
+/// Entries and their sum as f64.
+fn measured<T: Scalar, S>(c: &Matrix<T, S>) -> Result<(u64, f64)>
+where
+    Cast<f64>: UnaryOp<T, Out = f64>,
+{
+    Ok((c.nvals(), reduce(&c.cast::<f64>()?, Plus)?))
+}
+fn measured_vector<T: Scalar, S>(c: &Vector<T, S>) -> Result<(u64, f64)>
+where
+    Cast<f64>: UnaryOp<T, Out = f64>,
+{
+    Ok((c.nvals(), reduce(&c.cast::<f64>()?, Plus)?))
+}
+
+/// The reply: what came out, and the seconds of each run. What a run made is given back outside its time.
+fn times<C>(count: usize, run: impl Fn() -> Outcome<C>, measure: impl Fn(&C) -> Result<(u64, f64)>) -> Outcome<String> {
+    let mut reply = String::new();
+    for n in 0..count {
         let start = Instant::now();
-        let c = mxm(a, a).eval()?;
-        seconds.push(start.elapsed().as_secs_f64());
-        drop(c);
-    }
-    seconds.sort_by(f64::total_cmp);
-    Ok((seconds[0], seconds[seconds.len() / 2], nnz, sum))
-}
-
-/// Reproducible noise (splitmix64).
-struct Noise(u64);
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// A point and its neighbours on a grid: 5 points in two dimensions, 7 in three.
-fn grid(sides: &[u64]) -> Coo<f64> {
-    let n: u64 = sides.iter().product();
-    let (mut coo, mut noise) = (Coo::new(n, n), Noise(1));
-    for i in 0..n {
-        let mut columns = vec![i];
-        let mut stride = 1;
-        for side in sides {
-            let x = i / stride % side;
-            if x > 0 {
-                columns.push(i - stride);
-            }
-            if x + 1 < *side {
-                columns.push(i + stride);
-            }
-            stride *= side;
+        let c = run()?;
+        let seconds = start.elapsed().as_secs_f64();
+        if n == 0 {
+            let (entries, sum) = measure(&c)?;
+            write!(reply, "{entries} {sum:e}")?;
         }
-        columns.sort_unstable();
-        columns.into_iter().for_each(|j| coo.push(i, j, noise.unit()));
+        write!(reply, " {seconds:e}")?;
     }
-    coo
+    Ok(reply)
 }
 
-/// Recursive matrix graph, Graph500 quadrants; vertices keep their numbers.
-fn rmat(scale: u32, edges_per_vertex: u64) -> Coo<f64> {
-    let n = 1u64 << scale;
-    let (mut coo, mut noise) = (Coo::new(n, n), Noise(2));
-    for _ in 0..n * edges_per_vertex {
-        let (mut i, mut j) = (0, 0);
-        for _ in 0..scale {
-            let q = noise.unit();
-            let (down, right) = (q >= 0.76, (0.57..0.76).contains(&q) || q >= 0.95);
-            (i, j) = (2 * i + down as u64, 2 * j + right as u64);
-        }
-        coo.push(i, j, noise.unit());
-    }
-    coo
-}
-
-fn band(n: u64, half: u64) -> Coo<f64> {
-    let (mut coo, mut noise) = (Coo::new(n, n), Noise(3));
-    for i in 0..n {
-        for j in i.saturating_sub(half)..(i + half + 1).min(n) {
-            coo.push(i, j, noise.unit());
-        }
-    }
-    coo
-}
-
-fn random(n: u64, per_row: u64) -> Coo<f64> {
-    let (mut coo, mut noise) = (Coo::new(n, n), Noise(4));
-    for i in 0..n {
-        (0..per_row).for_each(|_| coo.push(i, noise.next() % n, noise.unit()));
-    }
-    coo
-}
-
-fn write_matrix(path: &Path, a: &Matrix<f64>) -> Outcome {
+fn write_matrix(path: &Path, coo: &Coo<f64>) -> Outcome {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-    writeln!(file, "%%MatrixMarket matrix coordinate real general\n{} {} {}", a.nrows(), a.ncols(), a.nvals())?;
-    for (i, j, v) in a.entries()? {
-        writeln!(file, "{} {} {v:?}", i + 1, j + 1)?;
+    let mut offsets = vec![0u64; coo.nrows as usize + 1];
+    coo.rows.iter().for_each(|r| offsets[*r as usize + 1] += 1);
+    (0..coo.nrows as usize).for_each(|r| offsets[r + 1] += offsets[r]);
+    for word in [coo.nrows, coo.ncols, coo.len() as u64].iter().chain(&offsets).chain(&coo.columns) {
+        file.write_all(&word.to_le_bytes())?;
     }
-    Ok(())
+    coo.values.iter().try_for_each(|v| file.write_all(&v.to_le_bytes()))?;
+    Ok(file.flush()?)
 }

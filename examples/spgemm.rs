@@ -21,7 +21,7 @@ struct Arguments {
     /// Type of the values; bool is true where a value is not zero
     #[arg(long = "type", default_value = "f64")]
     scalar: ScalarName,
-    /// auto, hash or dot
+    /// auto, hash, esc or dot
     #[arg(long, default_value = "auto")]
     strategy: StrategyName,
     /// Matrix Market file whose positions alone C may have
@@ -84,6 +84,7 @@ enum ScalarName {
 enum StrategyName {
     Auto,
     Hash,
+    Esc,
     Dot,
 }
 
@@ -131,6 +132,7 @@ fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
     let strategy = match arguments.strategy {
         StrategyName::Auto => Strategy::Auto,
         StrategyName::Hash => Strategy::Hash,
+        StrategyName::Esc => Strategy::Esc,
         StrategyName::Dot => Strategy::Dot,
     };
     let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(strategy);

@@ -36,8 +36,8 @@ impl Device {
         match self {
             #[cfg(feature = "cuda")]
             Device::Cuda(ordinal) => {
-                crate::backend::cuda::Cuda::open(*ordinal)?;
-                crate::backend::cuda::nvrtc::Nvrtc::get().map(|_| ())
+                let architecture = crate::backend::cuda::Context::get(*ordinal)?.properties().architecture;
+                crate::backend::cuda::nvrtc::Nvrtc::get()?.serves(architecture)
             }
             #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(Error::Unavailable {

@@ -1,4 +1,7 @@
 //! Fallible host allocation: anything that grows with the data is taken through here, so that running out is an error.
+//!
+//! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
+//! does it, which ends the process. `tests/host_memory.rs` lets every larger allocation of every operation fail once.
 use crate::error::{Error, Result};
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
@@ -33,5 +36,5 @@ pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec
 
 /// Room for `n` more in a growing vector.
 pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> Result<()> {
-    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, n))
+    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, v.len().saturating_add(n)))
 }

@@ -12,7 +12,7 @@ oplus::operator! { pub Nearer[](Hop, Hop) -> Hop = |x, y| Hop::make(min(x.dist, 
 // Neither commutative nor associative: the order of everything shows.
 oplus::operator! { pub Mix[T: Number](T, T) -> T = |x, y| sub(add(x, add(x, x)), y) }
 oplus::operator! { pub Blend[](Colour, Colour) -> Colour = |x, y| Colour::make(sub(x.red, y.blue), y.red, max(x.blue, y.green)) }
-oplus::operator! { pub Length[](Hop, Colour) -> f32 = |x, y| select(x.dist < x.dist, y.red, y.green) }
+oplus::operator! { pub Length[](Hop, Colour) -> f32 = |x, y| select(x.dist <= mul(x.dist, x.dist), y.red, y.green) }
 oplus::index_operator! { pub Place[](Hop, Hop) -> bool = |x, i, j, y| (x.hops < y.hops) != (i < j) }
 oplus::unary_operator! { pub Redness[](Colour) -> f32 = |x| x.red }
 // Composition of (offset, count): associative, not commutative.
@@ -100,7 +100,7 @@ impl Made for u16 {
 }
 impl Made for bool {
     fn made(seed: u64) -> bool {
-        seed % 3 == 0
+        seed.is_multiple_of(3)
     }
 }
 impl Made for Hop {

@@ -1,12 +1,15 @@
-//! The CUDA runtime on whatever driver is there: a device, or the emulated one. Without a driver the typed error is what
-//! is tested; `OPLUS_REQUIRE_CUDA=1` makes its absence a failure.
+//! The CUDA runtime on a device, or on the emulated one. Without a C++ compiler for the emulator and without a driver the
+//! typed error is what is tested; `OPLUS_REQUIRE_CUDA=1` makes its absence a failure.
 #![cfg(feature = "cuda")]
+mod common;
+
 use oplus::backend::cuda::{Buffer, Context, Kernel, Source, cache};
 use oplus::error::Error;
 use std::sync::Arc;
 
 /// A handle of the test's own, so that counts of memory are its own too.
 fn context() -> Option<Arc<Context>> {
+    common::emulator::cuda();
     match Context::separate(0) {
         Ok(context) => Some(context),
         Err(Error::Unavailable { device, reason }) if std::env::var_os("OPLUS_REQUIRE_CUDA").is_none() => {

@@ -47,16 +47,32 @@ templates! {
     /// Sparse product: work a row, lists of rows by class.
     SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
     /// Sparse product: how many columns each row of C has.
-    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers [];
     /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.
-    SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["masked", "complement", "mapped"],
+    SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
         numbers ["kernels" = 63];
+    /// Sparse product, rows of at most `width` products: how many columns they have.
+    SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
+    /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
+    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product, rows of columns within `width`: how many they have.
+    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
+    /// Sparse product, rows of columns within `width`: summed in a dense window.
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 256];
+    /// Sparse product, rows of many products: how many columns they have.
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"],
+        numbers ["width" = 4096, "threads" = 512];
+    /// Sparse product, rows of many products: summed by a block in a dense window.
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
+        numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
+    /// Sparse product: rows made in one pass moved together.
+    SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
-    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["masked", "complement", "mapped", "same"], numbers [];
+    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
-    Spmspv = "spmspv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "matrix_left"], numbers [];
+    Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Offsets, keys and marks of entries.
@@ -90,6 +106,7 @@ kernels! {
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
+    "warp/sort_many.cuh"
     "warp/search.cuh"
     "block/team.cuh"
     "block/sort.cuh"
@@ -112,9 +129,13 @@ parts! {
     "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
+    "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"
+    "part/spgemm_esc.cuh"
+    "part/spgemm_factors.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_tiny.cuh"
+    "part/spgemm_window.cuh"
 }
 
 /// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.

@@ -36,11 +36,14 @@ impl SemiringText {
     }
 }
 
-/// Bytes a warp keeps for the rows of B it walks; scan words and counters of a team.
-const WARP_PRODUCTS: u32 = 512;
+/// Scan words and counters of a team.
 const TEAM: u32 = 34 * 8 + 16;
 
 impl Spec {
+    /// Bytes a warp keeps for the rows of B it walks.
+    fn warp_products(&self) -> u32 {
+        if self.flags.iter().any(|f| f.0 == "narrow" && f.1) { 384 } else { 512 }
+    }
     fn masked(&self) -> bool {
         self.flags.iter().any(|f| f.0 == "masked" && f.1)
     }
@@ -62,7 +65,7 @@ impl Spec {
         let (threads, slots, bytes) = tuning.tables().get(table).copied()?;
         let block = if threads == 32 { tuning.table_warp_block } else { threads };
         let teams = block / threads;
-        let fixed = TEAM + WARP_PRODUCTS * (threads / 32);
+        let fixed = TEAM + self.warp_products() * (threads / 32);
         let bits = |slots: u32, arrays: u32| rounded(4 * slots * (arrays + if self.masked() { 2 } else { 0 }));
         let Some(semiring) = self.semiring.as_ref() else {
             let slots = if table + 1 == TABLES { tuning.symbolic4_slots } else { slots };
@@ -81,6 +84,47 @@ impl Spec {
         Some(TableLaunch { block, teams, shared: teams * (fixed + bits(slots, 4) + sums), values })
     }
 
+    /// Block and dynamic shared bytes of the kernels that sort rows of at most `width` products, with this semiring's terms
+    /// or, without one, to count.
+    #[must_use]
+    pub fn esc_launch(&self, width: u32) -> (u32, u32) {
+        let block = Tuning::of(self.architecture).esc_block;
+        let terms = match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+            _ => 0,
+        };
+        (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + self.warp_products()))
+    }
+
+    /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
+    /// without one, to count.
+    #[must_use]
+    pub fn window_bytes(&self, width: u32) -> u32 {
+        let sums = match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+            _ => 0,
+        };
+        rounded(width) + sums + self.warp_products()
+    }
+
+    /// Dynamic shared bytes of a block of `threads` that works on a row in windows of `width` columns, a multiple of 32, with
+    /// `sums` bytes for sums; without a semiring, to count.
+    #[must_use]
+    pub fn block_bytes(&self, width: u32, threads: u32, sums: u32) -> u32 {
+        let bits = rounded(width / 32 * 4);
+        let fixed = TEAM + self.warp_products() * (threads / 32) + bits;
+        let Some(semiring) = &self.semiring else { return fixed };
+        let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX).max(1);
+        let sums = if semiring.kind().1 { 0 } else { sums / size * size };
+        fixed + bits + rounded(sums)
+    }
+
+    /// Whether the semiring's sums may be pre-set or are all one constant: what adding in any order in any memory needs.
+    #[must_use]
+    pub fn sums_anywhere(&self) -> bool {
+        self.semiring.as_ref().is_some_and(|s| s.kind().0 || s.kind().1)
+    }
+
     /// `shared_bytes::…`, for the templates' assertions.
     pub(crate) fn shared_bytes(&self) -> String {
         let phase = if self.semiring.is_some() { "numeric" } else { "symbolic" };
@@ -89,6 +133,16 @@ impl Spec {
             Some(format!("constexpr u32 {phase}_table{t} = {shared};\n"))
         };
         let tables: String = (0..TABLES).filter_map(table).collect();
-        format!("namespace shared_bytes {{\n{tables}}}  // namespace shared_bytes\n")
+        let defaults = self.template.numbers();
+        let number = |name: &str| {
+            let given = self.numbers.iter().find(|n| n.0 == name).map(|n| n.1);
+            let default = || defaults.iter().find(|n| n.0 == name).map(|n| n.1);
+            given.or_else(default).and_then(|n| u32::try_from(n).ok()).unwrap_or(64)
+        };
+        let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
+        let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
+        let block = self.block_bytes(width, threads, sums);
+        let warps = format!("constexpr u32 esc = {esc}, window = {window}, block = {block};\n");
+        format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }

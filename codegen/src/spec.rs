@@ -3,7 +3,7 @@ use crate::catalog::Template;
 use crate::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 
 /// A semiring's CUDA side: C += A ⊗ B over ⊕.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SemiringText {
     /// For keys and logs: `plus_times`.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct SemiringText {
 }
 
 /// An operator of an element-wise template, and monoids where `identity` is set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionText {
     /// Its part in the template: "op", "accumulate", "predicate".
     pub name: &'static str,
@@ -63,7 +63,7 @@ impl FunctionText {
 }
 
 /// One specialised kernel file: a template and all that it is specialised for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Spec {
     /// Which template.
     pub template: Template,

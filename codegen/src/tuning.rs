@@ -39,6 +39,30 @@ tuning! {
     bin_block,
     /// Threads of a block of the kernels for rows of at most 32 products.
     tiny_block,
+    /// Threads of a block whose warps sort a row each.
+    esc_block,
+    /// Rows of more products are not sorted.
+    esc_products,
+    /// Threads of a block whose warps own a window each, at most.
+    window_block,
+    /// Rows whose columns lie further apart get no window.
+    window_columns,
+    /// Nor do rows with more columns from first to last than this many times their products.
+    window_sparsity,
+    /// Rows of columns within this are done by a block with bits over them; in windows of four times as many otherwise.
+    block_columns,
+    /// But not rows with more columns from first to last than this many times their products.
+    block_sparsity,
+    /// Rows of more products get a large block.
+    block_products,
+    /// Threads of a small block, and of a large one.
+    block_threads_small,
+    /// As above.
+    block_threads,
+    /// Bytes for the sums of a small block in shared memory, and of a large one.
+    block_bytes_small,
+    /// As above.
+    block_bytes,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -57,6 +81,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
+    long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
     most_turns,
     /// Slots of the largest table in the symbolic phase.
@@ -113,7 +139,19 @@ pub const SM_75: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     tiny_block: 256,
-    table_warp_block: 256,
+    esc_block: 128,
+    esc_products: 512,
+    window_block: 128,
+    window_columns: 4096,
+    window_sparsity: 16,
+    block_columns: 65536,
+    block_sparsity: 256,
+    block_products: 4096,
+    block_threads_small: 128,
+    block_threads: 512,
+    block_bytes_small: 8192,
+    block_bytes: 32768,
+    table_warp_block: 128,
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
@@ -122,10 +160,11 @@ pub const SM_75: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
-    symbolic4_slots: 4096,
+    symbolic4_slots: 2048,
     slice_units: 1024,
-    slice_products: 65536,
+    slice_products: 262144,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 1024,
@@ -136,15 +175,18 @@ pub const SM_75: Tuning = Tuning {
     table2_slots: 512,
     table2_bytes: 4096,
     table2_products: 16384,
-    table3_threads: 256,
+    table3_threads: 128,
     table3_slots: 512,
     table3_bytes: 8192,
     table4_threads: 256,
     table4_slots: 1024,
     table4_bytes: 16384,
 };
-/// Ampere.
-pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 65536, ..SM_90 };
+/// Ampere: 163 KiB of shared memory a block.
+pub const SM_80: Tuning = Tuning { table4_threads: 512, table4_slots: 4096, table4_bytes: 57344, ..SM_90 };
+/// Those with 99 KiB of shared memory a block: Ampere and Ada outside data centres, and what came after them.
+pub const SM_86: Tuning =
+    Tuning { symbolic4_slots: 4096, table4_threads: 512, table4_slots: 2048, table4_bytes: 32768, ..SM_90 };
 /// Hopper.
 pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
@@ -159,19 +201,32 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     tiny_block: 256,
+    esc_block: 128,
+    esc_products: 512,
+    window_block: 128,
+    window_columns: 4096,
+    window_sparsity: 16,
+    block_columns: 65536,
+    block_sparsity: 256,
+    block_products: 4096,
+    block_threads_small: 128,
+    block_threads: 512,
+    block_bytes_small: 8192,
+    block_bytes: 32768,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
     table_optimism: 8,
-    warp_products: 2048,
+    warp_products: 8192,
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,
     slice_units: 1024,
-    slice_products: 65536,
+    slice_products: 262144,
     table0_threads: 32,
     table0_slots: 128,
     table0_bytes: 2048,
@@ -209,6 +264,7 @@ impl Tuning {
     pub const fn of(architecture: u32) -> &'static Tuning {
         match architecture {
             0..80 => &SM_75,
+            86 | 88..90 | 120.. => &SM_86,
             80..90 => &SM_80,
             90..100 => &SM_90,
             _ => &SM_100,

@@ -10,9 +10,10 @@
 namespace oplus {
 
 template <u32 WIDTH>
-__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u32 kind, const u64* control,
-                                    const u32* units, const u64* c_offsets, u32* c_indices, C* c_values) {
-  const u64 n = control[sums_units + kind], begin = control[sums_begin + kind];
+__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, const u64* control, u32 units_at,
+                                    u32 begin_at, const u32* units, const u64* c_offsets, u64* row_counts, u32* c_indices,
+                                    C* c_values) {
+  const u64 n = control[units_at], begin = control[begin_at];
   const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
   const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
   for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
@@ -46,8 +47,9 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
     } else {
       term = Semiring::multiply(A(), B(), At{0, 0, 0});
     }
+    const u32 in_group = heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH));
+    if (row_counts && live && lane == 0) row_counts[row] = __popc(in_group);
     if (head) {
-      const u32 in_group = heads >> (group * WIDTH);
       const u64 at = c_offsets[row] + __popc(in_group & ((1u << lane) - 1));
       c_indices[at] = column;
       c_values[at] = term;
@@ -63,14 +65,15 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, u
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
 
-// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid.
+// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid. `units_at`, `begin_at`: the
+// counters' places in the control block. Lengths go to row_counts unless it is null.
 #if OPLUS_NUMBER_kernels & 1
 #define OPLUS_TINY(WIDTH)                                                                                              \
   extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
-      OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,              \
-      C* c_values) {                                                                                                   \
+      OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units_at, u32 begin_at, const u32* units, const u64* c_offsets,  \
+      u64* row_counts, u32* c_indices, C* c_values) {                                                                  \
     OPLUS_NUMERIC_BODY                                                                                                 \
-    tiny_numeric<WIDTH>(x, factors, class_tiny##WIDTH, control, units, c_offsets, c_indices, c_values);                \
+    tiny_numeric<WIDTH>(x, factors, control, units_at, begin_at, units, c_offsets, row_counts, c_indices, c_values);   \
   }
 OPLUS_TINY(8)
 OPLUS_TINY(16)

@@ -45,7 +45,7 @@ struct Symbolic {
   u64* control;
   const u32* units;
   const u64* slices;
-  u32* spill;                         // u32[rows]
+  u32* spill;                         // u32[2·rows]
   const u32 *products, *first, *last; // from the analysis
   u64* row_counts;
   u32 *row_kinds, *slice_counts;

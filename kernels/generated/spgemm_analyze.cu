@@ -302,19 +302,32 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
+constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 table_optimism = 8;
-constexpr u32 warp_products = 2048;
+constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -338,6 +351,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
+constexpr u32 esc = 3136, window = 576, block = 1328;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -352,26 +366,41 @@ constexpr u32 symbolic_table4 = 74016;
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
+// `class_table + t` is table size t of the tuning numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_window = class_esc + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 3,
+  class_count = class_table + 5
+};
 
-// The control block: u64[128] in global memory, zeroed before the analysis.
+// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
   control_products = 0,   // products of all rows
   control_largest = 1,    // products of the largest row
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
-  control_units = 8,      // [class] rows of each class
-  control_begin = 24,     // [class] the first of them in `units`
-  control_cursor = 40,    // [class] listed so far
-  control_spilled = 56,   // [table] rows that did not fit the table before
-  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
-  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
-  control_sums = 80,      // from here the same three lists again, for the numeric phase
-  sums_units = 80,
-  sums_begin = 96,
-  sums_cursor = 112,
+  control_staged = 5,     // room for the rows that are made in one pass
+  control_spilled = 8,    // [table] rows that did not fit the table before
+  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_units = 32,     // [class] rows of each class
+  control_begin = 64,     // [class] the first of them in `units`
+  control_cursor = 96,    // [class] listed so far
+  sums_units = 128,       // the same three lists again, for the numeric phase
+  sums_begin = 160,
+  sums_cursor = 192,
 };
 
 // How a row came out of the symbolic phase: the table it fitted, or …
@@ -390,8 +419,9 @@ struct Part {
   u32 row, low, high, before, slice, slices;
 };
 
-// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
 
 // A part's share of products: rows with more are cut.
 __device__ inline u64 product_share(u64 total) {
@@ -623,12 +653,45 @@ struct Choice {
   u32 kind, slices;
 };
 
-// Rows of few products by their number; class_count: too many.
-__device__ inline u32 small_class(u32 row, u32 work, const u64* a_offsets) {
-  if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
-  if (flag::reduce || work > 32) return class_count;
-  return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+// Which rows are done without a table. See Limits on the host.
+struct Limits {
+  u32 esc;     // sorted: at most so many products; at least 32, a power of two
+  u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
+  u32 block;   // 0: no row gets a block and bits over its columns
+};
+
+// Products a warp may take at most, so that none is busy when the others are done.
+__device__ inline u32 warp_limit(u64 total) {
+  const u64 even = total / tuning::warp_share, share = product_share(total), most = even < share ? even : share;
+  return most > tuning::warp_products ? u32(most) : u32(tuning::warp_products);
 }
+
+// Rows of few products by their number; of near columns by how near; class_count: others.
+__device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, u64 total, Limits limits) {
+  if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
+  if (flag::reduce) return class_count;
+  if (work <= 32) return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+  const u64 span = u64(last) - first + 1;
+  if (span <= limits.window && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)) {
+    return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
+  }
+  if (work <= limits.esc) {
+    const u32 bits = 32 - __clz(work - 1);
+    // Column and number of the product make one key.
+    if (span << bits >> 32 == 0) return class_esc + bits - 6;
+  }
+  // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
+  const bool few = total < (1u << 25);
+  if (limits.block && (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work) {
+    const u64 wide = span + 31;  // windows begin at words
+    if (wide > tuning::block_columns) return class_block + 2;
+    return work > tuning::block_products ? class_block + 1 : class_block;
+  }
+  return class_count;
+}
+
+// Whether the class's rows are made in one pass where there is room for it.
+__device__ inline bool is_staged(u32 kind) { return kind >= class_tiny8 && kind < class_block; }
 
 // Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
 // that would take it several times over.
@@ -638,11 +701,11 @@ __device__ inline bool worth(u32 slots, u32 most, u64 work, u64 words, u64 span_
 }
 
 __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, const u64* m_offsets,
-                                u64 total) {
+                                u64 total, Limits limits) {
   if (work == 0) return {class_empty, 1};
   const u64 mask = flag::masked ? m_offsets[row + 1] - m_offsets[row] : 0;
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
-  const u32 small = small_class(row, work, a_offsets);
+  const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
   if (small != class_count) return {small, 1};
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
@@ -650,9 +713,7 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   u64 words = bound < span_words ? bound : span_words;
   if (flag::masked && flag::complement) words += mask;
   const u64 share = product_share(total);
-  u64 even = total / tuning::warp_share;
-  if (even > share) even = share;
-  const u32 most = even > tuning::warp_products ? u32(even) : u32(tuning::warp_products);
+  const u32 most = warp_limit(total);
   if (bound <= tuning::table3_bytes) {  // 8 times the sums of table 3
     if (worth(tuning::table0_slots, most, work, words, span_words)) return {class_table + 0, 1};
     if (worth(tuning::table1_slots, most, work, words, span_words)) return {class_table + 1, 1};
@@ -666,9 +727,11 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
 }
 
 // The class of a row of C in the numeric phase: where its sums fit. value_bytes: shared memory a sum takes.
-__device__ inline Choice choose_sums(u32 row, u32 work, u32 kind, u64 entries, const u64* a_offsets, u32 value_bytes) {
+__device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32 kind, u64 entries, const u64* a_offsets,
+                                     u64 total, u32 value_bytes, Limits limits, u32 staged) {
   if (entries == 0 || kind == kind_parts) return {class_empty, 1};
-  const u32 small = small_class(row, work, a_offsets);
+  const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
+  if (staged && is_staged(small)) return {class_empty, 1};
   if (small != class_count) return {small, 1};
   if (kind > 4) return {class_table + 4, 1};
   u32 t = kind;
@@ -710,11 +773,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last) {
+                   const u32* first, const u32* last, u32 esc, u32 window, u32 block) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {esc, window, block});
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
 }
@@ -723,14 +786,15 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // (the same): zeroed, but for the counts of rows of the copy class.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32* units, u64* slices, u32* row_units, u64* row_counts,
-                  u32* row_kinds) {
+                  const u32* first, const u32* last, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  u32* row_kinds, u64* row_room) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products]);
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {esc, window, block});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
+    if (row_room) row_room[row] = is_staged(choice.kind) ? min(u64(products[row]), u64(last[row]) - first[row] + 1) : 0;
   }
   u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
   if (row >= rows) return;
@@ -743,24 +807,27 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
   }
   if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
 }
-// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
+// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes. staged: 1 if rows of the
+// classes made in one pass are done already.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                  const u64* c_offsets, u32 value_bytes) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 window, u32 block, u32 staged) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+    choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
+                         a_offsets, control[control_products], value_bytes, {esc, window, block}, staged);
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, u32 value_bytes, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 window, u32 block, u32 staged, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose_sums(u32(row), products[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row], a_offsets, value_bytes);
+    choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
+                         a_offsets, control[control_products], value_bytes, {esc, window, block}, staged);
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

@@ -115,7 +115,11 @@ pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> s
         // The first failure is the one to tell.
         let _ = std::fs::remove_file(&temporary);
     }
-    written.map_err(|e| io_error(path, &e))
+    // `fill` may have run out of memory.
+    written.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
+        Some(ours) => ours.clone(),
+        None => io_error(path, &e),
+    })
 }
 
 fn write_to(

@@ -13,14 +13,15 @@ use std::marker::PhantomData;
 #[derive(Debug, Clone)]
 pub struct Rows<T, S> {
     a: Store<T>,
-    rows: Vec<u64>,
+    /// Or that memory did not suffice for them, which is told when the operation runs.
+    rows: Result<Vec<u64>>,
     label: PhantomData<fn() -> S>,
 }
 
 /// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
 ///
 /// # Errors
-/// At the end: `IndexOutOfBounds` naming the position in the list.
+/// At the end: `IndexOutOfBounds` naming the position in the list; `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -29,7 +30,13 @@ pub struct Rows<T, S> {
 /// # Ok(()) }
 /// ```
 pub fn extract_rows<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64]) -> Operation<Rows<T, S>> {
-    Operation::new(Rows { a: a.store.clone(), rows: rows.to_vec(), label: PhantomData })
+    Operation::new(Rows { a: a.store.clone(), rows: memory::copied("extract", rows), label: PhantomData })
+}
+
+impl<T, S> Rows<T, S> {
+    fn rows(&self) -> Result<&[u64]> {
+        self.rows.as_deref().map_err(Clone::clone)
+    }
 }
 
 impl<T: Scalar, S> Compute for Rows<T, S> {
@@ -38,18 +45,18 @@ impl<T: Scalar, S> Compute for Rows<T, S> {
         "extract"
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
-        let bound = self.a.rows.n();
-        if let Some(position) = self.rows.iter().position(|r| *r >= bound) {
-            let (index, position) = (self.rows[position], position as u64);
+        let (bound, rows) = (self.a.rows.n(), self.rows()?);
+        if let Some(position) = rows.iter().position(|r| *r >= bound) {
+            let (index, position) = (rows[position], position as u64);
             return Err(Error::IndexOutOfBounds { operation: self.name(), what: "row", position, index, bound });
         }
-        Ok(((self.rows.len() as u64, self.a.cols.n()), self.a.device))
+        Ok(((rows.len() as u64, self.a.cols.n()), self.a.device))
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         // On a listed axis a row without a place is empty; the place behind the last stands for it.
         let listed = matches!(self.a.rows, Axis::Listed { .. });
-        let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows.len())?;
-        places.extend(self.rows.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
+        let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows()?.len())?;
+        places.extend(self.rows()?.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
         let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
         let body =
             on_backend!(a.device, |backend| { Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?) });

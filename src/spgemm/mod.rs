@@ -9,6 +9,9 @@ pub enum Strategy {
     Auto,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size).
     Hash,
+    /// Rows of few products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470); the others as by
+    /// `Hash`. The CPU takes it for `Hash`.
+    Esc,
     /// One dot product per entry of the mask; needs a mask that is not complemented.
     Dot,
 }

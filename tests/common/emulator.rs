@@ -27,8 +27,12 @@ impl Emulator {
     }
     /// The n-th allocation from now fails, 0 is the next; negative: none.
     pub fn fail_allocation(&self, n: i64) {
-        // SAFETY: void emu_fail_allocation(long).
-        unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_allocation")(n) }
+        self.fail_allocations(n, 1);
+    }
+    /// `count` allocations from the n-th on fail.
+    pub fn fail_allocations(&self, n: i64, count: i64) {
+        // SAFETY: void emu_fail_allocations(long, long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long, c_long)>("emu_fail_allocations")(n, count) }
     }
     /// The n-th launch from now fails.
     pub fn fail_launch(&self, n: i64) {
@@ -65,15 +69,19 @@ impl Emulator {
     }
 }
 
+/// The flags asked for by the environment.
+fn asked_flags() -> String {
+    std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default()
+}
+
 /// The folder of built libraries, one for each version of the sources and flags.
-pub fn build(extra: &str) -> Option<PathBuf> {
+pub fn build(flags: &str) -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emulator");
     let compiler = std::env::var("EMU_CXX").unwrap_or_else(|_| "c++".into());
     if Command::new(&compiler).arg("--version").output().is_err() {
         eprintln!("skipped: no C++ compiler ({compiler}), so no emulated CUDA driver");
         return None;
     }
-    let flags = format!("{} {extra}", std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default());
     let mut files: Vec<PathBuf> = std::fs::read_dir(&sources).ok()?.flatten().map(|f| f.path()).collect();
     files.sort();
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
@@ -93,6 +101,8 @@ pub fn build(extra: &str) -> Option<PathBuf> {
         let mut command = Command::new(&compiler);
         command.args(["-std=c++20", "-O2", "-g", "-fPIC", "-shared", "-I"]).arg(&sources);
         command.args(flags.split_whitespace());
+        // A sanitizer's library that this process was started with is not for the compiler.
+        command.env_remove("LD_PRELOAD");
         command.args(inputs.iter().map(|i| sources.join(i)));
         command.arg("-o").arg(draft.join(output)).arg(format!("-Wl,-soname,{output}")).args(["-ldl", "-lpthread"]);
         assert!(command.status().expect("the compiler starts").success(), "{output} does not compile");
@@ -114,7 +124,7 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, PathBuf)> {
         ("OPLUS_NVRTC_PATH", folder.join("libnvrtc.so.13")),
         ("OPLUS_CACHE_DIR", folder.join("cache")),
         ("EMU_HOME", folder.to_path_buf()),
-        ("EMU_CXXFLAGS", std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default().into()),
+        ("EMU_CXXFLAGS", asked_flags().into()),
     ]
 }
 
@@ -125,7 +135,7 @@ pub fn cuda() -> Option<&'static Cuda> {
         if std::env::var("OPLUS_TEST_DEVICE").is_ok_and(|d| d == "gpu") {
             return Some(Cuda::Gpu);
         }
-        let folder = build("")?;
+        let folder = build(&asked_flags())?;
         for (name, value) in environment(&folder) {
             // SAFETY: every test of this process begins here, before anything reads these variables.
             unsafe { std::env::set_var(name, value) };

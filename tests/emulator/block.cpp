@@ -61,6 +61,13 @@ void fail(const std::string& text) {
 // Gives the processor back; a failed launch resumes nobody any more.
 void wait() { suspend(self().fiber, false); }
 
+// Every operation of the runtime is a step: a loop that calls it cannot go on for ever.
+void count_step(const char* site) {
+  if (++steps <= step_limit) return;
+  fail("endless loop: " + where(self()) + " is at " + site + " after " + std::to_string(steps - 1) + " steps");
+  wait();
+}
+
 void wake(unsigned i) {
   threads[i].state = State::ready;
   next.push_back(i);
@@ -221,7 +228,7 @@ struct Watchdog {
     std::unique_lock<std::mutex> lock(mutex);
     const auto limit = std::chrono::milliseconds(setting("EMU_TIME_LIMIT_MS", 300000));
     if (!over.wait_for(lock, limit, [this] { return done; })) {
-      std::fprintf(stderr, "emulator: endless loop: %s runs for %lld ms\n", where(self()).c_str(), (long long)limit.count());
+      std::fprintf(stderr, "emulator: endless loop: %s runs for %lld ms\n", running().c_str(), (long long)limit.count());
       std::_Exit(86);
     }
   }) {}
@@ -236,6 +243,13 @@ struct Watchdog {
 };
 
 }  // namespace
+
+// Over the red zones between the arrays as well, which nothing else may touch.
+__attribute__((no_sanitize("address"))) static void poison(volatile char* begin, volatile char* end) {
+  for (; begin != end; begin++) *begin = char(0xcd);
+}
+
+std::string running() { return current ? where(self()) : ""; }
 
 void seed(uint64_t s) { random_state = s * 0x9e3779b97f4a7c15ull | 1; }
 
@@ -260,10 +274,11 @@ std::string run(const Launch& launch) {
         // Of its own for each block, so that the sanitizer sees its end.
         emu_dynamic_shared = std::malloc(std::max(launch.dynamic_shared, 1u));
         std::memset(emu_dynamic_shared, 0xcd, launch.dynamic_shared);
-        std::memset(launch.shared_begin, 0xcd, size_t(launch.shared_end - launch.shared_begin));
+        poison(launch.shared_begin, launch.shared_end);
         run_block();
         std::free(emu_dynamic_shared);
       }
+  current = nullptr;
   return failure;
 }
 
@@ -274,6 +289,7 @@ extern "C" {
 
 int emu_barrier(int predicate, int* live_out, const char* site) {
   Thread& t = self();
+  count_step(site);
   for (unsigned i = 0; i < count && at_barrier; i++)
     if (threads[i].state == State::barrier) {
       if (std::strcmp(threads[i].site, site))
@@ -293,6 +309,7 @@ int emu_barrier(int predicate, int* live_out, const char* site) {
 
 uint64_t emu_warp(unsigned mask, emu_warp_op op, uint64_t value, unsigned source, const char* site) {
   Thread& t = self();
+  count_step(site);
   if (!(mask >> t.lane & 1)) {
     fail("warp operation " + std::string(site) + ": " + where(t) + " is not in the mask it gives");
     wait();
@@ -309,10 +326,7 @@ uint64_t emu_warp(unsigned mask, emu_warp_op op, uint64_t value, unsigned source
 }
 
 void emu_step(const char* site) {
-  if (++steps > step_limit) {
-    fail("endless loop: " + where(self()) + " is at " + site + " after " + std::to_string(steps - 1) + " steps");
-    wait();
-  }
+  count_step(site);
   if (preempt_mask && (random_bits() & preempt_mask) == 0) {
     next.push_back(self().linear);
     wait();

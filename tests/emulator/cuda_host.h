@@ -17,8 +17,9 @@
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 #define __constant__ static const
-// Poisoned before each block, unless the sanitizers want their red zones around each array.
-#ifdef __SANITIZE_ADDRESS__
+// In a section of its own, which is poisoned before each block. GCC's sanitizer puts its red zones there too (nvrtc.cpp
+// asks for it); others want arrays where they know them.
+#if defined(__SANITIZE_ADDRESS__) && defined(__clang__)
 #define __shared__ static
 #else
 #define __shared__ static __attribute__((section("emu_shared")))

@@ -11,6 +11,9 @@
 #include <map>
 #include <mutex>
 #include <string>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace emu {
 namespace {
@@ -31,7 +34,34 @@ struct Function {
   Module* module;
   unsigned dynamic_limit = 48 << 10;
 };
+// The most shared memory of a block, as the programming guide's table of compute capabilities has it.
+int shared_limit() {
+  switch (setting("EMU_ARCHITECTURE", 90)) {
+    case 70: case 72: return 96 << 10;
+    case 75: return 64 << 10;
+    case 80: case 87: return 163 << 10;
+    case 86: case 89: case 120: case 121: return 99 << 10;
+    default: return 227 << 10;
+  }
+}
 int usable() { return broken ? launch_failed : success; }
+
+#if defined(__SANITIZE_ADDRESS__)
+// The sanitizers name the line; which thread of which kernel was there is known here.
+void last_words() {
+  const std::string text = running();
+  if (!text.empty()) std::fprintf(stderr, "emulator: sanitizer report above: %s\n", text.c_str());
+}
+void arm_last_words() {
+  __sanitizer_set_death_callback(last_words);
+  // The library for undefined behaviour has a callback of its own.
+  void* other = dlopen("libubsan.so.1", RTLD_NOW | RTLD_NOLOAD);
+  typedef void Set(void (*)());
+  if (void* set = other ? dlsym(other, "__sanitizer_set_death_callback") : nullptr) reinterpret_cast<Set*>(set)(last_words);
+}
+#else
+void arm_last_words() {}
+#endif
 }  // namespace
 
 long setting(const char* name, long otherwise) {
@@ -58,6 +88,7 @@ void emu_recover() { LOCK; broken = false; last_report.clear(); }
 
 R cuInit(unsigned) {
   if (const long s = setting("EMU_SEED", 0)) seed(uint64_t(s));
+  arm_last_words();
   return setting("EMU_DEVICES", 1) > 0 ? success : no_device;
 }
 R cuDriverGetVersion(int* v) { *v = int(setting("EMU_DRIVER_VERSION", 13000)); return success; }
@@ -93,8 +124,8 @@ R cuDeviceGetAttribute(int* v, int attribute, int) {
     case 39: *v = 2048; break;              // threads of a multiprocessor
     case 75: *v = int(setting("EMU_ARCHITECTURE", 90)) / 10; break;
     case 76: *v = int(setting("EMU_ARCHITECTURE", 90)) % 10; break;
-    case 81: *v = 228 << 10; break;         // shared memory of a multiprocessor
-    case 97: *v = 227 << 10; break;         // the most shared memory of a block
+    case 81: *v = shared_limit() + (1 << 10); break;  // shared memory of a multiprocessor
+    case 97: *v = shared_limit(); break;    // the most shared memory of a block
     case 115: *v = 1; break;                // memory pools
     default: *v = 0;
   }
@@ -147,6 +178,7 @@ R cuMemsetD8Async(P p, unsigned char v, size_t n, void*) {
 }
 R cuStreamCreate(void** s, unsigned) { static size_t n = 16; *s = reinterpret_cast<void*>(n++); return success; }
 R cuStreamDestroy_v2(void*) { return success; }
+R cuStreamWaitEvent(void*, void*, unsigned) { return usable(); }
 R cuStreamSynchronize(void*) { LOCK; return usable(); }
 R cuEventCreate(void** e, unsigned) { *e = new Time; return success; }
 R cuEventDestroy_v2(void* e) { delete static_cast<Time*>(e); return success; }
@@ -199,7 +231,7 @@ R cuFuncGetAttribute(int* v, int attribute, void* f) {
 }
 R cuFuncSetAttribute(void* f, int attribute, int value) {
   if (attribute == 8) {
-    if (value < 0 || value > 227 << 10) return invalid_value;
+    if (value < 0 || value > shared_limit()) return invalid_value;
     static_cast<Function*>(f)->dynamic_limit = unsigned(value);
   }
   return success;

@@ -9,7 +9,7 @@
 
 namespace emu {
 namespace {
-constexpr size_t kStack = 256 << 10;
+constexpr size_t kStack = 256 << 10, kGuard = 64 << 10;  // a multiple of every page size
 void* scheduler_pointer;
 [[maybe_unused]] void* scheduler_fake;
 [[maybe_unused]] const void* scheduler_stack;
@@ -70,9 +70,10 @@ void start() {
 
 void prepare(Fiber& fiber, void (*entry)()) {
   if (!fiber.stack) {
-    void* p = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) std::abort();
-    fiber.stack = static_cast<char*>(p);
+    // The page below is never mapped: a stack that grows too far is a fault, not a neighbour overwritten.
+    void* p = mmap(nullptr, kGuard + kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED || mprotect(p, kGuard, PROT_NONE)) std::abort();
+    fiber.stack = static_cast<char*>(p) + kGuard;
   }
   entry_point = entry;
 #if defined(__SANITIZE_ADDRESS__)

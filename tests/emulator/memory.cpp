@@ -9,7 +9,8 @@ namespace {
 std::mutex mutex;
 std::map<uint64_t, size_t> blocks;
 size_t used;
-long fail_in = -1;  // allocations until one fails; negative: none
+// Allocations until some fail, negative: none do; and how many then.
+long fail_in = -1, fail_count = 1;
 bool armed;
 }  // namespace
 
@@ -26,7 +27,12 @@ int allocate(uint64_t* pointer, size_t bytes) {
     armed = true;
     fail_in = setting("EMU_FAIL_ALLOC", -1);
   }
-  if (fail_in >= 0 && fail_in-- == 0) return out_of_memory;
+  if (fail_in > 0) {
+    fail_in--;
+  } else if (fail_in == 0) {
+    if (--fail_count == 0) fail_in = -1;
+    return out_of_memory;
+  }
   if (bytes > memory_total() - used) return out_of_memory;
   void* p = nullptr;
   // The size asked for, not rounded up: the sanitizer's red zone begins right behind it.
@@ -63,11 +69,12 @@ bool inside(uint64_t pointer, size_t bytes) {
 }  // namespace emu
 
 extern "C" {
-// For tests: the n-th allocation from now fails (0: the next); negative: none does.
-void emu_fail_allocation(long n) {
+// For tests: `count` allocations from the n-th from now on fail (0: the next); negative: none does.
+void emu_fail_allocations(long n, long count) {
   std::lock_guard<std::mutex> lock(emu::mutex);
   emu::armed = true;
-  emu::fail_in = n;
+  emu::fail_in = count > 0 ? n : -1;
+  emu::fail_count = count;
 }
 void emu_live_allocations(size_t* count, size_t* bytes) {
   std::lock_guard<std::mutex> lock(emu::mutex);

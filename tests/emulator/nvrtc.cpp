@@ -61,7 +61,7 @@ std::string entries(const std::string& preprocessed) {
     if (!word.empty()) text += "extern \"C\" void emu_entry_" + word + "(void** a) { emu_call(&" + word + ", a); }\n";
   }
   return text + R"(
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) || !defined(__clang__)
 extern "C" char __start_emu_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" char __stop_emu_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" void emu_shared_begin(char** begin, char** end) { *begin = __start_emu_shared; *end = __stop_emu_shared; }
@@ -80,8 +80,9 @@ R nvrtcGetSupportedArchs(int* archs) {
   std::memcpy(archs, all, sizeof all);
   return 0;
 }
-R nvrtcCreateProgram(Program** p, const char* source, const char*, int, const char* const*, const char* const*) {
-  *p = new Program{source, "", ""};
+R nvrtcCreateProgram(Program** p, const char* source, const char* name, int, const char* const*, const char* const*) {
+  // Messages name the program, not the file it goes through here.
+  *p = new Program{"#line 1 \"" + std::string(name ? name : "default_program") + "\"\n" + source, "", ""};
   return 0;
 }
 R nvrtcDestroyProgram(Program** p) {
@@ -91,8 +92,13 @@ R nvrtcDestroyProgram(Program** p) {
 }
 R nvrtcCompileProgram(Program* p, int, const char* const*) {
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
-  const std::string command = environment("EMU_CXX", "c++") +
-      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "");
+  // A sanitizer's library that this process was started with is not for the compiler.
+  const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
+      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "")
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+      + " -fsanitize-sections=emu_shared"
+#endif
+      ;
   const std::string name = hash(command + p->source), object = cache + "/" + name + ".so";
   p->binary = contents(object);
   if (!p->binary.empty()) return 0;

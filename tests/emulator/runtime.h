@@ -26,6 +26,7 @@ struct Launch {
 };
 std::string run(const Launch& launch);
 void seed(uint64_t s);
+std::string running();  // the kernel, block and thread of a launch under way; empty if none is
 
 // memory.cpp: device memory. Status codes are CUDA's.
 enum Status { success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100, invalid_device = 101,

@@ -176,7 +176,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 
   // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
+  // By reference: an inactive lane's x has no value, and reading it would be undefined.
+  __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
     if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {

@@ -3,26 +3,41 @@
 
 namespace oplus {
 
-// Classes of rows. `class_table + t` is table size t of the tuning numbers.
-enum { class_empty, class_copy, class_tiny8, class_tiny16, class_tiny32, class_table, class_count = class_table + 5 };
+// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// 256 << n; class_block: a small block's, class_block + 1: a large
+// one's, class_block + 2: a large one's in wide windows;
+// `class_table + t` is table size t of the tuning numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_tiny8,
+  class_tiny16,
+  class_tiny32,
+  class_esc,
+  class_window = class_esc + 5,
+  class_block = class_window + 5,
+  class_table = class_block + 3,
+  class_count = class_table + 5
+};
 
-// The control block: u64[128] in global memory, zeroed before the analysis.
+// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
   control_products = 0,   // products of all rows
   control_largest = 1,    // products of the largest row
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
-  control_units = 8,      // [class] rows of each class
-  control_begin = 24,     // [class] the first of them in `units`
-  control_cursor = 40,    // [class] listed so far
-  control_spilled = 56,   // [table] rows that did not fit the table before
-  control_symbolic = 64,  // [table] rows taken by the symbolic phase: 0 before it
-  control_numeric = 72,   // [table] rows taken by the numeric phase: 0 before it
-  control_sums = 80,      // from here the same three lists again, for the numeric phase
-  sums_units = 80,
-  sums_begin = 96,
-  sums_cursor = 112,
+  control_staged = 5,     // room for the rows that are made in one pass
+  control_spilled = 8,    // [table] rows that did not fit the table before
+  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_units = 32,     // [class] rows of each class
+  control_begin = 64,     // [class] the first of them in `units`
+  control_cursor = 96,    // [class] listed so far
+  sums_units = 128,       // the same three lists again, for the numeric phase
+  sums_begin = 160,
+  sums_cursor = 192,
 };
 
 // How a row came out of the symbolic phase: the table it fitted, or …
@@ -41,8 +56,9 @@ struct Part {
   u32 row, low, high, before, slice, slices;
 };
 
-// Rows that spilled into table t, from the front of one array for odd t, from its back for even t.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows - 1 - i]; }
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
 
 // A part's share of products: rows with more are cut.
 __device__ inline u64 product_share(u64 total) {

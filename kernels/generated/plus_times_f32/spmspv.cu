@@ -315,6 +315,7 @@ struct Semiring {
 namespace function {
 }  // namespace function
 namespace flag {
+constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
@@ -335,19 +336,32 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 tiny_block = 256;
+constexpr u32 esc_block = 128;
+constexpr u32 esc_products = 512;
+constexpr u32 window_block = 128;
+constexpr u32 window_columns = 4096;
+constexpr u32 window_sparsity = 16;
+constexpr u32 block_columns = 65536;
+constexpr u32 block_sparsity = 256;
+constexpr u32 block_products = 4096;
+constexpr u32 block_threads_small = 128;
+constexpr u32 block_threads = 512;
+constexpr u32 block_bytes_small = 8192;
+constexpr u32 block_bytes = 32768;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 table_optimism = 8;
-constexpr u32 warp_products = 2048;
+constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
 constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 65536;
+constexpr u32 slice_products = 262144;
 constexpr u32 table0_threads = 32;
 constexpr u32 table0_slots = 128;
 constexpr u32 table0_bytes = 2048;
@@ -371,6 +385,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
+constexpr u32 esc = 4160, window = 832, block = 1408;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -697,7 +712,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 
   // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
-  __device__ void put(bool active, u32 i, T x, u32 order, u32 group, u32 groups) {
+  // By reference: an inactive lane's x has no value, and reading it would be undefined.
+  __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
     if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
@@ -836,17 +852,26 @@ struct Rows {
   const u32* indices;
 };
 
+// A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
+template <bool NARROW> struct PositionOf {
+  typedef u64 Type;
+};
+template <> struct PositionOf<true> {
+  typedef u32 Type;
+};
+typedef PositionOf<flag::narrow>::Type Position;
+
 // Shared memory of one warp: the rows of B it walks now.
 struct WarpProducts {
-  u64 start[32];   // product p of the round is entry start[r] + p of B
-  u32 before[32];  // products of the round ahead of row r
-  u32 entry[32];   // A's entry, from the first of the round
+  Position start[32];  // product p of the round is entry start[r] + p of B
+  u32 before[32];      // products of the round ahead of row r
+  u32 entry[32];       // A's entry, from the first of the round
 };
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
   bool active[BATCH];
-  u64 a[BATCH], b[BATCH];                  // positions of the entries; defined where active
+  Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
@@ -864,6 +889,90 @@ __device__ inline u32 warp_or(u32 x) {
 #endif
 }
 
+// A warp's entries of A in one round: the rows of B they name, cut to the range of columns.
+struct Round {
+  Position begin, left;
+};
+__device__ inline Round load_round(const u32* a_indices, u64 first, u64 end, Rows b, u64 low, u64 high, bool partial) {
+  Round round = {0, 0};
+  if (first + lane_id() < end) {
+    const u32 k = a_indices[first + lane_id()];
+    round.begin = Position(b.offsets[k]);
+    Position stop = Position(b.offsets[k + 1]);
+    if (partial) {
+      round.begin = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(low));
+      if (high <= 0xffffffffull) stop = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(high));
+    }
+    round.left = stop - round.begin;
+  }
+  return round;
+}
+
+// Products lo .. hi of a round of rows that are long in the mean: one row after the other, 32 entries at a time. Hardly any
+// arithmetic, and the columns of a batch's 32 are always distinct.
+template <u32 BATCH, class F>
+__device__ inline void walk_long_rows(Position first, Round round, u32 last, u32 lo, u32 hi, F f) {
+  u32 e = __popc(__ballot_sync(full_warp, last <= lo));
+  Position from = shuffle(round.begin, e & 31);
+  u32 length = shuffle(u32(round.left), e & 31), p = lo - (shuffle(last, e & 31) - length);
+  for (u32 left = hi - lo; left;) {
+    Batch<BATCH> batch;
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      while (p >= length && left) {
+        e++;
+        from = shuffle(round.begin, e & 31);
+        length = shuffle(u32(round.left), e & 31);
+        p = 0;
+      }
+      u32 n = length - p < left ? length - p : left;
+      if (n > 32) n = 32;
+      batch.active[t] = lane_id() < n;
+      batch.a[t] = first + e;
+      batch.b[t] = from + p + lane_id();
+      batch.group[t] = 0;
+      batch.groups[t] = 1;
+      p += n;
+      left -= n;
+    }
+    f(batch);
+  }
+}
+
+// The same of rows that are short: side by side in the lanes.
+template <u32 BATCH, class F>
+__device__ inline void walk_short_rows(Position first, Round round, u32 piece, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
+  const u32 filled = __ballot_sync(full_warp, piece != 0);
+  const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
+  __syncwarp();
+  if (piece) {
+    s->start[r] = round.begin - (last - piece);
+    s->before[r] = last - piece;
+    s->entry[r] = lane_id();
+  }
+  __syncwarp();
+  const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
+  for (u32 tile = lo; tile < hi; tile += 32 * BATCH) {
+    Batch<BATCH> batch;
+    u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      const u32 at = tile + 32 * t, ahead = mine - at;
+      const u32 heads = warp_or(mine >= at && ahead < 32 ? 1u << ahead : 0);
+      const u32 mine_too = heads & (lanes_below() << 1 | 1);
+      u32 e = seen + __popc(mine_too) - 1;
+      seen += __popc(heads);
+      batch.active[t] = at + lane_id() < hi;
+      batch.group[t] = __popc(mine_too & ~1u);
+      batch.groups[t] = __popc(heads & ~1u) + 1;
+      if (!batch.active[t]) e = 0;
+      batch.a[t] = first + s->entry[e];
+      batch.b[t] = s->start[e] + (at + lane_id());
+    }
+    f(batch);
+  }
+}
+
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
 // products in the order of A's entries. No barrier but the warp's.
@@ -872,74 +981,36 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
-  // Entries a warp takes at a time; with fewer takings than warps, several warps share one.
-  u32 size = 32;
-  if (share.warps > 1 && entries < u64(32) * share.warps) size = (u32(entries) + share.warps - 1) / share.warps;
-  const u64 takings = (entries + size - 1) / size;
-  u64 taking = share.warp;
-  u32 part = 0, parts = 1;
-  if (takings < share.warps) {
-    const u32 n = u32(takings);
-    taking = share.warp % n;
-    part = share.warp / n;
-    parts = (share.warps - u32(taking) + n - 1) / n;
-  }
-  for (; taking < takings; taking += share.warps) {
-    const u64 round = a_begin + taking * size;
-    u64 begin = 0, left = 0;
-    if (lane_id() < size && round + lane_id() < a_end) {
-      const u32 k = a_indices[round + lane_id()];
-      begin = b.offsets[k];
-      u64 end = b.offsets[k + 1];
-      if (partial) {
-        begin = lower_bound<u32, u64>(b.indices, begin, end, u32(low));
-        if (high <= 0xffffffffull) end = lower_bound<u32, u64>(b.indices, begin, end, u32(high));
-      }
-      left = end - begin;
+  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each.
+  const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
+  const u32 part = together ? share.warp : 0, parts = together ? share.warps : 1;
+  const u64 step = 32 * (together ? 1 : share.warps);
+  u64 at = a_begin + (together ? 0 : share.warp * 32);
+  Round next = load_round(a_indices, at, a_end, b, low, high, partial);
+  for (; at < a_end; at += step) {
+    Round round = next;
+    next = load_round(a_indices, at + step, a_end, b, low, high, partial);
+    const Position first = Position(at);
+    const u64 total = warp_sum(u64(round.left));
+    const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
+    if (total >> 31 == 0) {
+      const u32 last = warp_inclusive_sum(u32(round.left));
+      const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
+      if (lo == hi) continue;
+      if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+      else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+      continue;
     }
-    // Products of a round are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-    const bool huge = __any_sync(full_warp, left >> 26 != 0);
-    for (bool more = true; more;) {
-      u32 piece = u32(left);
-      more = false;
-      if (huge) {
-        const u32 pending = __ballot_sync(full_warp, left != 0);
-        if (pending == 0) break;
-        piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : left >> 26 ? 1u << 26 : u32(left);
-        more = true;
-      }
-      const u32 filled = __ballot_sync(full_warp, piece != 0);
-      const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
-      const u32 last = warp_inclusive_sum(piece), total = shuffle(last, 31);
-      __syncwarp();
-      if (piece) {
-        s->start[r] = begin - (last - piece);
-        s->before[r] = last - piece;
-        s->entry[r] = lane_id();
-      }
-      begin += piece;
-      left -= piece;
-      __syncwarp();
-      const u32 mine = lane_id() < rows ? s->before[lane_id()] : 0xffffffffu;
-      for (u32 tile = part * 32 * BATCH; tile < total; tile += parts * 32 * BATCH) {
-        Batch<BATCH> batch;
-        u32 seen = __popc(__ballot_sync(full_warp, mine < tile));
-#pragma unroll
-        for (u32 t = 0; t < BATCH; t++) {
-          const u32 at = tile + 32 * t, ahead = mine - at;
-          const u32 heads = warp_or(ahead < 32 ? 1u << ahead : 0);
-          const u32 mine_too = heads & (lanes_below() << 1 | 1);
-          u32 e = seen + __popc(mine_too) - 1;
-          seen += __popc(heads);
-          batch.active[t] = at + lane_id() < total;
-          batch.group[t] = __popc(mine_too & ~1u);
-          batch.groups[t] = __popc(heads & ~1u) + 1;
-          if (!batch.active[t]) e = 0;
-          batch.a[t] = round + s->entry[e];
-          batch.b[t] = s->start[e] + (at + lane_id());
-        }
-        f(batch);
-      }
+    // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+    for (;;) {
+      const u32 pending = __ballot_sync(full_warp, round.left != 0);
+      if (pending == 0) break;
+      const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
+      const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
+      const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
+      walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
+      round.begin += piece;
+      round.left -= piece;
     }
   }
 }

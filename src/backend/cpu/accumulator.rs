@@ -46,6 +46,12 @@ impl Columns {
         // SAFETY: the contract.
         unsafe { self.words.get_unchecked(column as usize >> 6) >> (column & 63) & 1 != 0 }
     }
+    /// Forgets all columns near this one: for sets of which every column is given back.
+    #[inline(always)]
+    pub(super) fn clear_around(&mut self, column: u32) {
+        self.words[column as usize >> 6] = 0;
+        self.summary[column as usize >> 12] = 0;
+    }
     /// All columns in order, taken out; they lie in `span`.
     #[inline(always)]
     pub(super) fn drain(&mut self, span: (u32, u32), mut each: impl FnMut(u32, u64)) {
@@ -131,6 +137,21 @@ impl<T: Copy> Dense<T> {
                 word &= word - 1;
             }
         });
+        self.span = (u32::MAX, 0);
+        Ok(())
+    }
+    /// The sums of those of `listed`, ascending, that have one, appended; there are no others.
+    pub(super) fn drain_listed(&mut self, operation: &'static str, listed: &[u32], rows: &mut Rows<T>) -> Result<()> {
+        rows.reserve(operation, listed.len())?;
+        for j in listed {
+            // SAFETY: listed columns are below n of `grow`, one in the set has a value, and room was reserved.
+            unsafe {
+                if self.columns.contains(*j) {
+                    rows.push_unchecked(*j, self.value(*j));
+                }
+            }
+        }
+        listed.iter().for_each(|j| self.columns.clear_around(*j));
         self.span = (u32::MAX, 0);
         Ok(())
     }

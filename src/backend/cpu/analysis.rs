@@ -30,7 +30,11 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
 pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
     let before = work(operation, a, b, mask)?;
     let total = before.last().copied().unwrap_or(0);
-    let cuts = |row: usize, parts: usize| hub_cuts(operation, a.row(row), b, parts);
+    let cuts = |row: usize, parts: usize| {
+        // Each part looks into every row of B: as many as pay for that.
+        let products = (before[row + 1] - before[row]) as usize;
+        hub_cuts(operation, a.row(row), b, parts.min((products / (16 * a.range(row).len().max(1))).max(8)))
+    };
     let blocks = partition(operation, (a.nrows, b.ncols), target(total), &|r| before[r], &cuts)?;
     let bound = (0..a.nrows).map(|r| (before[r + 1] - before[r]).min(b.ncols as u64)).sum();
     Ok(Plan { blocks, bound })
@@ -94,6 +98,9 @@ pub(super) fn prefers_dot(
     }
     // What turning B round costs, in steps.
     let turn = 6 * b.nnz() as u64 + b.nrows as u64 + b.ncols as u64;
+    if !transposed_b && few_products(a, b, mask.pattern.nnz(), turn) {
+        return Ok(false);
+    }
     let (nrows, inner) = if transposed_b { (b.nrows, b.ncols) } else { (b.ncols, b.nrows) };
     let other = lengths(operation, b, b.ncols)?;
     let own = |r: usize| b.range(r).len();
@@ -119,6 +126,15 @@ pub(super) fn prefers_dot(
     Ok(dots < scatter)
 }
 
+/// Whether a sample of entries says that scattering costs less than turning B round and dots of columns of mean length.
+fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
+    const SAMPLE: usize = 1 << 12;
+    let step = a.nnz() / SAMPLE + 1;
+    let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();
+    let dots = admitted as u64 * (1 + (b.nnz() / b.ncols.max(1)) as u64) + a.nnz() as u64;
+    2 * sample * step as u64 + 2 * admitted as u64 <= turn + dots
+}
+
 /// How often each column occurs.
 fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32>> {
     let mut lengths = memory::filled(operation, ncols, 0u32)?;
@@ -139,6 +155,22 @@ fn prefetch<T>(values: &[T], at: usize) {
     let _ = (values, at);
 }
 
+/// How many entries of A ahead of their use rows of B are asked for.
+const AHEAD: usize = 12;
+
+/// Rows of B lie anywhere: what entries of A after this one will read, those of the next rows too, is asked for.
+#[inline(always)]
+pub(super) fn ask<T>(a: &Pattern, e: usize, b: &Pattern, values: &[T]) {
+    if let Some(k) = a.indices.get(e + 2 * AHEAD) {
+        prefetch(&b.offsets, *k as usize);
+    }
+    if let Some(k) = a.indices.get(e + AHEAD) {
+        let start = b.offsets[*k as usize] as usize;
+        prefetch(&b.indices, start);
+        prefetch(values, start);
+    }
+}
+
 /// Up to this width an array is cheap whatever is in it.
 const WIDE: usize = if cfg!(test) { 16 } else { 1 << 18 };
 /// A row with fewer products than this part of its width is hashed.
@@ -155,12 +187,12 @@ pub(super) struct Survey {
 }
 impl Survey {
     #[inline]
-    pub(super) fn of<T>(a: &[u32], b: &Pattern, values: &[T], block: &Block) -> Self {
+    pub(super) fn of<T>(a: &Pattern, i: usize, b: &Pattern, values: &[T], block: &Block) -> Self {
         let mut survey = Survey { products: 0, span: (u32::MAX, 0), banded: true };
-        for k in a {
-            let range = block.range(b, *k as usize);
+        for e in a.range(i) {
+            ask(a, e, b, values);
+            let range = block.range(b, a.indices[e] as usize);
             if let [first, .., last] | [first @ last] = &b.indices[range.clone()] {
-                prefetch(values, range.start);
                 survey.banded &= (*last - *first) as usize + 1 == range.len()
                     && (survey.products == 0 || (*first <= survey.span.1 + 1 && *last + 1 >= survey.span.0));
                 survey.products += range.len();
@@ -168,6 +200,16 @@ impl Survey {
             }
         }
         survey
+    }
+    /// Products alone, all columns; rows of B are asked for.
+    #[inline]
+    pub(super) fn count<T>(a: &Pattern, i: usize, b: &Pattern, values: &[T]) -> usize {
+        let mut products = 0;
+        for e in a.range(i) {
+            ask(a, e, b, values);
+            products += b.range(a.indices[e] as usize).len();
+        }
+        products
     }
     /// The most entries the row can have.
     pub(super) fn most(&self) -> usize {

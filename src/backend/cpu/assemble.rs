@@ -64,7 +64,7 @@ pub(super) fn partition(
             continue;
         }
         let parts = (before(row + 1) - before(row)).div_ceil(target).min(1 << 12) as usize;
-        let cuts = if parts > 2 { cuts(row, parts)? } else { Vec::new() };
+        let cuts = if parts > 1 { cuts(row, parts)? } else { Vec::new() };
         if cuts.is_empty() {
             blocks.push(whole(row..row + 1));
         } else {

@@ -20,6 +20,8 @@ mod merge;
 mod multiply;
 mod parallel;
 mod product;
+mod pull;
+mod push;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -75,6 +77,10 @@ impl Backend for Cpu {
         mask: Option<&MaskOn<Arc<Pattern>>>,
         at: &Positions,
     ) -> Result<HostCsr<S::Out>> {
+        let products = push::products(&x.pattern, &a.pattern);
+        if mask.is_none() && push::meets_most(products, &a.pattern) {
+            return push::push::<X, A, S>(x, a, products, at);
+        }
         let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
         product::mxm::<X, A, S>("vxm", x, a, mask, at, &options)
     }

@@ -1,6 +1,6 @@
 //! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
 use super::accumulator::{Columns, Scratch};
-use super::analysis::{OnMask, Survey, searches};
+use super::analysis::{OnMask, Survey, ask, searches};
 use super::assemble::{Block, Rows};
 use crate::algebra::*;
 use crate::backend::Positions;
@@ -53,8 +53,27 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     for i in block.rows.clone() {
-        let survey = if admits_none(job.mask, i) { None } else { Some(Survey::of(a.row(i), b, &job.b.values, block)) };
-        if let Some(survey) = survey.filter(|s| s.products > 0) {
+        if let Some(m) = job.mask.filter(|m| !m.complement) {
+            let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
+            let products = if admitted.is_empty() { 0 } else { Survey::count(a, i, b, &job.b.values) };
+            if products == 0 {
+                rows.end_row();
+                continue;
+            }
+            if admitted.len() / 4 <= products {
+                listed::<A, B, S>(job, block, i, admitted, rows, scratch)?;
+                rows.end_row();
+                continue;
+            }
+        }
+        let single = job.mask.is_none() && a.range(i).len() == 1;
+        if single {
+            alone::<A, B, S>(job, block, i, rows)?;
+            rows.end_row();
+            continue;
+        }
+        let survey = Survey::of(a, i, b, &job.b.values, block);
+        if survey.products > 0 {
             if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
                 hash::<A, B, S>(job, block, i, scratch);
@@ -74,7 +93,9 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                         rows.end_row();
                         continue;
                     }
-                    None => dense::<A, B, S, false>(job, block, i, scratch, false),
+                    None => {
+                        dense::<A, B, S, false>(job, block, i, scratch, false);
+                    }
                     Some(m) => {
                         scratch.gate.grow(job.operation, b.ncols)?;
                         let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
@@ -95,6 +116,47 @@ pub(super) fn admits_none(mask: OnMask, i: usize) -> bool {
     mask.is_some_and(|m| !m.complement && m.pattern.range(i).is_empty())
 }
 
+/// A row of A with one entry: a row of B times that.
+#[inline(always)]
+fn alone<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    rows: &mut Rows<S::Out>,
+) -> Result<()> {
+    let (a, b) = (&job.a.pattern, &job.b.pattern);
+    for e in a.range(i) {
+        ask(a, e, b, &job.b.values);
+        let (k, x) = (a.indices[e] as usize, job.a.values[e]);
+        let range = block.range(b, k);
+        let columns = &b.indices[range.clone()];
+        rows.reserve(job.operation, columns.len())?;
+        rows.indices.extend_from_slice(columns);
+        let product = |(j, y): (&u32, &B)| S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+        rows.values.extend(columns.iter().zip(&job.b.values[range]).map(product));
+    }
+    Ok(())
+}
+
+/// A row of which the mask admits few columns, given ascending.
+#[inline(always)]
+fn listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    admitted: &[u32],
+    rows: &mut Rows<S::Out>,
+    scratch: &mut Scratch<S::Out>,
+) -> Result<()> {
+    scratch.gate.grow(job.operation, job.b.pattern.ncols)?;
+    scratch.dense.grow(job.operation, job.b.pattern.ncols)?;
+    admitted.iter().for_each(|j| scratch.gate.set(*j));
+    let met = dense::<A, B, S, true>(job, block, i, scratch, true);
+    admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
+    if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
+}
+
+/// Whether there was a product.
 #[inline(always)]
 fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     job: &Job<A, B>,
@@ -102,8 +164,8 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     i: usize,
     scratch: &mut Scratch<S::Out>,
     admitted: bool,
-) {
-    let b = &job.b.pattern;
+) -> bool {
+    let (b, mut met) = (&job.b.pattern, false);
     for e in job.a.pattern.range(i) {
         let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
         let range = block.range(b, k);
@@ -114,8 +176,10 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
             let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
             // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
             unsafe { scratch.dense.add(*j, product, S::Add::apply) };
+            met = true;
         }
     }
+    met
 }
 
 /// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
@@ -281,7 +345,7 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of::<()>(a.row(i), b, &[], block)) };
+        let survey = if admits_none(mask, i) { None } else { Some(Survey::of::<()>(a, i, b, &[], block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
             rows.reserve(operation, survey.most())?;

@@ -4,6 +4,7 @@ use super::analysis::{OnMask, dotted, prefers_dot, scattered};
 use super::assemble::{Block, Rows, assemble};
 use super::layout::transpose;
 use super::multiply::{Job, dot_rows, scatter_rows, structural_rows};
+use super::push::products;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
@@ -52,7 +53,12 @@ pub(super) fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
         return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
     }
     let dot = prefers_dot(operation, &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
-    if !dot && let Some(value) = foreseen::<A, B, S>(&a.values, &b.values) {
+    // One row with few products: looking at all values of B would cost more.
+    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
+    if !dot
+        && many
+        && let Some(value) = foreseen::<A, B, S>(&a.values, &b.values)
+    {
         let pattern = structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b)?;
         let values = memory::filled(operation, pattern.nnz(), value)?;
         return Ok(HostCsr { pattern, values: Arc::new(values) });

@@ -58,6 +58,9 @@ pub(super) fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     positions: &Positions,
 ) -> Result<HostCsr<S::Out>> {
     let operation = "mxv";
+    if mask.is_none() && x.pattern.nnz() == x.pattern.ncols {
+        return super::pull::pull::<A, X, S>(a, x, positions);
+    }
     let blocks = row_blocks(operation, &a.pattern)?;
     let lookup = Lookup::new(operation, x)?;
     let kernel = |block: &Block, rows: &mut Rows<S::Out>, _: &mut ()| {

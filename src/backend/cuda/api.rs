@@ -79,6 +79,7 @@ library! {
     fn stream_create = c"cuStreamCreate"(*mut CUstream, c_uint) -> Status;
     fn stream_destroy = c"cuStreamDestroy_v2"(CUstream) -> Status;
     fn stream_synchronize = c"cuStreamSynchronize"(CUstream) -> Status;
+    fn stream_wait_event = c"cuStreamWaitEvent"(CUstream, CUevent, c_uint) -> Status;
     fn event_create = c"cuEventCreate"(*mut CUevent, c_uint) -> Status;
     fn event_destroy = c"cuEventDestroy_v2"(CUevent) -> Status;
     fn event_record = c"cuEventRecord"(CUevent, CUstream) -> Status;

@@ -1,6 +1,7 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
 use super::product::{self, Operand};
+use super::spgemm;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::*;
@@ -100,7 +101,7 @@ impl Backend for Cuda {
     ) -> Result<DeviceCsr<S::Out>> {
         let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
         let text = semiring_text::<A, B, S>();
-        let (pattern, values) = product::mxm(&self.context, text, operand(a), operand(&b), mask, at)?;
+        let (pattern, values) = spgemm::mxm(&self.context, text, operand(a), operand(&b), mask, at, options.strategy)?;
         Ok(DeviceCsr::new(pattern, values))
     }
 
@@ -114,7 +115,7 @@ impl Backend for Cuda {
     ) -> Result<Option<S::Out>> {
         let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
         let (text, reduce) = (semiring_text::<A, B, S>(), monoid_text::<S::Out, R>("reduce"));
-        let bytes = product::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
+        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
         match bytes {
             None => Ok(None),
             Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),

@@ -86,8 +86,8 @@ impl Buffer {
         }
     }
 
-    /// The device address; 0 if empty.
-    pub(super) fn pointer(&self) -> u64 {
+    /// The device address, for libraries that take one; 0 if empty. Valid while the buffer lives.
+    pub fn pointer(&self) -> u64 {
         self.pointer
     }
 

@@ -1,6 +1,8 @@
 //! A device made ready: its primary context, one stream, its memory pool and what is known about it.
+use super::lanes::Lanes;
 use super::module::Modules;
 use super::probe::{Driver, probe};
+use super::trace::{Timed, Trace};
 use super::{Buffer, lock};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -10,7 +12,7 @@ use cudarc::driver::sys::{
 };
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What does not change while a device is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub struct Context {
     properties: Properties,
     pub(super) usage: Usage,
     pub(super) modules: Modules,
+    pub(super) trace: Trace,
+    pub(super) lanes: OnceLock<Lanes>,
 }
 
 // SAFETY: the driver's handles may be used from any thread; `bind` makes the context current before each use.
@@ -114,6 +118,8 @@ impl Context {
             raw,
             stream: std::ptr::null_mut(),
             pool: None,
+            trace: Trace::default(),
+            lanes: OnceLock::new(),
             properties,
             usage: Usage::default(),
             modules: Modules::default(),
@@ -177,6 +183,19 @@ impl Context {
 
     pub(super) fn stream(&self) -> CUstream {
         self.stream
+    }
+
+    /// The stream's handle (a `CUstream`), for libraries that take one: what they start on it happens in order with ours.
+    pub fn raw_stream(&self) -> *mut std::ffi::c_void {
+        self.stream.cast()
+    }
+
+    /// Makes the context current on this thread, for libraries that work on the current one.
+    ///
+    /// # Errors
+    /// `Driver`.
+    pub fn make_current(&self) -> Result<()> {
+        self.bind("make context current")
     }
 
     /// The device's number.
@@ -296,6 +315,17 @@ impl Context {
         Ok((result, f64::from(milliseconds)))
     }
 
+    /// What `work` launches through this handle, each timed by itself: every launch is waited for.
+    ///
+    /// # Errors
+    /// Those of `work`; `Driver`.
+    pub fn trace<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Vec<Timed>)> {
+        self.trace.begin();
+        let result = work();
+        let launches = self.trace.end();
+        Ok((result?, launches))
+    }
+
     /// Device memory for `count` values of `T`, contents unspecified.
     pub fn alloc<T: bytemuck::Pod>(self: &Arc<Self>, count: usize) -> Result<Buffer> {
         Buffer::alloc_for::<T>(self, count)
@@ -307,6 +337,9 @@ impl Drop for Context {
         let api = &self.driver.api;
         if self.bind("close device").is_ok() {
             // Buffers and kernels hold the context, so none is left; modules go before the context does.
+            if let Some(lanes) = self.lanes.get() {
+                lanes.close(api);
+            }
             self.modules.unload(api);
             if !self.stream.is_null() {
                 // SAFETY: ours, and destroyed once. Pending work is completed first.

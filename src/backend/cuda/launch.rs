@@ -1,8 +1,10 @@
 //! Starting a kernel: grid, block, shared memory and arguments, checked before the driver sees them.
 use super::buffer::same_handle;
+use super::trace::Timed;
 use super::{Buffer, Kernel};
 use crate::error::{Error, Result};
 use bytemuck::Pod;
+use cudarc::driver::sys::CUstream;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -166,7 +168,17 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// The arguments are the kernel's in number, order and type, and with them it touches nothing but the buffers given,
     /// inside their lengths, and no buffer in two ways at once that Rust would not allow.
-    pub unsafe fn run(mut self) -> Result<()> {
+    pub unsafe fn run(self) -> Result<()> {
+        let stream = self.kernel.context().stream();
+        // SAFETY: the caller's promise.
+        unsafe { self.run_on(stream) }
+    }
+
+    /// As [`run`](Self::run), on another stream of the same context.
+    ///
+    /// # Safety
+    /// As there, and the buffers live until the context's own stream has waited for this one.
+    pub(super) unsafe fn run_on(mut self, stream: CUstream) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -194,7 +206,7 @@ impl<'a> Launch<'a> {
         let context = self.kernel.context();
         // SAFETY: limits checked above; the driver copies the arguments before it returns; what the kernel does with
         // them is the caller's promise.
-        let status = unsafe {
+        let mut start = || unsafe {
             (context.driver().api.launch_kernel)(
                 self.kernel.raw(),
                 gx as u32,
@@ -204,10 +216,18 @@ impl<'a> Launch<'a> {
                 by as u32,
                 bz as u32,
                 self.shared,
-                context.stream(),
+                stream,
                 addresses.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
+        };
+        let status = if context.trace.is_on() {
+            let (status, ms) = context.time(|| Ok(start()))?;
+            let (kernel, threads) = (name.to_owned(), threads as u64);
+            context.trace.add(Timed { kernel, blocks: gx * gy * gz, threads, shared: self.shared, ms });
+            status
+        } else {
+            start()
         };
         // A launch takes memory for the stacks of all threads that can be resident.
         let p = context.properties();

@@ -11,6 +11,7 @@ pub mod cache;
 pub mod context;
 mod device_csr;
 mod entries;
+mod lanes;
 pub mod launch;
 mod log;
 mod map;
@@ -23,6 +24,8 @@ mod product;
 mod program;
 mod reduce;
 mod sort;
+mod spgemm;
+mod trace;
 mod transpose;
 mod vector;
 
@@ -34,6 +37,7 @@ pub use launch::{Argument, Launch};
 pub use module::{Kernel, Source};
 pub use nvrtc::{Compiled, Image, compile_for};
 pub use probe::{Unavailable, probe};
+pub use trace::Timed;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -46,6 +46,8 @@ struct Function {
     attributes: Attributes,
     /// Dynamic shared memory that launches may use at present.
     shared_allowed: AtomicU32,
+    /// Blocks at once by threads and shared memory, once asked for.
+    occupancy: Mutex<BTreeMap<(u32, u32), u32>>,
 }
 
 // SAFETY: as for `Module`.
@@ -181,7 +183,14 @@ impl Context {
         };
         let shared_allowed = AtomicU32::new(self.properties().shared_per_block.saturating_sub(attributes.shared));
         let resources = module.resources.get(name).copied();
-        let function = Arc::new(Function { raw, name: name.to_owned(), resources, attributes, shared_allowed });
+        let function = Arc::new(Function {
+            raw,
+            name: name.to_owned(),
+            resources,
+            attributes,
+            shared_allowed,
+            occupancy: Mutex::default(),
+        });
         functions.insert(name.to_owned(), function.clone());
         Ok(function)
     }
@@ -222,6 +231,9 @@ impl Kernel {
     /// How many blocks of `threads` threads with `shared` bytes of dynamic shared memory fit on a multiprocessor at once.
     pub fn occupancy(&self, threads: u32, shared: u32) -> Result<u32> {
         const OPERATION: &str = "occupancy";
+        if let Some(known) = lock(&self.function.occupancy).get(&(threads, shared)) {
+            return Ok(*known);
+        }
         self.allow_shared(OPERATION, shared)?;
         let mut blocks = 0;
         // SAFETY: a function of this context, current since `allow_shared`.
@@ -233,7 +245,9 @@ impl Kernel {
                 shared as usize,
             )
         })?;
-        Ok(blocks.max(0) as u32)
+        let blocks = blocks.max(0) as u32;
+        lock(&self.function.occupancy).insert((threads, shared), blocks);
+        Ok(blocks)
     }
 
     /// Lets launches use `shared` bytes of dynamic shared memory; above 48 KB a kernel has to ask. Makes the context current.

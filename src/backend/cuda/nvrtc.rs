@@ -92,15 +92,7 @@ impl Nvrtc {
     /// Compiles to a CUBIN for the architecture. If the compiler does not know it: to the CUBIN of the newest earlier one
     /// of the same major version, which runs there, or else to PTX of the newest one known.
     pub fn compile(&self, source: &str, name: &str, architecture: u32, options: &[&str]) -> Result<Compiled> {
-        let target = target(&self.architectures, architecture).ok_or_else(|| {
-            unavailable(format!(
-                "version {}.{} no longer compiles for sm_{architecture}, it starts at sm_{}: an older one does",
-                self.version.0,
-                self.version.1,
-                self.architectures.first().copied().unwrap_or_default()
-            ))
-        })?;
-        let (arch, machine_code) = match target {
+        let (arch, machine_code) = match self.target(architecture)? {
             Target::Real(a) => (format!("--gpu-architecture=sm_{a}"), true),
             Target::Virtual(a) => (format!("--gpu-architecture=compute_{a}"), false),
         };
@@ -110,6 +102,22 @@ impl Nvrtc {
         }
         all.extend(options.iter().map(|&o| o.to_owned()));
         self.run(source, name, &all, machine_code)
+    }
+
+    /// Whether it compiles for the architecture, or why not.
+    pub fn serves(&self, architecture: u32) -> Result<()> {
+        self.target(architecture).map(|_| ())
+    }
+
+    fn target(&self, architecture: u32) -> Result<Target> {
+        target(&self.architectures, architecture).ok_or_else(|| {
+            unavailable(format!(
+                "version {}.{} no longer compiles for sm_{architecture}, it starts at sm_{}: an older one does",
+                self.version.0,
+                self.version.1,
+                self.architectures.first().copied().unwrap_or_default()
+            ))
+        })
     }
 
     fn run(&self, source: &str, name: &str, options: &[String], machine_code: bool) -> Result<Compiled> {

@@ -2,13 +2,25 @@
 use super::{Buffer, Context, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::{Spec, Template, Tuning};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// A specification whose source is written only if its module is not loaded yet.
 pub(super) struct Program<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) spec: Spec,
-    key: String,
+    key: Arc<str>,
+}
+
+/// The key of a specification. Writing it takes longer than starting a kernel, so each is written once.
+fn key(spec: &Spec) -> Arc<str> {
+    static KEYS: LazyLock<RwLock<HashMap<Spec, Arc<str>>>> = LazyLock::new(RwLock::default);
+    if let Some(key) = KEYS.read().unwrap_or_else(PoisonError::into_inner).get(spec) {
+        return key.clone();
+    }
+    let key: Arc<str> = spec.key().into();
+    KEYS.write().unwrap_or_else(PoisonError::into_inner).insert(spec.clone(), key.clone());
+    key
 }
 
 pub(super) fn tuning(context: &Context) -> &'static Tuning {
@@ -19,12 +31,12 @@ impl<'a> Program<'a> {
     /// `fill` completes the specification.
     pub(super) fn new(context: &'a Arc<Context>, template: Template, fill: impl FnOnce(Spec) -> Spec) -> Self {
         let spec = fill(Spec::new(template, context.properties().architecture));
-        let key = spec.key();
+        let key = key(&spec);
         Self { context, spec, key }
     }
     pub(super) fn kernel(&self, function: &str) -> Result<Kernel> {
         self.context.kernel_with(self.spec.template.name(), &self.key, function, || {
-            self.spec.source().map_err(|e| Error::Compile { kernel: self.key.clone(), log: e.to_string() })
+            self.spec.source().map_err(|e| Error::Compile { kernel: self.key.to_string(), log: e.to_string() })
         })
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(DevicePat
     let kernel = structure(context, "rows_present")?;
     let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows);
     // SAFETY (all launches here): parameters as the README lists them; buffers of the sizes it asks for.
+    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&pattern.offsets).arg(&present).run()? };
     if nnz > 0 {
         let program = Program::new(context, Template::Reduce, |s| s.function(op));

@@ -21,6 +21,7 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     let kernel = structure(context, "transpose_keys")?;
     let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(nrows).arg(&pattern.offsets);
     // SAFETY (here and below): parameters as the README lists them, n keys, places and entries each.
+    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&pattern.indices).arg(bits).arg(&keyed.keys).arg(&keyed.places).run()? };
     // A single row is in the order of columns.
     let by = if nrows == 1 { bits..bits } else { bits..bits + bits_below(pattern.ncols) };

@@ -4,6 +4,7 @@ use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
+use crate::memory;
 use crate::operation::Accumulate;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 /// The oracle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference;
+
+/// What ran out of memory; the maps of a row are many small allocations, which Rust does not let fail.
+const NAME: &str = "reference";
 
 impl Reference {
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
@@ -28,17 +32,20 @@ fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool 
 }
 
 /// Rows of (column, value) put together.
-fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> HostCsr<T> {
-    let mut pattern = Pattern { nrows, ncols, offsets: vec![0], indices: vec![] };
+fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
+    let mut pattern = Pattern { nrows, ncols, offsets: memory::with_capacity(NAME, nrows + 1)?, indices: vec![] };
     let mut values = vec![];
+    pattern.offsets.push(0);
     for row in rows {
+        memory::reserve(NAME, &mut pattern.indices, row.len())?;
+        memory::reserve(NAME, &mut values, row.len())?;
         for (column, value) in row {
             pattern.indices.push(column);
             values.push(value);
         }
         pattern.offsets.push(pattern.indices.len() as u64);
     }
-    HostCsr::new(pattern, values)
+    Ok(HostCsr::new(pattern, values))
 }
 
 fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> BTreeMap<u32, T> {
@@ -74,7 +81,7 @@ impl Backend for Reference {
             }
             row
         });
-        Ok(collect(a.pattern.nrows, b.pattern.ncols, rows))
+        collect(a.pattern.nrows, b.pattern.ncols, rows)
     }
 
     fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
@@ -107,7 +114,7 @@ impl Backend for Reference {
                 }
             }
         }
-        Ok(collect(1, a.pattern.nrows, std::iter::once(t)))
+        collect(1, a.pattern.nrows, std::iter::once(t))
     }
 
     fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
@@ -126,7 +133,7 @@ impl Backend for Reference {
             row_map(b, i).into_iter().for_each(|(j, y)| insert::<T, F>(&mut row, j, y));
             row
         });
-        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
@@ -138,7 +145,7 @@ impl Backend for Reference {
             let right = row_map(b, i);
             row_map(a, i).into_iter().filter_map(|(j, x)| right.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
         });
-        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
@@ -149,7 +156,7 @@ impl Backend for Reference {
     ) -> Result<HostCsr<F::Out>> {
         let f = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
         let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x))).collect());
-        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
@@ -160,7 +167,7 @@ impl Backend for Reference {
     ) -> Result<HostCsr<A>> {
         let keep = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
         let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().filter(|(j, x)| keep(i, *j, *x)).collect());
-        Ok(collect(a.pattern.nrows, a.pattern.ncols, rows))
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
@@ -168,7 +175,7 @@ impl Backend for Reference {
         for i in 0..a.pattern.nrows {
             a.row(i).1.iter().for_each(|x| insert::<T, M>(&mut t, i as u32, *x));
         }
-        Ok(collect(1, a.pattern.nrows, std::iter::once(t)))
+        collect(1, a.pattern.nrows, std::iter::once(t))
     }
 
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
@@ -176,13 +183,13 @@ impl Backend for Reference {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let mut rows = vec![BTreeMap::new(); a.pattern.ncols];
+        let mut rows = memory::filled(NAME, a.pattern.ncols, BTreeMap::new())?;
         for i in 0..a.pattern.nrows {
             for (j, x) in row_map(a, i) {
                 rows[j as usize].insert(i as u32, x);
             }
         }
-        Ok(collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter()))
+        collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter())
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
@@ -193,14 +200,14 @@ impl Backend for Reference {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<HostCsr<T>, usize>> {
-        let mut built = vec![BTreeMap::new(); nrows];
+        let mut built = memory::filled(NAME, nrows, BTreeMap::new())?;
         for (e, ((i, j), v)) in rows.iter().zip(columns).zip(values).enumerate() {
             if refuse && built[*i as usize].contains_key(j) {
                 return Ok(Err(e));
             }
             insert::<T, F>(&mut built[*i as usize], *j, *v);
         }
-        Ok(Ok(collect(nrows, ncols, built.into_iter())))
+        collect(nrows, ncols, built.into_iter()).map(Ok)
     }
 
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
@@ -227,11 +234,11 @@ impl Backend for Reference {
                 })
                 .collect()
         });
-        Ok(collect(c.pattern.nrows, c.pattern.ncols, rows))
+        collect(c.pattern.nrows, c.pattern.ncols, rows)
     }
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
-        Ok(collect(rows.len(), a.pattern.ncols, rows.iter().map(|i| row_map(a, *i as usize))))
+        collect(rows.len(), a.pattern.ncols, rows.iter().map(|i| row_map(a, *i as usize)))
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

@@ -12,6 +12,8 @@ use std::path::Path;
 /// Entries formatted as one block, and blocks formatted at a time.
 const BLOCK: usize = 1 << 14;
 const AT_ONCE: usize = 64;
+/// No entry is longer: two indices of 20 digits, two numbers of at most 25 characters, blanks.
+const LINE: usize = 128;
 
 /// Writes a matrix as a general coordinate file, compressed where the name ends in `.gz` or `.zst`; atomic: the file is
 /// there whole or not at all. A `bool` matrix without stored `false` is written as a pattern.
@@ -32,10 +34,10 @@ pub fn write<T: ToMatrixMarket, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> 
     write_coo(path, &a.to_coo()?)
 }
 
-/// Writes triplets in their order, as [`write`] does; duplicates are kept.
+/// Writes triplets in their order, as [`write()`] does; duplicates are kept.
 ///
 /// # Errors
-/// `InvalidValue` where the lists differ in length; `IndexOutOfBounds`; `Io`.
+/// `InvalidValue` where the lists differ in length; `IndexOutOfBounds`; `Io`, `OutOfMemory`.
 pub fn write_coo<T: ToMatrixMarket>(path: impl AsRef<Path>, coo: &Coo<T>) -> Result<()> {
     check(coo)?;
     let pattern = T::FIELD == Field::Pattern || coo.values.par_iter().all(|v| v.is_pattern()) && !coo.is_empty();
@@ -48,8 +50,9 @@ pub fn write_coo<T: ToMatrixMarket>(path: impl AsRef<Path>, coo: &Coo<T>) -> Res
     };
     let format = |block: usize| -> std::io::Result<Vec<u8>> {
         let (from, to) = (block * BLOCK, ((block + 1) * BLOCK).min(coo.len()));
-        let mut text = Vec::with_capacity(32 * BLOCK);
+        let mut text = crate::memory::with_capacity("write", 32 * (to - from)).map_err(std::io::Error::other)?;
         for ((i, j), v) in coo.rows[from..to].iter().zip(&coo.columns[from..to]).zip(&coo.values[from..to]) {
+            crate::memory::reserve("write", &mut text, LINE).map_err(std::io::Error::other)?;
             write!(text, "{} {}", i + 1, j + 1)?;
             if !pattern {
                 v.write(&mut text)?;

@@ -1,0 +1,110 @@
+// Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
+#include "part/spgemm.cuh"
+
+namespace oplus {
+
+// Bits of the columns seen, in shared memory, and ranks of their words.
+template <u32 THREADS> struct BlockWindow {
+  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+  static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
+
+  unsigned char* memory;
+  __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
+  __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
+  __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps}; }
+  __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
+
+  __device__ void clear(u32 words) const {
+    for (u32 i = threadIdx.x; i < words; i += THREADS) bits()[i] = 0;
+  }
+  __device__ void set(u32 at) const {
+    const u32 bit = 1u << (at & 31);
+    if (!(const_cast<volatile u32*>(bits())[at / 32] & bit)) atomicOr(&bits()[at / 32], bit);
+  }
+  __device__ u32 count(u32 words) const {
+    u32 n = 0;
+    for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
+    return team().sum(n);
+  }
+  // bases[w] = columns seen before word w; returns how many there are. Barriers at the end.
+  __device__ u32 rank(u32 words, u32* bases) const {
+    // A run of words a thread, of odd length so that threads meet in few banks.
+    const u32 run = (words + THREADS - 1) / THREADS | 1, begin = threadIdx.x * run;
+    const u32 end = begin + run < words ? begin + run : words;
+    u32 n = 0;
+    for (u32 i = begin; i < end; i++) n += __popc(bits()[i]);
+    u32 total, at = team().exclusive_sum(n, total);
+    for (u32 i = begin; i < end; i++) {
+      bases[i] = at;
+      at += __popc(bits()[i]);
+    }
+    __syncthreads();
+    return total;
+  }
+  __device__ u32 position(const u32* bases, u32 at) const {
+    return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
+  }
+  // f(column of the window, rank) for every one of `count` columns seen: a warp a word and a lane a column where words are
+  // well filled, else a thread a word.
+  template <class F> __device__ void for_seen(u32 words, u32 count, const u32* bases, F f) const {
+    if (u64(words) * 8 <= count) {
+      for (u32 w = threadIdx.x / 32; w < words; w += warps) {
+        const u32 word = bits()[w];
+        if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+      }
+    } else {
+      for (u32 w = threadIdx.x; w < words; w += THREADS) {
+        u32 at = bases[w];
+        for (u32 word = bits()[w]; word; word &= word - 1) f(w * 32 + __ffs(word) - 1, at++);
+      }
+    }
+  }
+};
+
+// f(low, high, partial) for windows of `width` columns over the row's; low is a multiple of 32.
+template <class F> __device__ inline void for_windows(Range row, u32 width, F f) {
+  const bool partial = row.high - row.low > width;
+  for (u64 low = row.low; low < row.high; low += width) {
+    f(Range{low, low + width < row.high ? low + width : row.high, partial});
+  }
+}
+
+// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
+template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+  constexpr u32 batch = tuning::symbolic_batch;
+  window.clear(u32((r.high - r.low + 31) / 32));
+  __syncthreads();
+  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+                      window.products(), [&](const Batch<batch>& p) {
+                        u32 column[batch];
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < batch; t++) {
+                          if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
+                        }
+                      });
+  __syncthreads();
+}
+
+// Calls f(row) for rows of the list by ticket.
+template <class Window, class F>
+__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
+  volatile u32* next = window.counters();
+  for (;;) {
+    if (threadIdx.x == 0) {
+      const u64 ticket = atomicAdd(tickets, u64(1));
+      *next = ticket < n ? u32(ticket) : 0xffffffffu;
+    }
+    __syncthreads();
+    const u32 u = *next;
+    __syncthreads();
+    if (u >= n) return;
+    f(list[u]);
+  }
+}
+
+}  // namespace oplus

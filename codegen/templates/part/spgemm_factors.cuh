@@ -1,0 +1,40 @@
+// The products of a sparse product's numeric side.
+#include "part/spgemm.cuh"
+
+namespace oplus {
+
+// ⊗ for A's entry a and B's entry b; what the semiring does not read is not loaded.
+struct Factors {
+  const A* a;
+  const B* b;
+  const u64 *i_ids, *k_ids, *j_ids;  // flag::mapped: the names of positions; null: themselves
+};
+__device__ inline u64 named(const u64* ids, u32 i) {
+  if constexpr (flag::mapped) return ids ? ids[i] : u64(i);
+  else return i;
+}
+struct Loaded {
+  A a;
+  B b;
+  u32 column;
+};
+__device__ inline Loaded load_factors(const Factors& f, const Operands& x, u64 a, u64 b) {
+  Loaded loaded = {A(), B(), x.b.indices[b]};
+  if constexpr (Semiring::reads_a) loaded.a = f.a[a];
+  if constexpr (Semiring::reads_b) loaded.b = f.b[b];
+  return loaded;
+}
+__device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& loaded, u64 a, u32 row) {
+  At at = {0, 0, 0};
+  if constexpr (Semiring::positional) {
+    at.i = named(f.i_ids, row);
+    at.k = named(f.k_ids, x.a.indices[a]);
+    at.j = named(f.j_ids, loaded.column);
+  }
+  return Semiring::multiply(loaded.a, loaded.b, at);
+}
+__device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
+  return multiply(f, x, load_factors(f, x, a, b), a, row);
+}
+
+}  // namespace oplus

@@ -1,0 +1,52 @@
+// Rows whose columns lie within number::width of each other: sums in a window of shared memory that one warp owns.
+#include "part/spgemm.cuh"
+
+namespace oplus {
+
+// One byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
+// so no atomics are needed and sums run in the order of A's entries.
+struct Window {
+  unsigned char* seen;
+
+  __device__ void clear(u32 span) const {
+    u32* words = reinterpret_cast<u32*>(seen);
+    for (u32 i = lane_id(); i < (span + 3) / 4; i += 32) words[i] = 0;
+    __syncwarp();
+  }
+  // f(column of the window, rank) for each column that was seen; returns their number.
+  template <class F> __device__ u32 for_seen(u32 span, F f) const {
+    u32 columns = 0;
+    for (u32 tile = 0; tile < span; tile += 32) {
+      const u32 at = tile + lane_id();
+      const bool is = at < span && seen[at];
+      const u32 all = __ballot_sync(full_warp, is);
+      if (is) f(at, columns + __popc(all & lanes_below()));
+      columns += __popc(all);
+    }
+    return columns;
+  }
+};
+
+// `load(batch)`, then `put(batch, t, column)` for each product the mask admits, products of one column never at once.
+template <u32 BATCH, class Load, class Put>
+__device__ inline void window_products(const Operands& x, u32 row, WarpProducts* scratch, Load load, Put put) {
+  for_products<BATCH>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+                      [&](const Batch<BATCH>& p) {
+                        u32 column[BATCH];
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+                        }
+                        load(p);
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          const bool keep = p.active[t] && admitted(x, row, column[t]);
+                          for (u32 turn = 0; turn < p.groups[t]; turn++) {
+                            if (keep && p.group[t] == turn) put(p, t, column[t]);
+                            __syncwarp();
+                          }
+                        }
+                      });
+}
+
+}  // namespace oplus

@@ -1,0 +1,23 @@
+// Rows that were written with room to spare, moved together: the end of products made in one pass.
+#include "portable.cuh"
+
+namespace oplus {
+
+// Row r: out_offsets[r + 1] - out_offsets[r] entries from `from_offsets[r]` to out_offsets[r] on; rows without room in
+// `from` (from_offsets equal) are left alone. `lanes`: a power of two to 32, the lanes that share a row.
+// Launch: 1-D blocks of tuning::primitive_block threads, grid ceil(rows · lanes / block).
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spgemm_compact(u64 rows, u32 lanes, const u64* from_offsets, const u32* from_indices, const V* from_values,
+               const u64* out_offsets, u32* out_indices, V* out_values) {
+  const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x, row = thread / lanes;
+  if (row >= rows) return;
+  const u64 from = from_offsets[row], out = out_offsets[row];
+  if (from_offsets[row + 1] == from) return;
+  const u64 n = out_offsets[row + 1] - out;
+  for (u64 e = thread % lanes; e < n; e += lanes) {
+    out_indices[out + e] = from_indices[from + e];
+    out_values[out + e] = from_values[from + e];
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,65 @@
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width columns from first to last: a dense window a warp.
+//
+// Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
+#include "part/spgemm_factors.cuh"
+#include "part/spgemm_window.cuh"
+
+namespace oplus {
+
+// Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
+// control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null.
+extern "C" __global__ void __launch_bounds__(tuning::window_block)
+spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
+              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
+              const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
+              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+  constexpr u32 batch = tuning::numeric_batch;
+  constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
+  constexpr u32 values = Semiring::constant ? 0 : rounded(u32(number::width) * sizeof(C));
+  constexpr u32 bytes = rounded(number::width) + values + sizeof(WarpProducts);
+  static_assert(bytes == shared_bytes::window, "");
+  DYN_SHARED(unsigned char, shared);
+  unsigned char* mine = shared + threadIdx.x / 32 * bytes;
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
+  WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
+  C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
+  const Window window = {mine + sizeof(WarpProducts) + values};
+  const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
+  for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
+    const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
+    window.clear(span);
+    A a[batch];
+    B b[batch];
+    window_products<batch>(
+        x, row, scratch,
+        [&](const Batch<batch>& p) {
+#pragma unroll
+          for (u32 t = 0; t < batch; t++) {
+            if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
+            if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
+          }
+        },
+        [&](const Batch<batch>& p, u32 t, u32 column) {
+          const u32 at = column - base;
+          if constexpr (!Semiring::constant) {
+            const bool seen = window.seen[at];
+            if (summed || !seen) {
+              const C term = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+              sums[at] = seen ? Semiring::add(sums[at], term) : term;
+            }
+          }
+          window.seen[at] = 1;
+        });
+    const u64 out = out_offsets[row];
+    const u32 count = window.for_seen(span, [&](u32 at, u32 rank) {
+      out_indices[out + rank] = base + at;
+      if constexpr (Semiring::constant) out_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+      else out_values[out + rank] = sums[at];
+    });
+    if (row_counts && lane_id() == 0) row_counts[row] = count;
+    __syncwarp();
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,149 @@
+//! The CUDA source generated for a semiring, and what its kernels take of an NVIDIA GPU: registers, shared memory, spills.
+//!
+//! `cargo run --release --example inspect_kernel -- --semiring min_plus --type f64 --strategy esc --arch 90 --source`
+//!
+//! Needs NVRTC (found at run time), no GPU. Shared memory is what the kernel declares itself; what a launch adds is not in it.
+use clap::{Parser, ValueEnum};
+use oplus::algebra::semiring_text;
+use oplus::backend::cuda::compile_for;
+use oplus::prelude::*;
+use oplus_codegen::{SemiringText, Spec, Template};
+
+#[derive(Parser)]
+struct Options {
+    /// plus_times, min_plus, max_plus, min_max, max_min, plus_pair, any_pair, lor_land (bool only)
+    #[arg(long, default_value = "plus_times")]
+    semiring: String,
+    /// bool, i32, i64, u64, f32 or f64
+    #[arg(long = "type", default_value = "f64")]
+    scalar: String,
+    /// What is generated
+    #[arg(long, default_value = "esc")]
+    strategy: Strategies,
+    /// Rows of at most so many products (esc), so many columns (window, block)
+    #[arg(long)]
+    width: Option<u64>,
+    /// 75, 80, 86, 89, 90, 100 or 120
+    #[arg(long, default_value_t = 90)]
+    arch: u32,
+    /// With a structural mask
+    #[arg(long)]
+    masked: bool,
+    /// For operands of 2³² entries and more
+    #[arg(long)]
+    wide: bool,
+    /// Print the source too
+    #[arg(long)]
+    source: bool,
+    /// Write the machine code here
+    #[arg(long)]
+    cubin: Option<std::path::PathBuf>,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+enum Strategies {
+    Analyze,
+    Symbolic,
+    Hash,
+    Esc,
+    Window,
+    Block,
+    BlockCount,
+    Spmv,
+    Spmspv,
+}
+impl Strategies {
+    fn template(self) -> Template {
+        match self {
+            Self::Analyze => Template::SpgemmAnalyze,
+            Self::Symbolic => Template::SpgemmSymbolic,
+            Self::Hash => Template::SpgemmNumeric,
+            Self::Esc => Template::SpgemmEsc,
+            Self::Window => Template::SpgemmWindow,
+            Self::Block => Template::SpgemmBlock,
+            Self::BlockCount => Template::SpgemmBlockCount,
+            Self::Spmv => Template::Spmv,
+            Self::Spmspv => Template::Spmspv,
+        }
+    }
+}
+
+fn numbers<T: Number>(name: &str) -> Option<SemiringText>
+where
+    PlusTimes: Semiring<T, T>,
+    MinPlus: Semiring<T, T>,
+    MaxPlus: Semiring<T, T>,
+    MinMax: Semiring<T, T>,
+    MaxMin: Semiring<T, T>,
+    PlusPair<T>: Semiring<T, T>,
+    AnyPair<T>: Semiring<T, T>,
+{
+    Some(match name {
+        "plus_times" => semiring_text::<T, T, PlusTimes>(),
+        "min_plus" => semiring_text::<T, T, MinPlus>(),
+        "max_plus" => semiring_text::<T, T, MaxPlus>(),
+        "min_max" => semiring_text::<T, T, MinMax>(),
+        "max_min" => semiring_text::<T, T, MaxMin>(),
+        "plus_pair" => semiring_text::<T, T, PlusPair<T>>(),
+        "any_pair" => semiring_text::<T, T, AnyPair<T>>(),
+        _ => return None,
+    })
+}
+
+fn semiring(name: &str, scalar: &str) -> Option<SemiringText> {
+    match (scalar, name) {
+        ("bool", "lor_land") => Some(semiring_text::<bool, bool, LorLand>()),
+        ("bool", "any_pair") => Some(semiring_text::<bool, bool, AnyPair>()),
+        ("i32", _) => numbers::<i32>(name),
+        ("i64", _) => numbers::<i64>(name),
+        ("u64", _) => numbers::<u64>(name),
+        ("f32", _) => numbers::<f32>(name),
+        ("f64", _) => numbers::<f64>(name),
+        _ => None,
+    }
+}
+
+fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let template = options.strategy.template();
+    let mut spec = Spec::new(template, options.arch);
+    if template.needs_semiring() {
+        let text = semiring(&options.semiring, &options.scalar)
+            .ok_or_else(|| format!("there is no {} over {}", options.semiring, options.scalar))?;
+        spec = spec.semiring(text);
+    }
+    if template.flags().contains(&"masked") {
+        spec = spec.flag("masked", options.masked);
+    }
+    if template.flags().contains(&"narrow") {
+        spec = spec.flag("narrow", !options.wide);
+    }
+    if let Some(width) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "width")) {
+        spec = spec.number("width", width);
+    }
+    let source = spec.source()?;
+    if options.source {
+        println!("{source}");
+    }
+    println!("// {}, sm_{}, {} lines", spec.key(), options.arch, source.lines().count());
+    let start = std::time::Instant::now();
+    let compiled = compile_for(options.arch, template.name(), &source)?;
+    println!("// compiled in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
+    println!("{:32} {:>9} {:>8} {:>8} {:>8}", "// kernel", "registers", "shared", "stack", "spilled");
+    for (name, r) in &compiled.resources {
+        println!("{name:32} {:>9} {:>8} {:>8} {:>8}", r.registers, r.shared, r.stack, r.spill_stores + r.spill_loads);
+    }
+    if let (Some(path), oplus::backend::cuda::Image::Cubin(code)) = (&options.cubin, &compiled.image) {
+        std::fs::write(path, code)?;
+    }
+    Ok(())
+}
+
+fn main() -> std::process::ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            std::process::ExitCode::from(2)
+        }
+    }
+}

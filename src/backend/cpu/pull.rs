@@ -1,0 +1,185 @@
+//! mxv with a full vector and no mask: no lookup, no list of rows, four rows at a time.
+use super::assemble::{Block, partition, target};
+use super::multiply::{at, is_final};
+use super::parallel::{Shared, pieces, unwritten, written};
+use crate::algebra::*;
+use crate::backend::Positions;
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+/// Rows at a time: sums of one row wait for each other, those of several do not.
+const ROWS: usize = 4;
+/// Rows longer than this are long.
+const LONG: usize = 8;
+
+/// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
+const fn steps<T>() -> usize {
+    if size_of::<T>() == 1 { 8 } else { 64 }
+}
+
+/// t = A ⊕.⊗ x where x has an entry everywhere.
+pub(super) fn pull<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+    a: &HostCsr<A>,
+    x: &HostCsr<X>,
+    positions: &Positions,
+) -> Result<HostCsr<S::Out>> {
+    let operation = "mxv";
+    let blocks = whole_rows(operation, &a.pattern)?;
+    let mut sums = unwritten::<S::Out>(operation, a.pattern.nrows)?;
+    let shared = Shared::new(&mut sums);
+    let one = |block: &Block| {
+        // SAFETY: blocks have disjoint rows.
+        let out = unsafe { shared.part(block.rows.clone()) };
+        rows::<A, X, S>(a, &x.values, positions, block.rows.start, out)
+    };
+    let counts: Vec<usize> =
+        if blocks.len() < 2 { blocks.iter().map(one).collect() } else { blocks.par_iter().map(one).collect() };
+    gathered(operation, &a.pattern, &x.pattern, &blocks, &counts, sums)
+}
+
+fn whole_rows(operation: &'static str, a: &Pattern) -> Result<Vec<Block>> {
+    let before = |r: usize| a.offsets[r] + r as u64;
+    partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))
+}
+
+/// The sums of rows from `first` on that have entries, one behind the other; how many.
+fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+    a: &HostCsr<A>,
+    x: &[X],
+    positions: &Positions,
+    first: usize,
+    out: &mut [MaybeUninit<S::Out>],
+) -> usize {
+    let (offsets, indices, values) =
+        (&a.pattern.offsets[first..=first + out.len()], &a.pattern.indices[..], &a.values[..]);
+    assert!(a.pattern.ncols <= x.len() && indices.len() == values.len());
+    assert!(offsets.is_sorted() && offsets[out.len()] as usize <= indices.len());
+    let product = |r: usize, e: usize| {
+        // SAFETY: entries of these rows lie within both arrays, and columns below ncols: asserted, or the pattern's own.
+        let (k, v, y) = unsafe {
+            let k = *indices.get_unchecked(e);
+            (k, *values.get_unchecked(e), *x.get_unchecked(k as usize))
+        };
+        S::Multiply::multiply(v, y, at::<A, X, S>(positions, first + r, k as usize, 0))
+    };
+    let always = matches!(S::Add::terminal(), Terminal::Always);
+    let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
+    let (mut r, mut n) = (0, 0);
+    while r < out.len() {
+        let end = out.len().min(r + ROWS);
+        // Long rows only: short ones do not wait for each other.
+        if !always && end == r + ROWS && (r..end).all(|r| offsets[r + 1] - offsets[r] > LONG as u64) {
+            let ranges: [(usize, usize); ROWS] = std::array::from_fn(|q| range(r + q));
+            let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
+            let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(r + q, ranges[q].0));
+            let mut done = 1;
+            while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
+                let until = common.min(done + steps::<S::Out>());
+                for e in done..until {
+                    for q in 0..ROWS {
+                        sums[q] = S::Add::apply(sums[q], product(r + q, ranges[q].0 + e));
+                    }
+                }
+                done = until;
+            }
+            for q in 0..ROWS {
+                let sum = along::<S::Out, S::Add>(sums[q], ranges[q].0 + done, ranges[q].1, |e| product(r + q, e));
+                out[n + q] = MaybeUninit::new(sum);
+            }
+            (r, n) = (end, n + ROWS);
+            continue;
+        }
+        while r < end {
+            let (from, to) = range(r);
+            if from < to {
+                out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
+                n += 1;
+            }
+            r += 1;
+        }
+    }
+    n
+}
+
+/// A sum and the products of entries `from..to`, in order.
+#[inline(always)]
+fn along<T: Scalar, M: Monoid<T>>(mut sum: T, mut from: usize, to: usize, product: impl Fn(usize) -> T) -> T {
+    let never = matches!(M::terminal(), Terminal::Never);
+    while (!never && to - from > steps::<T>()) || matches!(M::terminal(), Terminal::Always) {
+        if is_final::<T, M>(sum) {
+            return sum;
+        }
+        let until = from + steps::<T>();
+        (from..until).for_each(|e| sum = M::apply(sum, product(e)));
+        from = until;
+    }
+    (from..to).fold(sum, |sum, e| M::apply(sum, product(e)))
+}
+
+/// The sums of the rows that have entries, from the front of each block's room: as they lie where every row has some.
+fn gathered<T: Scalar>(
+    operation: &'static str,
+    a: &Pattern,
+    x: &Arc<Pattern>,
+    blocks: &[Block],
+    counts: &[usize],
+    sums: Vec<MaybeUninit<T>>,
+) -> Result<HostCsr<T>> {
+    let total: usize = counts.iter().sum();
+    if total == a.nrows {
+        // SAFETY: every row's sum was written.
+        let values = Arc::new(unsafe { written(sums, total) });
+        return Ok(HostCsr { pattern: full_row(operation, total, x)?, values });
+    }
+    let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let mut starts = memory::with_capacity(operation, counts.len())?;
+    let mut start = 0;
+    counts.iter().for_each(|count| {
+        starts.push(start);
+        start += count;
+    });
+    let one = |b: usize| {
+        let (place, rows) = (starts[b]..starts[b] + counts[b], blocks[b].rows.clone());
+        // SAFETY: blocks have disjoint places by the scan of their counts.
+        let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
+        v.copy_from_slice(&sums[rows.start..rows.start + counts[b]]);
+        let (mut r, mut kept) = (rows.start, 0);
+        // Each row is written where the next one kept goes: no branch to guess.
+        while kept < c.len() {
+            c[kept] = MaybeUninit::new(r as u32);
+            kept += (a.offsets[r] < a.offsets[r + 1]) as usize;
+            r += 1;
+        }
+    };
+    if blocks.len() < 2 {
+        (0..blocks.len()).for_each(one)
+    } else {
+        (0..blocks.len()).into_par_iter().for_each(one)
+    }
+    // SAFETY: each block wrote as many as it counted.
+    let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
+    Ok(HostCsr::new(Pattern { nrows: 1, ncols: a.nrows, offsets: vec![0, total as u64], indices }, values))
+}
+
+/// One row with an entry everywhere; `like` is it where it has the length.
+pub(super) fn full_row(operation: &'static str, n: usize, like: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+    if like.nrows == 1 && like.ncols == n && like.nnz() == n {
+        return Ok(like.clone());
+    }
+    let mut indices = unwritten::<u32>(operation, n)?;
+    let shared = Shared::new(&mut indices);
+    pieces(n, 1 << 16).for_each(|piece| {
+        // SAFETY: pieces are disjoint.
+        let part = unsafe { shared.part(piece.clone()) };
+        part.iter_mut().zip(piece).for_each(|(c, j)| *c = MaybeUninit::new(j as u32));
+    });
+    // SAFETY: every index was written.
+    let indices = unsafe { written(indices, n) };
+    Ok(Arc::new(Pattern { nrows: 1, ncols: n, offsets: vec![0, n as u64], indices }))
+}

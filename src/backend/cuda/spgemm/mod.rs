@@ -1,0 +1,496 @@
+//! C⟨M⟩ = A ⊕.⊗ B on the device, and its reduction.
+//!
+//! Analysis, one look at its counts, rows of few products in one pass with room to spare (or counted first where that room
+//! is dear), the others counted, one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
+//! workspaces are those of `codegen/templates/README.md`.
+mod analysis;
+mod reduce;
+
+use super::entries::movable;
+use super::lanes::Fork;
+use super::product::{DeviceIds, DeviceMask, Operand, is_narrow};
+use super::program::{Program, resident, scan_in_place, tuning};
+use super::{Buffer, Context, DevicePattern, Launch};
+use crate::backend::Positions;
+use crate::error::{Error, Result};
+use crate::spgemm::Strategy;
+use analysis::{Limits, PerRow, Work, analyze};
+use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
+use std::sync::Arc;
+
+pub(super) use reduce::mxm_reduce;
+
+const CONTROL: usize = 256;
+/// Places in the control block.
+const NNZ: usize = 2;
+const SLICES: usize = 3;
+const PARTS: usize = 4;
+const STAGED: usize = 5;
+const UNITS: usize = 32;
+const SUMS: usize = 128;
+/// From the rows of a class to the first of them.
+const BEGIN: usize = 32;
+const TABLES: usize = 5;
+/// Classes of rows.
+const COPY: usize = 1;
+const TINY: [(&str, usize); 3] = [("8", 2), ("16", 3), ("32", 4)];
+const ESC: usize = 5;
+const ESC_SIZES: usize = 5;
+const WINDOW: usize = ESC + ESC_SIZES;
+const WINDOW_SIZES: usize = 5;
+const BLOCK: usize = WINDOW + WINDOW_SIZES;
+const BLOCK_SIZES: usize = 3;
+const TABLE: usize = BLOCK + BLOCK_SIZES;
+/// Tickets for the rows of each block size.
+const BLOCKS: usize = 224;
+/// The operands of one product, ready.
+struct Job<'a> {
+    context: &'a Arc<Context>,
+    tuning: &'static Tuning,
+    semiring: SemiringText,
+    a: Operand<'a>,
+    b: Operand<'a>,
+    mask: DeviceMask<'a>,
+    ids: DeviceIds,
+    rows: u64,
+    columns: u32,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        context: &'a Arc<Context>,
+        semiring: SemiringText,
+        a: Operand<'a>,
+        b: Operand<'a>,
+        mask: DeviceMask<'a>,
+        at: &Positions,
+    ) -> Result<Self> {
+        let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+        let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
+        Ok(Self { context, tuning: tuning(context), semiring, a, b, mask, ids, rows, columns })
+    }
+    fn masked(&self, spec: Spec) -> Spec {
+        spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
+    }
+    /// For the kernels that walk the products.
+    fn walking(&self, spec: Spec) -> Spec {
+        self.masked(spec).flag("narrow", is_narrow(self.a.pattern, self.b.pattern))
+    }
+    fn with_semiring(&self, spec: Spec) -> Spec {
+        self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
+    }
+    /// The patterns as arguments.
+    fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
+        let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
+        let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(&self.b.pattern.offsets);
+        launch.arg(&self.b.pattern.indices).arg(m_offsets).arg(m_indices).arg(self.columns)
+    }
+    /// Patterns, values and ids as arguments.
+    fn operands<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
+        let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
+        let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(self.a.values);
+        let launch = launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices).arg(self.b.values);
+        let launch = launch.arg(m_offsets).arg(m_indices).arg(self.columns);
+        launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref())
+    }
+    /// The program of the numeric kernels of one group: 0 short rows, 1 + t table t. One module a group, so that what a
+    /// product does not need is never compiled.
+    fn numeric(&self, group: u64) -> Program<'_> {
+        Program::new(self.context, Template::SpgemmNumeric, |s| self.with_semiring(s).number("kernels", 1 << group))
+    }
+    fn esc(&self, width: u32) -> Program<'_> {
+        Program::new(self.context, Template::SpgemmEsc, |s| self.with_semiring(s).number("width", width as u64))
+    }
+    /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
+    fn limits(&self, strategy: Strategy) -> Limits {
+        let properties = self.context.properties();
+        let spec = Spec::new(Template::SpgemmEsc, properties.architecture).semiring(self.semiring.clone());
+        let fits = |most: u32, least: u32, bytes: &dyn Fn(u32) -> u32| {
+            let mut width = most;
+            while width > least && bytes(width) > properties.shared_per_block_optin.min(128 << 10) {
+                width /= 2;
+            }
+            width
+        };
+        let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
+        let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        // The widest window must fit.
+        let (width, threads, sums) = block_size(self.tuning, BLOCK_SIZES - 1);
+        let widest = spec.block_bytes(width, threads, sums);
+        let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
+        match strategy {
+            Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
+            Strategy::Esc => Limits { esc, window: 0, block: 0 },
+            _ => Limits { esc, window: if window < 256 { 0 } else { window }, block },
+        }
+    }
+}
+
+/// Blocks of warps that share nothing: as many as have room.
+fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
+    let warps = ((48 << 10) / bytes).clamp(1, tuning.window_block / 32);
+    (32 * warps, warps * bytes)
+}
+
+/// Columns of a window, threads and bytes for sums of block size n.
+fn block_size(tuning: &Tuning, n: usize) -> (u32, u32, u32) {
+    match n {
+        0 => (tuning.block_columns, tuning.block_threads_small, tuning.block_bytes_small),
+        1 => (tuning.block_columns, tuning.block_threads, tuning.block_bytes),
+        _ => (4 * tuning.block_columns, tuning.block_threads, tuning.block_bytes),
+    }
+}
+
+/// Where rows go: offsets by row, and columns and values from there on.
+struct Rows<'a> {
+    offsets: &'a Buffer,
+    indices: &'a Buffer,
+    values: &'a Buffer,
+}
+
+/// A product being computed.
+struct Run<'a> {
+    job: &'a Job<'a>,
+    work: Work,
+    limits: Limits,
+    tables: Vec<TableLaunch>,
+    c_offsets: Buffer,
+    row_kinds: Buffer,
+    slice_counts: Buffer,
+    parts: Buffer,
+    spill: Buffer,
+    parts_room: u32,
+    control: Vec<u64>,
+}
+
+/// T⟨M⟩ = A ⊕.⊗ B.
+pub(super) fn mxm(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+    strategy: Strategy,
+) -> Result<(DevicePattern, Buffer)> {
+    let job = Job::new(context, semiring, a, b, mask, at)?;
+    let (rows, nrows, size) = (job.rows, a.pattern.nrows, job.semiring.c.size as u64);
+    let limits = job.limits(strategy);
+    let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+    let row_kinds = Buffer::alloc_for::<u32>(context, nrows)?;
+    let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+    let work = analyze(&job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
+    let control: Vec<u64> = work.control.to_host()?;
+    let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
+    let parts_room = if tabled { u32::try_from(nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX) } else { 0 };
+    let spec = job.numeric(0).spec;
+    let mut run = Run {
+        job: &job,
+        limits,
+        tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
+        slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
+        parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
+        spill: Buffer::alloc_for::<u32>(context, if tabled { 2 * nrows } else { 0 })?,
+        work,
+        c_offsets,
+        row_kinds,
+        parts_room,
+        control,
+    };
+    let stage = run.stage(size)?;
+    let staged = stage.as_ref().map(|(indices, values)| Rows { offsets: &room, indices, values });
+    {
+        let fork = Fork::begin(context, run.classes(UNITS) > 2)?;
+        run.blocks(&fork, None)?;
+        run.count_tables(&fork)?;
+        match &staged {
+            Some(stage) => run.short_rows(&fork, stage, true)?,
+            None => run.count_short_rows(&fork)?,
+        }
+    }
+    scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
+    let blocks = run.control[UNITS + BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0);
+    let others = tabled || blocks || staged.is_none() || run.control[UNITS + COPY] > 0;
+    if others {
+        run.list_sums(staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+    }
+    let room_taken = run.control[STAGED];
+    run.control = run.work.control.to_host()?;
+    let nnz = run.control[NNZ];
+    let (nrows, ncols) = (a.pattern.nrows, b.pattern.ncols);
+    if !others
+        && nnz == room_taken
+        && let Some((indices, values)) = stage
+    {
+        // Nothing to spare: rows stand where they belong.
+        return Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values));
+    }
+    let indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
+    if nnz > 0 {
+        let c = Rows { offsets: &run.c_offsets, indices: &indices, values: &values };
+        let fork = Fork::begin(context, run.classes(SUMS) > 2)?;
+        if others {
+            run.blocks(&fork, Some(&c))?;
+            run.sum_tables(&fork, &c)?;
+            run.copy_rows(&fork, &c)?;
+        }
+        match &staged {
+            Some(stage) => run.compact(&fork, stage, &c, room_taken)?,
+            None => run.short_rows(&fork, &c, false)?,
+        }
+    }
+    Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values))
+}
+
+impl Run<'_> {
+    /// How many classes have rows, by the lists from `at` on.
+    fn classes(&self, at: usize) -> usize {
+        self.control[at + COPY..at + TABLE + TABLES].iter().filter(|n| **n > 0).count()
+    }
+
+    /// Room for the rows that one pass makes, where the device can spare it.
+    fn stage(&self, size: u64) -> Result<Option<(Buffer, Buffer)>> {
+        let context = self.job.context;
+        let entries = self.control[STAGED];
+        if u128::from(entries) * u128::from(4 + size) > u128::from(context.properties().total_memory / 8) {
+            return Ok(None);
+        }
+        let both = || Ok((Buffer::alloc(context, entries * 4)?, Buffer::alloc(context, entries * size)?));
+        match both() {
+            Ok(stage) => Ok(Some(stage)),
+            Err(Error::OutOfMemory { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// How many columns the rows of the tables have.
+    fn count_tables(&self, fork: &Fork) -> Result<()> {
+        if self.parts_room == 0 {
+            return Ok(());
+        }
+        let (job, work) = (self.job, &self.work);
+        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
+        let values = |t: usize| self.tables.get(t).map_or(0, |l| l.values);
+        let mut reached = 0;
+        // One after the other, as rows go on from each to the next.
+        let stream = fork.next()?;
+        for t in 0..TABLES {
+            let Some(table) = program.spec.table_launch(t) else { continue };
+            // Rows spill from any table before.
+            reached += self.control[UNITS + TABLE + t] + if t + 1 == TABLES { self.control[SLICES] } else { 0 };
+            if reached == 0 {
+                continue;
+            }
+            let kernel = program.kernel(&format!("spgemm_symbolic_table{t}"))?;
+            let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
+            let launch = job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control);
+            let launch =
+                launch.arg(&work.units).arg(&work.slices).arg(&self.spill).arg(&work.products).arg(&work.first);
+            let launch = launch.arg(&work.last).arg(&self.c_offsets).arg(&self.row_kinds).arg(&self.slice_counts);
+            // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
+            unsafe { launch.arg(&self.parts).arg(self.parts_room).arg(values(4)).arg(values(3)).run_on(stream)? };
+        }
+        Ok(())
+    }
+
+    /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
+    fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
+        let (job, work) = (self.job, &self.work);
+        let units = if to.is_some() { SUMS } else { UNITS };
+        for size in (0..BLOCK_SIZES).rev() {
+            let ((width, threads, sums), n) = (block_size(job.tuning, size), self.control[units + BLOCK + size]);
+            if n == 0 {
+                continue;
+            }
+            let sized = |s: Spec| s.number("width", width as u64).number("threads", threads as u64);
+            let program = match to {
+                Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| {
+                    sized(job.with_semiring(s)).number("bytes", sums as u64)
+                }),
+                None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.walking(s))),
+            };
+            let shared = program.spec.block_bytes(width, threads, sums);
+            let kernel = program.kernel(program.spec.template.name())?;
+            let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
+            let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
+            let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
+            let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
+            let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
+            match to {
+                // SAFETY: as above.
+                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?)? },
+                // SAFETY: as above.
+                None => unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? },
+            }
+        }
+        Ok(())
+    }
+
+    /// How many columns the rows of few products have.
+    fn count_short_rows(&self, fork: &Fork) -> Result<()> {
+        let (job, work) = (self.job, &self.work);
+        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
+        for (name, class) in TINY {
+            let n = self.control[UNITS + class];
+            if n > 0 {
+                let kernel = tiny.kernel(&format!("spgemm_symbolic_tiny{name}"))?;
+                let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
+                let launch = job.patterns(kernel.launch(grid, job.tuning.tiny_block, 0));
+                // SAFETY: as above.
+                unsafe { launch.arg(&work.control).arg(&work.units).arg(&self.c_offsets).run_on(fork.next()?)? };
+            }
+        }
+        for n in 0..ESC_SIZES {
+            let (width, units) = (64u32 << n, self.control[UNITS + ESC + n]);
+            if units > 0 {
+                let program = Program::new(job.context, Template::SpgemmEscCount, |s| {
+                    job.walking(s).number("width", width as u64)
+                });
+                let (block, shared) = program.spec.esc_launch(width);
+                let kernel = program.kernel("spgemm_esc_count")?;
+                let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
+                let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch =
+                    launch.arg((UNITS + ESC + n) as u32).arg((UNITS + BEGIN + ESC + n) as u32).arg(&work.units);
+                // SAFETY: as above.
+                unsafe { launch.arg(&work.first).arg(&self.c_offsets).run_on(fork.next()?)? };
+            }
+        }
+        for n in 0..WINDOW_SIZES {
+            let (width, units) = (256u32 << n, self.control[UNITS + WINDOW + n]);
+            if units > 0 {
+                let program = Program::new(job.context, Template::SpgemmWindowCount, |s| {
+                    job.walking(s).number("width", width as u64)
+                });
+                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
+                let kernel = program.kernel("spgemm_window_count")?;
+                let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
+                let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch = launch.arg((UNITS + WINDOW + n) as u32).arg((UNITS + BEGIN + WINDOW + n) as u32);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last);
+                // SAFETY: as above.
+                unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of few products, whole; `counted`: their lengths too.
+    fn short_rows(&self, fork: &Fork, to: &Rows, counted: bool) -> Result<()> {
+        let (job, work) = (self.job, &self.work);
+        let counts = counted.then_some(&self.c_offsets);
+        let units = if counted { UNITS } else { SUMS };
+        for (name, class) in TINY {
+            let n = self.control[units + class];
+            if n > 0 {
+                let program = job.numeric(0);
+                let kernel = program.kernel(&format!("spgemm_numeric_tiny{name}"))?;
+                let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
+                let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&work.control);
+                let launch = launch.arg((units + class) as u32).arg((units + BEGIN + class) as u32).arg(&work.units);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run_on(fork.next()?)? };
+            }
+        }
+        for size in 0..ESC_SIZES {
+            let (width, n) = (64u32 << size, self.control[units + ESC + size]);
+            if n > 0 {
+                let program = job.esc(width);
+                let (block, shared) = program.spec.esc_launch(width);
+                let kernel = program.kernel("spgemm_esc")?;
+                let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
+                let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch = launch.arg((units + ESC + size) as u32).arg((units + BEGIN + ESC + size) as u32);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(to.offsets).arg(counts);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
+            }
+        }
+        for size in 0..WINDOW_SIZES {
+            let (width, n) = (256u32 << size, self.control[units + WINDOW + size]);
+            if n > 0 {
+                let program = Program::new(job.context, Template::SpgemmWindow, |s| {
+                    job.with_semiring(s).number("width", width as u64)
+                });
+                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
+                let kernel = program.kernel("spgemm_window")?;
+                let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
+                let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
+                let launch = launch.arg((units + WINDOW + size) as u32).arg((units + BEGIN + WINDOW + size) as u32);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets).arg(counts);
+                // SAFETY: as above.
+                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows by class again, for the numeric phase.
+    fn list_sums(&self, staged: bool, value_bytes: u32) -> Result<()> {
+        let (job, work) = (self.job, &self.work);
+        let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
+        let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
+        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&work.units))] {
+            let kernel = program.kernel(name)?;
+            let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
+            let launch = launch.arg(&work.control).arg(&work.products).arg(&self.row_kinds).arg(&self.c_offsets);
+            let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
+            let launch = launch.arg(self.limits.esc).arg(self.limits.window).arg(self.limits.block).arg(staged as u32);
+            // SAFETY: as above.
+            unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
+        }
+        Ok(())
+    }
+
+    /// Rows of A with one entry.
+    fn copy_rows(&self, fork: &Fork, c: &Rows) -> Result<()> {
+        let (job, n) = (self.job, self.control[SUMS + COPY]);
+        if n == 0 {
+            return Ok(());
+        }
+        let program = job.numeric(0);
+        let kernel = program.kernel("spgemm_numeric_copy")?;
+        let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
+        let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&self.work.control);
+        // SAFETY: as above.
+        unsafe { launch.arg(&self.work.units).arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
+    }
+
+    /// The rows of the tables.
+    fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
+        let (job, work) = (self.job, &self.work);
+        for (t, table) in self.tables.iter().enumerate() {
+            let parts = if t + 1 == TABLES { self.control[PARTS] } else { 0 };
+            let n = self.control[SUMS + TABLE + t] + parts;
+            if n > 0 {
+                let program = job.numeric(1 + t as u64);
+                let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
+                let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
+                let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control);
+                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.slice_counts);
+                let launch = launch.arg(&self.parts).arg(self.parts_room).arg(c.offsets);
+                // SAFETY: as above.
+                unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows made in one pass, moved to where they belong.
+    fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
+        let job = self.job;
+        let n: u64 = self.control[UNITS + TINY[0].1..UNITS + BLOCK].iter().sum();
+        if n == 0 {
+            return Ok(());
+        }
+        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
+        let lanes = (entries / n / 2).max(1).next_power_of_two().min(32) as u32;
+        let block = job.tuning.primitive_block;
+        let kernel = program.kernel("spgemm_compact")?;
+        let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);
+        let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
+        // SAFETY: as above.
+        unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
+    }
+}

@@ -1,0 +1,62 @@
+//! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
+use super::analysis::{Limits, PerRow, analyze};
+use super::{Job, TABLES};
+use crate::backend::Positions;
+use crate::backend::cuda::product::{DeviceMask, Operand};
+use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::{Buffer, Context};
+use crate::error::Result;
+use oplus_codegen::text::{Atomic, Terminal};
+use oplus_codegen::{FunctionText, SemiringText, Template};
+use std::sync::Arc;
+
+/// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
+pub(in crate::backend::cuda) fn mxm_reduce(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    reduce: FunctionText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+) -> Result<Option<Vec<u8>>> {
+    let job = Job::new(context, semiring, a, b, mask, at)?;
+    let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
+    if rows == 0 {
+        return Ok(None);
+    }
+    // Adding products as they come is right where ⊞ is ⊕ and any order gives the same.
+    let same = reduce.text == job.semiring.add
+        && !matches!(reduce.atomic, Atomic::None | Atomic::First)
+        && reduce.terminal != Terminal::Always;
+    let program =
+        Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
+    let row_units = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
+    let work = analyze(&job, Limits { esc: 32, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
+    let places = a.pattern.nrows + work.slice_places;
+    let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
+    let unit_values = Buffer::zeroed(context, places as u64 * size)?;
+    for t in 0..TABLES {
+        let Some(table) = program.spec.table_launch(t) else { continue };
+        let kernel = program.kernel(&format!("spgemm_reduce_table{t}"))?;
+        let grid = resident(&kernel, table.block, table.shared, (places as u64).div_ceil(table.teams as u64))?;
+        let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(rows).arg(&work.control);
+        let launch = launch.arg(&work.units).arg(&work.slices).arg(&work.first).arg(&work.last);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(&unit_has).arg(&unit_values).run()? };
+    }
+    let blocks = rows.div_ceil(tuning.reduce_block as u64);
+    let (block_has, block_values) =
+        (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
+    let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
+    // SAFETY: as above.
+    unsafe {
+        let kernel = program.kernel("spgemm_reduce_rows")?;
+        let launch = kernel.launch(blocks, tuning.reduce_block, 0).arg(rows).arg(&row_units).arg(&work.slices);
+        launch.arg(&unit_has).arg(&unit_values).arg(&block_has).arg(&block_values).run()?;
+        let kernel = program.kernel("spgemm_reduce_last")?;
+        let launch = kernel.launch(1u32, tuning.reduce_block, 0).arg(blocks).arg(&block_has).arg(&block_values);
+        launch.arg(&result_has).arg(&result).run()?;
+    }
+    if result_has.read_one::<u32>(0)? == 0 { Ok(None) } else { result.to_host().map(Some) }
+}

@@ -1,0 +1,45 @@
+//! What was launched and how long it took, while somebody wants to know.
+use super::lock;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// The kernel.
+    pub kernel: String,
+    /// Blocks.
+    pub blocks: u64,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u32,
+    /// Milliseconds on the device.
+    pub ms: f64,
+}
+
+/// The launches of a context since tracing began.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    on: AtomicBool,
+    launches: Mutex<Vec<Timed>>,
+}
+
+impl Trace {
+    pub(super) fn is_on(&self) -> bool {
+        self.on.load(Relaxed)
+    }
+    pub(super) fn add(&self, launch: Timed) {
+        lock(&self.launches).push(launch);
+    }
+    /// Begins anew.
+    pub(super) fn begin(&self) {
+        lock(&self.launches).clear();
+        self.on.store(true, Relaxed);
+    }
+    /// Ends and gives what was launched.
+    pub(super) fn end(&self) -> Vec<Timed> {
+        self.on.store(false, Relaxed);
+        std::mem::take(&mut *lock(&self.launches))
+    }
+}

@@ -1,0 +1,147 @@
+//! Every named semiring over every scalar it takes, and values to try it with.
+#![allow(dead_code)] // each of the two tests uses a part
+use oplus::prelude::*;
+
+/// A built-in scalar with the values at which arithmetic is most likely to go wrong.
+pub trait Sample: Scalar {
+    /// Ends of ranges, zeros, ones, infinities, NaN.
+    fn special() -> Vec<Self>;
+    /// A value of its low bits.
+    fn of_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+    /// The value with these `bits`.
+    fn exactly(bits: u64) -> Self;
+    /// As a number, for bounds of rounding.
+    fn real(self) -> f64;
+    /// As an integer, where it is one.
+    fn whole(self) -> Option<i128>;
+    /// Rounding of one operation relative to its operands: 0 where there is none.
+    const ROUNDING: f64;
+
+    /// One of the special values, a small number or any bits.
+    fn pick(choice: u64) -> Self {
+        let (special, rest) = (Self::special(), choice / 4);
+        match choice % 4 {
+            0 | 1 => special[rest as usize % special.len()],
+            2 => Self::small(rest % 16),
+            _ => Self::of_bits(rest),
+        }
+    }
+    /// One of 16 small numbers, 0 among them.
+    fn small(n: u64) -> Self;
+    /// A value of another type where that is this one.
+    fn of<U: Sample>(x: U) -> Option<Self> {
+        (U::TEXT == Self::TEXT).then(|| Self::exactly(x.bits()))
+    }
+    /// The same value to the bit; all NaNs are one.
+    fn same(self, other: Self) -> bool {
+        self.bits() == other.bits() || (self.real().is_nan() && other.real().is_nan())
+    }
+}
+
+macro_rules! integers { ($($t:ident)*) => {$(
+    impl Sample for $t {
+        fn special() -> Vec<Self> { vec![$t::MIN, $t::MIN + 1, 0, 1, 2, $t::MAX / 2, $t::MAX - 1, $t::MAX, (0 as $t).wrapping_sub(1)] }
+        fn of_bits(bits: u64) -> Self { bits as $t }
+        fn bits(self) -> u64 { self as u64 }
+        fn exactly(bits: u64) -> Self { bits as $t }
+        fn real(self) -> f64 { self as f64 }
+        fn whole(self) -> Option<i128> { Some(self as i128) }
+        const ROUNDING: f64 = 0.0;
+        fn small(n: u64) -> Self { (n as $t).wrapping_sub(8) }
+    }
+)*} }
+integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+macro_rules! floats { ($($t:ident $u:ident)*) => {$(
+    impl Sample for $t {
+        fn special() -> Vec<Self> {
+            let mut all = vec![0.0, 1.0, 1.5, $t::MAX, $t::MIN_POSITIVE, $t::from_bits(1), $t::INFINITY, 1.0 / $t::EPSILON];
+            all.extend(all.clone().iter().map(|x| -x));
+            all.push($t::NAN);
+            all
+        }
+        // The high bits, so that any exponent comes out.
+        fn of_bits(bits: u64) -> Self { $t::from_bits((bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - $u::BITS)) as $u) }
+        fn bits(self) -> u64 { self.to_bits() as u64 }
+        fn exactly(bits: u64) -> Self { $t::from_bits(bits as $u) }
+        fn real(self) -> f64 { self as f64 }
+        fn whole(self) -> Option<i128> { None }
+        const ROUNDING: f64 = $t::EPSILON as f64;
+        fn small(n: u64) -> Self { n as $t / 2.0 - 4.0 }
+    }
+)*} }
+floats!(f32 u32 f64 u64);
+
+impl Sample for bool {
+    fn special() -> Vec<Self> {
+        vec![false, true]
+    }
+    fn of_bits(bits: u64) -> Self {
+        bits & 1 == 1
+    }
+    fn bits(self) -> u64 {
+        self.into()
+    }
+    fn exactly(bits: u64) -> Self {
+        bits == 1
+    }
+    fn real(self) -> f64 {
+        self.into()
+    }
+    fn whole(self) -> Option<i128> {
+        None
+    }
+    const ROUNDING: f64 = 0.0;
+    fn small(n: u64) -> Self {
+        n.is_multiple_of(2)
+    }
+}
+
+/// What is done with each semiring and scalar.
+pub trait Visitor {
+    fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
+    where
+        S::Out: Sample + PartialOrd;
+}
+
+macro_rules! over {
+    ($v:ident $s:ty, numbers) => { over!($v $s, u8 u16 u32 u64 i8 i16 i32 i64 f32 f64) };
+    ($v:ident $s:ty, all) => { over!($v $s, bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64) };
+    ($v:ident $s:ty, $($t:ident)+) => { $($v.visit::<$t, $s>(&format!("{} over {}", stringify!($s), stringify!($t)));)+ };
+}
+macro_rules! semirings { ($($s:ty: $scalars:ident;)*) => {
+    /// The semirings visited, as written here.
+    pub const LISTED: &[&str] = &[$(stringify!($s)),*];
+    /// Visits every named semiring over every built-in scalar it takes on both sides.
+    pub fn each(v: &mut impl Visitor) { $(over!(v $s, $scalars);)* }
+} }
+semirings! {
+    PlusTimes: numbers;
+    MinPlus: numbers;
+    MaxPlus: numbers;
+    MinMax: numbers;
+    MaxMin: numbers;
+    MinTimes: numbers;
+    MaxTimes: numbers;
+    LorLand: bool;
+    LandLor: bool;
+    LxorLand: bool;
+    MinFirst: numbers;
+    MinSecond: numbers;
+    MaxFirst: numbers;
+    MaxSecond: numbers;
+    PlusFirst: numbers;
+    PlusSecond: numbers;
+    AnyFirst: all;
+    AnySecond: all;
+    AnySecondI: all;
+    MinSecondI: all;
+    MaxSecondI: all;
+    AnyFirstI: all;
+    AnySecondJ: all;
+    AnyPair: all;
+    PlusPair: all;
+    PlusPair<f32>: all;
+    AnyPair<i8>: all;
+}

@@ -1,0 +1,214 @@
+//! The CUDA text of every semiring and operator against the Rust it was written with, value by value, on the emulator or a
+//! device: the generator's own preamble with a kernel for each function.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/semirings.rs"]
+mod semirings;
+
+use common::emulator;
+use oplus::backend::cuda::{Buffer, Context, Source};
+use oplus::prelude::*;
+use oplus_codegen::{Spec, Template};
+use semirings::{Sample, Visitor, each};
+use std::sync::Arc;
+
+/// One function of one or two values, its arguments and results.
+struct Case {
+    name: String,
+    kernel: String,
+    arguments: [Vec<u8>; 2],
+    count: usize,
+    size: usize,
+    check: Box<dyn Fn(&[u8]) -> Option<String>>,
+}
+
+#[derive(Default)]
+struct Cases {
+    text: String,
+    cases: Vec<Case>,
+}
+
+fn bytes<T: Sample>(values: &[T]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.bits().to_le_bytes().into_iter().take(size_of::<T>())).collect()
+}
+
+fn value<T: Sample>(bytes: &[u8]) -> T {
+    let mut all = [0; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    T::exactly(u64::from_le_bytes(all))
+}
+
+/// All special values against all, and some others.
+fn pairs<A: Sample, B: Sample>() -> (Vec<A>, Vec<B>) {
+    let (a, b) = (A::special(), B::special());
+    let special = a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y)));
+    let choice = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 1;
+    special.chain((0..200).map(|i| (A::pick(choice(i)), B::pick(choice(i + 1000))))).unzip()
+}
+
+const LOOP: &str =
+    "for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = ";
+
+impl Cases {
+    /// `call` is an expression of a[i], b[i] and i; type names are those visible in `oplus::{space}`.
+    fn push<A: Sample, B: Sample, C: Sample>(
+        &mut self,
+        (name, space, call): (String, &str, &str),
+        (a, b): (Vec<A>, Vec<B>),
+        expected: impl Fn(A, B, At) -> C,
+    ) {
+        let kernel = format!("case{}", self.cases.len());
+        let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
+        self.text += &format!(
+            "extern \"C\" __global__ void {kernel}(const oplus::{ta}* a, const oplus::{tb}* b, oplus::{tc}* c, unsigned n) {{\n\
+             using namespace oplus::{space};\n{LOOP}{call};\n}}\n"
+        )
+        .replace("oplus::bool", "bool");
+        let at = |i: usize| At { i: i as u64, k: 3 * i as u64, j: 7 * i as u64 };
+        let results: Vec<C> = a.iter().zip(&b).enumerate().map(|(i, (x, y))| expected(*x, *y, at(i))).collect();
+        let (count, size, arguments) = (a.len(), size_of::<C>(), [bytes(&a), bytes(&b)]);
+        let check = move |found: &[u8]| {
+            let found: Vec<C> = found.chunks_exact(size).map(value).collect();
+            let wrong = (0..count).find(|&i| !found[i].same(results[i]))?;
+            Some(format!("({:?}, {:?}) gives {:?}, in Rust {:?}", a[wrong], b[wrong], found[wrong], results[wrong]))
+        };
+        self.cases.push(Case { name, kernel, arguments, count, size, check: Box::new(check) });
+    }
+
+    /// An operator's text as it stands.
+    fn operator<A: Sample, B: Sample, C: Sample>(&mut self, name: String, text: OperatorText, f: fn(A, B) -> C) {
+        let space = format!("operator{}", self.cases.len());
+        let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
+        let typed = |t: &str, p: Option<&&str>| format!("{t} {}", p.filter(|p| **p != "_").unwrap_or(&""));
+        let parameters = [typed(ta, text.parameters.first()), typed(tb, text.parameters.get(1))].join(", ");
+        self.text += &format!(
+            "namespace oplus {{ namespace {space} {{\ntypedef {ta} A; typedef {tb} B; typedef {tc} C;\n\
+             __device__ inline C apply({parameters}) {{ return {}; }}\n}} }}\n",
+            text.expression.replace('\n', " ")
+        );
+        self.push((name, &space, "apply(a[i], b[i])"), pairs::<A, B>(), move |x, y, _| f(x, y));
+    }
+
+    /// Compiles all that was pushed and runs it.
+    fn check(self, key: &str) {
+        if emulator::cuda().is_none() {
+            return;
+        }
+        let context = Context::separate(0).unwrap();
+        let text = portable() + &self.text;
+        let source = Source { name: key, key, text: &text };
+        assert!(!self.cases.is_empty());
+        for case in &self.cases {
+            if let Some(wrong) = case.run(&context, &source) {
+                panic!("{}: {wrong}", case.name);
+            }
+        }
+    }
+}
+
+impl Case {
+    fn run(&self, context: &Arc<Context>, source: &Source<'_>) -> Option<String> {
+        let [a, b] = [0, 1].map(|i| Buffer::from_host(context, &self.arguments[i]).unwrap());
+        let mut c = Buffer::alloc(context, (self.count * self.size) as u64).unwrap();
+        let kernel = context.kernel(source, &self.kernel).unwrap();
+        let launch = kernel.launch(2u32, 64u32, 0).arg(&a).arg(&b).arg(&mut c).arg(self.count as u32);
+        // SAFETY: a, b and c of `count` values each, as the kernels above take them.
+        unsafe { launch.run() }.unwrap();
+        (self.check)(&c.to_host::<u8>().unwrap())
+    }
+}
+
+const PREAMBLE: &str = "#line 1 \"preamble\"\n";
+
+/// The text of any kernel: portable functions, preamble, template.
+fn source(semiring: SemiringText) -> String {
+    Spec::new(Template::SpgemmNumeric, 90).semiring(semiring).source().unwrap()
+}
+
+fn portable() -> String {
+    let text = source(semiring_text::<f64, f64, PlusTimes>());
+    text.split(PREAMBLE).next().unwrap().to_owned()
+}
+
+impl Cases {
+    /// ⊗ as the generator writes it; its namespace.
+    fn semiring<T: Sample, S: Semiring<T, T>>(&mut self, name: &str) -> String
+    where
+        S::Out: Sample,
+    {
+        let space = format!("semiring{}", self.cases.len());
+        let whole = source(semiring_text::<T, T, S>());
+        let preamble = whole.split(PREAMBLE).nth(1).unwrap().split("#line 1 ").next().unwrap();
+        let inner = preamble.trim().strip_prefix("namespace oplus {").unwrap();
+        let inner = inner.strip_suffix("}  // namespace oplus").unwrap();
+        self.text += &format!("namespace oplus {{ namespace {space} {{\n{inner}\n}} }}\n");
+        let call = "Semiring::multiply(a[i], b[i], {u64(i), u64(3) * i, u64(7) * i})".replace("u64(", "oplus::u64(");
+        self.push((format!("⊗ of {name}"), &space, &call), pairs::<T, T>(), <S::Multiply as Multiply<T, T>>::multiply);
+        space
+    }
+}
+
+impl Visitor for Cases {
+    fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
+    where
+        S::Out: Sample + PartialOrd,
+    {
+        // A flipped kernel is written over the flipped semiring's text; one scalar shows it.
+        if ["bool", "f64"].contains(&T::TEXT.name) {
+            self.semiring::<T, Flipped<S>>(&format!("flipped {name}"));
+        }
+        let space = self.semiring::<T, S>(name);
+        let add = |x, y, _| <S::Add as BinaryOp<S::Out, S::Out>>::apply(x, y);
+        self.push((format!("⊕ of {name}"), &space, "Semiring::add(a[i], b[i])"), pairs::<S::Out, S::Out>(), add);
+        let identity = (format!("identity of {name}"), &*space, "Semiring::identity()");
+        self.push(identity, (vec![false], vec![false]), |_, _, _| <S::Add as Monoid<S::Out>>::identity());
+        let terminal = move |x: S::Out, _: bool, _| match <S::Add as Monoid<S::Out>>::terminal() {
+            Terminal::Never => false,
+            Terminal::Always => true,
+            Terminal::Value(t) => t.same(x),
+        };
+        let values = S::Out::special();
+        let nothing = vec![false; values.len()];
+        self.push((format!("terminal of {name}"), &space, "Semiring::is_terminal(a[i])"), (values, nothing), terminal);
+    }
+}
+
+#[test]
+fn semirings_mean_the_same_in_both_languages() {
+    let mut cases = Cases::default();
+    each(&mut cases);
+    cases.check("semirings.cu");
+}
+
+macro_rules! binary { ($cases:ident $($op:ident)+: $t:ident) => {$(
+    $cases.operator(format!("{} over {}", stringify!($op), stringify!($t)), <$op as BinaryOp<$t, $t>>::TEXT,
+        <$op as BinaryOp<$t, $t>>::apply);
+)+} }
+macro_rules! unary { ($cases:ident $($op:ty),+: $t:ident) => {$(
+    $cases.operator(format!("{} over {}", stringify!($op), stringify!($t)), <$op as UnaryOp<$t>>::TEXT,
+        |x: $t, _: bool| <$op as UnaryOp<$t>>::apply(x));
+)+} }
+macro_rules! numbers { ($cases:ident: $($t:ident)+) => {$(
+    binary!($cases Plus Minus Times Div PlusTop PlusBottom TimesSaturating Min Max First Second Any Eq Ne Lt Le Gt Ge: $t);
+    unary!($cases Identity, Negate, Abs, Inverse, IsTrue: $t);
+)+} }
+macro_rules! casts { ($cases:ident: $($t:ident)+) => {$(
+    unary!($cases Cast<bool>, Cast<u8>, Cast<u16>, Cast<u32>, Cast<u64>, Cast<i8>, Cast<i16>, Cast<i32>, Cast<i64>,
+        Cast<f32>, Cast<f64>: $t);
+)+} }
+
+#[test]
+fn operators_mean_the_same_in_both_languages() {
+    let mut cases = Cases::default();
+    numbers!(cases: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+    binary!(cases Lor Land Lxor Lxnor First Second Any: bool);
+    unary!(cases Identity, Not, IsTrue: bool);
+    cases.check("operators.cu");
+}
+
+#[test]
+fn casts_mean_the_same_in_both_languages() {
+    let mut cases = Cases::default();
+    casts!(cases: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+    cases.check("casts.cu");
+}

@@ -1,0 +1,434 @@
+//! Failures of the CUDA backend on the emulated driver: each is a typed error that changes no operand, leaks nothing and
+//! does not stop what comes after it.
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+mod common;
+
+use common::emulator::{self, Emulator};
+use oplus::backend::cuda::cache::{Cache, Key, Status};
+use oplus::backend::cuda::{Buffer, Compiled, Context, Image, Source};
+use oplus::prelude::*;
+use oplus_codegen::{Spec, TABLES, Template, Tuning};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const GPU: Device = Device::Cuda(0);
+
+/// Tests that plant failures in the one driver of this process run one at a time.
+fn device() -> Option<(&'static Emulator, MutexGuard<'static, ()>)> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let emulator = emulator::emulator()?;
+    Some((emulator, ONE.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+fn coo(n: u64, entries: u64, seed: u64) -> Coo<i64> {
+    let mut coo = Coo::new(n, n);
+    let mut state = seed | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for _ in 0..entries {
+        coo.push(next(n), next(n), next(100) as i64 - 30);
+    }
+    coo
+}
+
+/// Operands on the device.
+struct Operands {
+    a: Matrix<i64>,
+    b: Matrix<i64>,
+    mask: Matrix<i64>,
+    x: Vector<i64>,
+}
+
+const N: u64 = 40;
+
+impl Operands {
+    fn on(device: Device) -> Result<Operands> {
+        let matrix = |seed| Matrix::build_with(&coo(N, 150, seed), Second)?.to(&device);
+        let x: Vec<(u64, i64)> = (0..N).step_by(3).map(|i| (i, i as i64 - 9)).collect();
+        Ok(Operands { a: matrix(3)?, b: matrix(5)?, mask: matrix(7)?, x: Vector::build(N, &x)?.to(&device)? })
+    }
+    fn contents(&self) -> Vec<Entries> {
+        let (a, b, m) = (self.a.entries().unwrap(), self.b.entries().unwrap(), self.mask.entries().unwrap());
+        vec![a, b, m, flat(self.x.entries().unwrap())]
+    }
+}
+
+type Entries = Vec<(u64, u64, i64)>;
+fn flat(entries: Vec<(u64, i64)>) -> Entries {
+    entries.into_iter().map(|(i, v)| (0, i, v)).collect()
+}
+fn one(value: Option<i64>) -> Entries {
+    value.map(|v| (0, 0, v)).into_iter().collect()
+}
+
+type Step = (&'static str, fn(&Operands) -> Result<Entries>);
+const STEPS: &[Step] = &[
+    ("mxm", |o| mxm(&o.a, &o.b).eval()?.entries()),
+    ("mxm masked", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries()),
+    ("mxm complement", |o| mxm(&o.a, &o.b).mask(&o.mask.structure().complement()).eval()?.entries()),
+    ("mxm transposed", |o| mxm(&o.a.over::<MinPlus>(), &o.b.over()).transpose_a().transpose_b().eval()?.entries()),
+    ("mxm into", |o| {
+        let mut c = o.mask.clone();
+        mxm(&o.a, &o.b).accumulate(Plus).into(&mut c)?;
+        c.entries()
+    }),
+    ("mxm_reduce", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).reduce(Plus).map(|v| vec![(0, 0, v)])),
+    ("mxv", |o| mxv(&o.a, &o.x).eval()?.entries().map(flat)),
+    ("mxv masked", |o| mxv(&o.a, &o.x).mask(&o.x.structure().complement()).eval()?.entries().map(flat)),
+    ("vxm", |o| vxm(&o.x, &o.a).eval()?.entries().map(flat)),
+    ("vxm any", |o| vxm(&o.x.over::<AnyFirst>(), &o.a.over()).eval()?.entries().map(flat)),
+    ("to the device", |o| Matrix::<i64>::build_with(&coo(N, 90, 9), Plus)?.to(&o.a.device())?.entries()),
+    ("to the host and back", |o| o.a.to(&Device::Cpu)?.to(&o.a.device())?.entries()),
+    ("build", |o| Matrix::<i64>::build_on(&coo(N, 90, 11), Plus, &o.a.device())?.entries()),
+    ("ewise_add", |o| ewise_add(&o.a, &o.b, Plus).eval()?.entries()),
+    ("get", |o| o.a.get(1, 1).map(one)),
+];
+
+/// Runs every step with its first, second, … call of a kind failing, until it goes through.
+fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) {
+    let Some((emulator, _one)) = device() else { return };
+    let before = emulator.live();
+    let operands = Operands::on(GPU).unwrap();
+    let reference = Operands::on(Device::Reference).unwrap();
+    let contents = operands.contents();
+    for (name, step) in STEPS {
+        let expected = step(&reference).unwrap();
+        assert_eq!(step(&operands).unwrap(), expected, "{name}");
+        let held = emulator.live();
+        let mut failures = 0;
+        for n in 0.. {
+            plant(emulator, n);
+            let result = step(&operands);
+            plant(emulator, -1);
+            match result {
+                Ok(entries) => {
+                    assert_eq!(entries, expected, "{name} with failure {n} never reached");
+                    break;
+                }
+                Err(e) => assert!(right(&e), "{name}, failure {n}: {e:?}"),
+            }
+            failures += 1;
+            assert_eq!(emulator.live(), held, "{name} leaks after failure {n}");
+            assert_eq!(step(&operands).unwrap(), expected, "{name} again after failure {n}");
+        }
+        // What computes has to allocate and to launch; a look at one entry need not.
+        assert!(failures > 0 || !(name.starts_with("mx") || name.starts_with("vx")), "{name} was never made to fail");
+        assert_eq!(operands.contents(), contents, "{name} changes its operands");
+    }
+    drop(operands);
+    assert_eq!(emulator.live(), before);
+}
+
+#[test]
+fn every_allocation_may_fail() {
+    // Twice in a row: the first time the pool is emptied and the allocation tried again.
+    each_failure(
+        |e, n| e.fail_allocations(n, 2),
+        |e| matches!(e, Error::OutOfMemory { device, needed, .. } if device == "cuda:0" && *needed > 0),
+    );
+}
+
+#[test]
+fn an_allocation_that_fails_once_is_tried_again() {
+    let Some((emulator, _one)) = device() else { return };
+    let operands = Operands::on(GPU).unwrap();
+    for (name, step) in STEPS {
+        let expected = step(&operands).unwrap();
+        for n in 0..12 {
+            emulator.fail_allocations(n, 1);
+            assert_eq!(step(&operands).unwrap(), expected, "{name} {n}");
+        }
+    }
+    emulator.fail_allocations(-1, 0);
+}
+
+#[test]
+fn every_launch_may_fail() {
+    each_failure(
+        |e, n| e.fail_launch(n),
+        |e| {
+            // CUDA_ERROR_OUT_OF_MEMORY is what a launch without room for its stacks answers.
+            matches!(
+                e,
+                Error::OutOfMemory { operation: "launch", .. } | Error::Driver { operation: "launch", code: 2, .. }
+            )
+        },
+    );
+}
+
+#[test]
+fn a_kernel_that_crashed_is_an_error_of_all_that_follows() {
+    let Some((emulator, _one)) = device() else { return };
+    let before = emulator.live();
+    let operands = Operands::on(GPU).unwrap();
+    for (_, step) in STEPS {
+        step(&operands).unwrap();
+    }
+    let context = Context::get(0).unwrap();
+    let text = "extern \"C\" __global__ void crash() {\nif (threadIdx.x) __syncthreads();\nelse __syncthreads();\n}";
+    let kernel = context.kernel(&Source { name: "crash.cu", key: "test/crash", text }, "crash");
+    let kernel = kernel.unwrap();
+    // SAFETY: it touches nothing.
+    unsafe { kernel.launch(1u32, 1024u32, 0).run() }.unwrap();
+    for (name, step) in STEPS {
+        let error = step(&operands).unwrap_err();
+        assert!(matches!(&error, Error::Driver { code: 719, .. }), "{name}: {error:?}");
+    }
+    emulator.recover();
+    drop(operands);
+    assert_eq!(emulator.live(), before);
+}
+
+#[test]
+fn no_schedule_changes_a_result() {
+    let Some((emulator, _one)) = device() else { return };
+    let (a, b) =
+        (Matrix::<i64>::build_with(&coo(90, 1500, 13), Second), Matrix::<i64>::build_with(&coo(90, 1500, 17), Second));
+    let (a, b) = (a.unwrap().to(&GPU).unwrap(), b.unwrap().to(&GPU).unwrap());
+    let x: Vec<(u64, i64)> = (0..90).step_by(2).map(|i| (i, 2 * i as i64 - 9)).collect();
+    let x = Vector::<i64>::build(90, &x).unwrap().to(&GPU).unwrap();
+    let results = |seed| {
+        emulator.seed(seed);
+        let least = mxm(&a.over::<MinPlus>(), &b.over()).eval().unwrap().entries().unwrap();
+        let parents = vxm(&x.over::<AnySecondI>(), &a.over()).eval().unwrap().entries().unwrap();
+        let pairs = mxm(&a.over::<PlusPair>(), &b.over()).mask(&a.structure()).reduce(Plus).unwrap();
+        let entries = [
+            mxm(&a, &b).eval().unwrap().entries().unwrap(),
+            mxm(&a, &b).mask(&a.structure()).eval().unwrap().entries().unwrap(),
+            flat(mxv(&a, &x).eval().unwrap().entries().unwrap()),
+            flat(vxm(&x, &a).eval().unwrap().entries().unwrap()),
+        ];
+        (least, parents, pairs, entries)
+    };
+    let first = results(1);
+    for seed in 2..=5 {
+        assert!(results(seed) == first, "schedule {seed} gives another result");
+    }
+}
+
+/// Runs `child` in a process of its own on the emulator, with these variables; its words.
+fn child(task: &str, variables: &[(&str, OsString)]) -> Option<String> {
+    let Emulator { folder, .. } = emulator::emulator()?;
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "in_a_process_of_its_own", "--ignored", "--nocapture"])
+        .envs(emulator::environment(folder))
+        .env(TASK, task)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{task} {variables:?}: {text}");
+    Some(text)
+}
+
+const TASK: &str = "OPLUS_TEST_TASK";
+
+/// A product on the device, or why there is none; the same on the CPU; and what a program that asks no device gets.
+#[test]
+#[ignore = "runs in the processes that the other tests start"]
+fn in_a_process_of_its_own() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    let step = |o: &Operands| mxm(&o.a, &o.b).eval()?.entries();
+    let expected = step(&Operands::on(Device::Cpu).unwrap()).unwrap();
+    match Operands::on(GPU).and_then(|o| step(&o)) {
+        Ok(entries) => {
+            assert_eq!(entries, expected);
+            let masked = |o: Operands| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries();
+            assert_eq!(
+                Operands::on(GPU).and_then(masked).unwrap(),
+                Operands::on(Device::Cpu).and_then(masked).unwrap()
+            );
+            println!("ANSWER product");
+        }
+        Err(Error::Unavailable { device, reason }) => println!("ANSWER unavailable {device}: {reason}"),
+        Err(e @ Error::OutOfMemory { .. }) => println!("ANSWER {e}"),
+        Err(e) => panic!("{e:?}"),
+    }
+    match task.as_str() {
+        "best" => {
+            println!("BEST {}", Device::best());
+            let best = Operands::on(Device::best()).and_then(|o| step(&o)).unwrap();
+            assert_eq!(best, expected);
+        }
+        "cache" => {
+            let (hits, misses) = Cache::get().counts();
+            println!("CACHE {hits} hits {misses} misses {:?}", Cache::get().status());
+        }
+        _ => {}
+    }
+}
+
+fn words(text: &str) -> OsString {
+    text.into()
+}
+
+#[test]
+fn machines_that_cannot_be_used_leave_the_cpu() {
+    for (variables, reason) in [
+        (vec![("EMU_DEVICES", words("0"))], "unavailable cuda:0: "),
+        (vec![("EMU_DRIVER_VERSION", words("11080"))], "serves CUDA 11.8, at least 12.0 is needed"),
+        (vec![("OPLUS_CUDA_DRIVER_PATH", words("/nowhere/libcuda.so.1"))], "no CUDA driver library"),
+        (vec![("OPLUS_NVRTC_PATH", words("/nowhere"))], "OPLUS_NVRTC_PATH is /nowhere, and no NVRTC is there"),
+        (vec![("EMU_ARCHITECTURE", words("35"))], "sm_35"),
+    ] {
+        let Some(text) = child("best", &variables) else { return };
+        assert!(text.contains("ANSWER unavailable") && text.contains(reason), "{variables:?}: {text}");
+        assert!(text.contains("BEST cpu"), "{variables:?}: {text}");
+    }
+    // Where nothing says where NVRTC is and there is none, the message says what to do.
+    let nowhere =
+        ["VIRTUAL_ENV", "CONDA_PREFIX", "HOME", "OPLUS_NVRTC_PATH", "LD_LIBRARY_PATH"].map(|v| (v, words("")));
+    let Some(text) = child("best", &nowhere) else { return };
+    if text.contains("ANSWER product") {
+        eprintln!("skipped: this machine has an NVRTC of its own");
+    } else {
+        assert!(text.contains("unavailable NVRTC") && text.contains("pip install nvidia-cuda-nvrtc"), "{text}");
+        assert!(text.contains("BEST cpu"), "{text}");
+    }
+}
+
+/// Shared memory a block can have, by architecture, from the CUDA programming guide's table of compute capabilities.
+const SHARED: [(u32, u32); 11] = [
+    (75, 64),
+    (80, 163),
+    (86, 99),
+    (87, 163),
+    (89, 99),
+    (90, 227),
+    (100, 227),
+    (103, 227),
+    (110, 227),
+    (120, 99),
+    (121, 99),
+];
+
+#[test]
+fn every_table_fits_every_architecture() {
+    for (architecture, kilobytes) in SHARED {
+        let tuning = Tuning::of(architecture);
+        for (threads, slots, _) in tuning.tables() {
+            assert!(
+                slots.is_power_of_two() && slots / 2 > threads,
+                "sm_{architecture}: {threads} threads, {slots} slots"
+            );
+        }
+        let specs = [false, true].map(|masked| {
+            let spec = |t| Spec::new(t, architecture).flag("masked", masked);
+            let numeric = spec(Template::SpgemmNumeric);
+            [
+                spec(Template::SpgemmSymbolic),
+                numeric.clone().semiring(semiring_text::<bool, bool, AnyPair>()),
+                numeric.clone().semiring(semiring_text::<bool, bool, LxorLand>()),
+                numeric.clone().semiring(semiring_text::<f32, f32, PlusTimes>()),
+                numeric.clone().semiring(semiring_text::<f64, f64, AnyFirst>()),
+                numeric.semiring(semiring_text::<f64, f64, PlusTimes>()),
+            ]
+        });
+        for spec in specs.iter().flatten() {
+            for table in 0..TABLES {
+                let launch = spec.table_launch(table).unwrap();
+                let (needed, limit) = (launch.shared, kilobytes << 10);
+                assert!(needed <= limit, "sm_{architecture}, table {table}: {needed} bytes of {limit}: {}", spec.key());
+            }
+        }
+    }
+}
+
+#[test]
+fn other_machines() {
+    // The tables of the other architectures, and one not known yet.
+    for architecture in ["75", "80", "89", "121", "200"] {
+        let Some(text) = child("", &[("EMU_ARCHITECTURE", words(architecture))]) else { return };
+        assert!(text.contains("ANSWER product"), "{text}");
+    }
+    // 20 kB of device memory.
+    let Some(text) = child("", &[("EMU_MEMORY", words("20480"))]) else { return };
+    assert!(text.contains("ANSWER ") && text.contains("out of memory on cuda:0: "), "{text}");
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_damaged_or_useless_cache_costs_time_only() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |folder: &Path| [("OPLUS_CACHE_DIR", folder.as_os_str().to_owned())];
+    let folder = root.path().join("kernels");
+    let Some(text) = child("cache", &at(&folder)) else { return };
+    let stored = files(&folder);
+    let all = stored.len();
+    assert!(all > 2 && text.contains(&format!("CACHE 0 hits {all} misses Ready(")), "{all} files: {text}");
+    let whole: Vec<Vec<u8>> = stored.iter().map(|f| std::fs::read(f).unwrap()).collect();
+    let hits = format!("CACHE {all} hits 0 misses Ready(");
+    assert!(child("cache", &at(&folder)).unwrap().contains(&hits));
+    for (damage, counted) in [
+        ("flipped", format!("CACHE 0 hits {all} misses Ready(")),
+        ("cut", format!("CACHE 0 hits {all} misses Ready(")),
+        ("empty", format!("CACHE 0 hits {all} misses Ready(")),
+        // Whole, and no code: found, refused by the driver, compiled anew.
+        ("nonsense", hits.clone()),
+        ("folders", format!("CACHE 0 hits {all} misses Off(")),
+    ] {
+        for (file, bytes) in stored.iter().zip(&whole) {
+            let mut bytes = bytes.clone();
+            match damage {
+                "flipped" => {
+                    let middle = bytes.len() / 2;
+                    bytes[middle] ^= 1;
+                }
+                "cut" => bytes.truncate(bytes.len() / 3),
+                "empty" => bytes.clear(),
+                "nonsense" => {
+                    let name = file.file_stem().unwrap().to_str().unwrap();
+                    let key = Key(u128::from_str_radix(name, 16).unwrap());
+                    let image =
+                        Image::Cubin(b"\x7fEL\0 nonsense that is long enough for a header of 64 bytes .....".to_vec());
+                    Cache::at(Some(folder.clone())).write(key, &Compiled { image, resources: BTreeMap::new() });
+                    continue;
+                }
+                _ => {
+                    std::fs::remove_file(file).unwrap();
+                    std::fs::create_dir(file).unwrap();
+                    continue;
+                }
+            }
+            std::fs::write(file, bytes).unwrap();
+        }
+        let text = child("cache", &at(&folder)).unwrap();
+        assert!(text.contains("ANSWER product") && text.contains(&counted), "{damage}: {text}");
+        if damage != "folders" {
+            let text = child("cache", &at(&folder)).unwrap();
+            assert!(text.contains(&hits), "{damage}: the cache is not mended: {text}");
+        }
+    }
+    // A file where the folder should be: not writable for any user.
+    let file = root.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for (folder, why) in [(file.join("kernels"), "file/kernels"), (PathBuf::new(), "OPLUS_CACHE_DIR is empty")] {
+        let text = child("cache", &at(&folder)).unwrap();
+        assert!(text.contains("ANSWER product") && text.contains("misses Off(") && text.contains(why), "{text}");
+    }
+    assert!(matches!(Cache::at(Some(folder)).status(), Status::Ready(_)));
+}
+
+#[test]
+fn buffers_of_a_dropped_handle_free_their_memory() {
+    let Some((emulator, _one)) = device() else { return };
+    let before = emulator.live();
+    let context = Context::separate(0).unwrap();
+    let buffer = Buffer::zeroed(&context, 100).unwrap();
+    drop(context);
+    assert_eq!(emulator.live().0, before.0 + 1);
+    drop(buffer);
+    assert_eq!(emulator.live(), before);
+}

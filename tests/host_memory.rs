@@ -1,0 +1,313 @@
+//! Host memory that runs out: for each operation, its first, second, … allocation fails, until it goes through. Every
+//! failure is the typed error, changes no operand and does not stop a second try.
+//!
+//! The contract: what grows with the data is allocated fallibly (`oplus::memory`), so allocations from `LARGE` bytes on may
+//! fail. Smaller ones (error texts, boxes, lists of a few blocks) are as infallible as Rust's own; rayon's queues and
+//! stacks are made by a run without failures before. Each operation has a process of its own: an abort is then a finding
+//! with a name, and the place that allocated is shown.
+use oplus::algorithm::{self, BfsOptions};
+use oplus::prelude::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::process::Command;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
+
+/// Above the buffers of files, which have one size whatever the data.
+const LARGE: usize = 16 << 10;
+
+/// The system's allocator, which fails one large allocation, or all from one on.
+struct Failing;
+
+/// Large allocations until one fails; negative: none does. How many fail.
+static LEFT: AtomicI64 = AtomicI64::new(-1);
+static FAILED: AtomicU64 = AtomicU64::new(0);
+static ALL_AFTER: AtomicI64 = AtomicI64::new(0);
+static TRACE: AtomicI64 = AtomicI64::new(0);
+
+thread_local! { static TRACING: Cell<bool> = const { Cell::new(false) }; }
+
+fn refuses(size: usize) -> bool {
+    if size < LARGE || LEFT.load(SeqCst) < 0 || TRACING.try_with(Cell::get).unwrap_or(true) {
+        return false;
+    }
+    let left = LEFT.fetch_sub(1, SeqCst);
+    if left != 0 {
+        return false;
+    }
+    if ALL_AFTER.load(SeqCst) != 0 {
+        LEFT.store(0, SeqCst);
+    }
+    FAILED.fetch_add(1, SeqCst);
+    if TRACE.load(SeqCst) != 0 {
+        TRACING.set(true);
+        let trace = std::backtrace::Backtrace::force_capture().to_string();
+        let ours: Vec<&str> =
+            trace.lines().filter(|line| line.contains("/src/") && !line.contains("/rustc/")).collect();
+        eprintln!("refused {size} bytes:\n{}", ours.join("\n"));
+        TRACING.set(false);
+    }
+    true
+}
+
+// SAFETY: the system's allocator, or null, which the trait allows.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are passed on.
+        if refuses(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        if refuses(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc_zeroed(layout) } }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // What shrinks stays.
+        if size > layout.size() && refuses(size) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Failing = Failing;
+
+/// Lets a run fail at its n-th large allocation, then again from there on, for all n; how many large allocations it makes.
+fn exhaust<T: PartialEq + Debug>(run: impl Fn() -> Result<T>, unchanged: impl Fn() -> bool) -> i64 {
+    // Twice: thread pools, queues and caches are made.
+    let expected = run().expect("memory enough");
+    assert!(run().expect("memory enough") == expected);
+    for n in 0.. {
+        let mut reached = false;
+        for all_after in [0, 1] {
+            ALL_AFTER.store(all_after, SeqCst);
+            FAILED.store(0, SeqCst);
+            LEFT.store(n, SeqCst);
+            let result = run();
+            LEFT.store(-1, SeqCst);
+            let failed = FAILED.load(SeqCst) > 0;
+            match result {
+                Ok(found) => {
+                    // Large pages and the like may be done without.
+                    assert!(found == expected, "allocation {n} fails and the result is another one");
+                }
+                Err(Error::OutOfMemory { device, needed, .. }) => {
+                    assert!(failed, "allocation {n}: memory was enough");
+                    // A growing list takes up to twice what it needs.
+                    assert!(
+                        device == "host" && needed >= LARGE as u64 / 2,
+                        "allocation {n}: {needed} bytes on {device}"
+                    );
+                }
+                Err(e) => panic!("allocation {n}: {e:?}"),
+            }
+            reached |= failed;
+            assert!(unchanged(), "allocation {n}: an operand has changed");
+            assert!(run().expect("memory enough again") == expected, "allocation {n}: the next run");
+        }
+        if !reached {
+            return n;
+        }
+    }
+    0
+}
+
+fn coo(n: u64, entries: u64, seed: u64) -> Coo<i64> {
+    let mut state = seed | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let mut coo = Coo::new(n, n);
+    for _ in 0..entries {
+        coo.push(next(n), next(n), next(100) as i64 - 30);
+    }
+    coo
+}
+
+const N: u64 = 4500;
+
+struct Operands {
+    a: Matrix<i64>,
+    b: Matrix<i64>,
+    x: Vector<i64>,
+}
+
+impl Operands {
+    fn new() -> Operands {
+        let matrix = |seed, entries| Matrix::build_with(&coo(N, entries, seed), Second).expect("a matrix");
+        let x: Vec<(u64, i64)> = (0..N).step_by(2).map(|i| (i, i as i64 - 9)).collect();
+        Operands { a: matrix(3, 27000), b: matrix(5, 21000), x: Vector::build(N, &x).expect("a vector") }
+    }
+    /// Tries `run` on the CPU with what these operands hold.
+    fn exhaust<T: PartialEq + Debug>(&self, run: impl Fn(&Operands) -> Result<T>) -> i64 {
+        let contents = || (self.a.entries().expect("a"), self.b.entries().expect("b"), self.x.entries().expect("x"));
+        let before = contents();
+        exhaust(|| run(self), || contents() == before)
+    }
+}
+
+type Entries = Vec<(u64, u64, i64)>;
+type Task = fn(&Operands) -> i64;
+
+/// The entries, without an allocation that could fail where the operation itself is meant: only a sum of them.
+fn sum<S>(c: &Matrix<i64, S>) -> Result<(u64, i64)> {
+    Ok((c.nvals(), reduce(c, Plus)?))
+}
+
+const TASKS: &[(&str, Task)] = &[
+    ("mxm", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).eval()?))),
+    ("mxm_masked", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).eval()?))),
+    ("mxm_complement", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure().complement()).eval()?))),
+    ("mxm_dot", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).strategy(Strategy::Dot).eval()?))),
+    ("mxm_transposed", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).transpose_a().transpose_b().eval()?))),
+    ("mxm_reduce", |o| o.exhaust(|o| mxm(&o.a, &o.b).mask(&o.b.structure()).reduce(Plus))),
+    ("mxm_into", |o| {
+        o.exhaust(|o| {
+            let mut c = o.b.clone();
+            mxm(&o.a, &o.b).accumulate(Plus).into(&mut c)?;
+            sum(&c)
+        })
+    }),
+    ("mxv", |o| o.exhaust(|o| reduce(&mxv(&o.a, &o.x).eval()?, Plus))),
+    ("vxm", |o| o.exhaust(|o| reduce(&vxm(&o.x, &o.a).eval()?, Plus))),
+    ("ewise_add", |o| o.exhaust(|o| sum(&ewise_add(&o.a, &o.b, Plus).eval()?))),
+    ("ewise_mult", |o| o.exhaust(|o| sum(&ewise_mult(&o.a, &o.b, Times).eval()?))),
+    ("apply", |o| o.exhaust(|o| sum(&apply(&o.a, Negate).eval()?))),
+    ("apply_index", |o| o.exhaust(|o| sum(&apply_index(&o.a, ColIndex, 1i64).eval()?))),
+    ("select", |o| o.exhaust(|o| sum(&select(&o.a, Tril, 0i64).eval()?))),
+    ("reduce_rows", |o| o.exhaust(|o| reduce(&reduce_rows(&o.a, Plus).eval()?, Plus))),
+    ("transpose", |o| o.exhaust(|o| sum(&transpose(&o.a).eval()?))),
+    ("extract_rows", |o| {
+        let rows: Vec<u64> = (0..N).rev().collect();
+        o.exhaust(|o| sum(&extract_rows(&o.a, &rows).eval()?))
+    }),
+    ("entries", |o| o.exhaust(|o| -> Result<Entries> { o.a.entries() })),
+    ("hypersparse", |o| {
+        // Axes of listed ids: beyond 2^32.
+        let far = |seed| {
+            let (near, mut far) = (coo(N, 12000, seed), Coo::new(1 << 40, 1 << 40));
+            for e in 0..near.values.len() {
+                far.push(near.rows[e] << 25, near.columns[e] * 12345, near.values[e]);
+            }
+            Matrix::<i64>::build_with(&far, Second).expect("a matrix")
+        };
+        let (a, b) = (far(3), far(7));
+        o.exhaust(|_| sum(&mxm(&transpose(&a).eval()?, &b).eval()?))
+    }),
+    ("build", |o| {
+        let coo = coo(N, 27000, 11);
+        o.exhaust(|_| sum(&Matrix::<i64>::build_with(&coo, Plus)?))
+    }),
+    ("build_vector", |o| {
+        let entries: Vec<(u64, i64)> = (0..N).map(|i| (i * 7 % N, i as i64)).collect();
+        o.exhaust(|_| reduce(&Vector::<i64>::build(N, &entries)?, Plus))
+    }),
+    ("matrix_market", |o| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mtx");
+        oplus::io::matrix_market::write(&path, &o.a).expect("a file");
+        o.exhaust(|_| sum(&Matrix::<i64>::read(&path)?))
+    }),
+    ("matrix_market_write", |o| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mtx");
+        o.exhaust(|o| oplus::io::matrix_market::write(&path, &o.a))
+    }),
+    ("edge_list", |o| {
+        let text: String = (0..12000).map(|i| format!("{} {}\n", i * 37 % 1009, i * 91 % 1013)).collect();
+        let options = oplus::io::edge_list::EdgeListOptions::default();
+        o.exhaust(|_| Ok(oplus::io::edge_list::read_bytes::<i64>(text.as_bytes(), &options)?.len()))
+    }),
+    ("bfs", |o| {
+        o.exhaust(|o| {
+            let found = algorithm::bfs(&o.a, 0, &BfsOptions::default())?;
+            Ok((found.reached, found.depth, found.level_sum))
+        })
+    }),
+    ("multi_source_bfs", |o| {
+        let sources: Vec<u64> = (0..4).collect();
+        o.exhaust(|o| Ok(algorithm::multi_source_bfs(&o.a, &sources, &Default::default())?.level_sum))
+    }),
+    ("sssp", |o| {
+        let weights = apply(&o.a, Abs).eval().expect("a matrix");
+        o.exhaust(|_| reduce(&algorithm::sssp(&weights, 0, &Default::default())?.distances, Plus))
+    }),
+    ("triangle_count", |o| o.exhaust(|o| Ok(algorithm::triangle_count(&o.a, &Default::default())?.triangles))),
+    ("apsp", |o| {
+        let weights: Vec<(u64, u64, f64)> =
+            (0..90).flat_map(|i| (1..4).map(move |d| (i, (i + d) % 90, d as f64))).collect();
+        let weights: Matrix<f64> = Matrix::build(90, 90, &weights).expect("a matrix");
+        o.exhaust(|_| reduce(&algorithm::apsp(&weights, &Default::default())?.distances, Max))
+    }),
+    ("rmat", |o| o.exhaust(|_| Ok(oplus::generate::rmat(11, 8, Default::default(), 1)?.columns))),
+    ("stencil", |o| o.exhaust(|_| Ok(oplus::generate::stencil_5(40, 40)?.columns))),
+    ("reference_mxm", |o| {
+        let o = Operands {
+            a: o.a.to(&Device::Reference).expect("a"),
+            b: o.b.to(&Device::Reference).expect("b"),
+            x: o.x.clone(),
+        };
+        o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).eval()?))
+    }),
+];
+
+const TASK: &str = "OPLUS_TEST_TASK";
+const TRACED: &str = "OPLUS_TEST_TRACE_ALLOCATIONS";
+
+#[test]
+#[ignore = "runs in the processes that the other tests start"]
+fn child() {
+    let Ok(name) = std::env::var(TASK) else { return };
+    TRACE.store(i64::from(std::env::var_os(TRACED).is_some()), SeqCst);
+    let (_, task) = TASKS.iter().find(|t| t.0 == name).expect("a task");
+    println!("ANSWER {}", task(&Operands::new()));
+}
+
+fn run(task: &str, traced: bool) -> (bool, String) {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env(TASK, task);
+    if traced {
+        command.env(TRACED, "1");
+    }
+    let output = command.output().expect("this test again");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
+}
+
+/// The last lines, where what went wrong stands.
+fn end(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+fn check(tasks: impl Iterator<Item = &'static str>) {
+    let mut wrong = String::new();
+    for task in tasks {
+        let (success, text) = run(task, false);
+        if !success {
+            wrong += &format!("== {task}\n{}\n", end(&run(task, true).1));
+            continue;
+        }
+        let count = text.split("ANSWER ").nth(1).and_then(|t| t.lines().next()?.parse::<i64>().ok()).expect("a count");
+        assert!(count > 0, "{task} allocates nothing large: it tests nothing");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn products_run_out_of_memory() {
+    check(TASKS.iter().map(|t| t.0).filter(|t| t.contains("mxm") || t.contains("xv") || t.contains("vxm")));
+}
+
+#[test]
+fn other_operations_run_out_of_memory() {
+    check(TASKS.iter().map(|t| t.0).filter(|t| !(t.contains("mxm") || t.contains("xv") || t.contains("vxm"))));
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The GPU tests and the benchmark, on a machine that may have no Rust.
+#
+#   tests/on_gpu.sh build [DATA]     here: release binaries, stripped, and the matrices of DATA, into stage/
+#   tests/on_gpu.sh test             there: every CUDA test on the GPU
+#   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
+#   tests/on_gpu.sh benchmark [...]  there: the benchmark beside cuSPARSE; arguments are passed on
+#
+# stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tests=(cuda_products cuda_operations cuda_algebra cuda_runtime cuda_memory cuda_compile)
+examples=(benchmark spgemm multi_source_bfs bfs triangle_count apsp sssp)
+mode=${1:-}
+shift || true
+
+case "$mode" in
+build)
+  mkdir -p stage
+  rm -f stage/test-* stage/example-*
+  for t in "${tests[@]}"; do
+    [ -e "tests/$t.rs" ] || continue
+    binary=$(cargo test --profile gpu --test "$t" --no-run --message-format=json 2>/dev/null |
+      sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -1)
+    cp "$binary" "stage/test-$t"
+  done
+  for e in ${OPLUS_STAGE_EXAMPLES:-${examples[@]}}; do
+    cargo build -q --profile gpu --example "$e"
+    cp "${CARGO_TARGET_DIR:-target}/gpu/examples/$e" "stage/example-$e"
+  done
+  strip stage/test-* stage/example-*
+  if [ -n "${1:-}" ]; then mkdir -p stage/data && cp -u "$1"/*.mtx* stage/data/; fi
+  du -sh stage
+  ;;
+test)
+  export OPLUS_TEST_DEVICE=gpu OPLUS_REQUIRE_CUDA=1 OPLUS_REQUIRE_NVRTC=1
+  failed=0
+  for t in stage/test-*; do
+    echo "== $t"
+    timeout 300 "$t" --test-threads 1 "$@" || failed=1
+  done
+  exit $failed
+  ;;
+sanitize)
+  export OPLUS_TEST_DEVICE=gpu OPLUS_REQUIRE_CUDA=1
+  tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  for check in memcheck racecheck; do
+    echo "== $check"
+    timeout 280 "$tool" --tool "$check" --error-exitcode 9 stage/test-cuda_products --test-threads 1 "$@"
+  done
+  ;;
+benchmark)
+  data=()
+  [ -d stage/data ] && data=(--data stage/data)
+  exec stage/example-benchmark "${data[@]}" "$@"
+  ;;
+*)
+  sed -n '2,9p' "$0"
+  exit 2
+  ;;
+esac
