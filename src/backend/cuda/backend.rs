@@ -78,6 +78,9 @@ impl Backend for Cuda {
             PatternBody::Host(_) => Err(misplaced(self.device())),
         }
     }
+    fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {
+        made(entries::empty(&self.context, nrows, ncols))
+    }
     fn upload<T: Scalar>(&self, host: &HostCsr<T>) -> Result<DeviceCsr<T>> {
         DeviceCsr::upload(&self.context, host)
     }
