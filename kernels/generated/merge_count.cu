@@ -626,7 +626,7 @@ struct MergeTile {
 #pragma unroll 4
     for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
       const bool is_a = i <= na;
-      const Sorted& from = is_a ? a : b;
+      const Sorted from = {is_a ? a.offsets : b.offsets, is_a ? a.indices : b.indices};
       const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
       keys[i] = from.key(row_of(from.offsets, first, last, e), e);
     }
