@@ -38,11 +38,14 @@ fn folds() -> Vec<(ScalarText, OperatorText, String)> {
     ]
 }
 
-/// Every template that has no semiring and is no primitive, by name.
+/// Every template that has no semiring, by name.
 #[must_use]
 pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     let new = |template| Spec::new(template, architecture);
-    let mut all = vec![("structure".to_string(), new(Template::Structure))];
+    let mut all = vec![
+        ("structure".to_string(), new(Template::Structure)),
+        ("primitives".to_string(), new(Template::Primitives)),
+    ];
     for kind in 0..4 {
         all.push((format!("merge_count-{kind}"), new(Template::MergeCount).number("kind", kind)));
     }
