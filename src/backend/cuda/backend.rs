@@ -226,10 +226,8 @@ impl Backend for Cuda {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
-        let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;
-        let columns: Vec<u32> = a.pattern.indices.read(bounds[0] as usize..bounds[1] as usize)?;
-        let Ok(e) = columns.binary_search(&column) else { return Ok(None) };
-        let (size, e) = (size_of::<T>(), bounds[0] as usize + e);
+        let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };
+        let (size, e) = (size_of::<T>(), entries::places(e));
         Ok(from_bytes("get", &a.values.read::<u8>(e * size..(e + 1) * size)?)?.first().copied())
     }
 }
