@@ -164,11 +164,30 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = with_mask(Spec::new(Template::SpgemmAnalyze, architecture)).flag("reduce", reduce);
             all.push((name(if reduce { "spgemm_analyze-reduce" } else { "spgemm_analyze" }), spec));
         }
-        all.push((name("spgemm_symbolic"), with_mask(Spec::new(Template::SpgemmSymbolic, architecture))));
+        for template in [
+            Template::SpgemmSymbolic,
+            Template::SpgemmEscCount,
+            Template::SpgemmWindowCount,
+            Template::SpgemmBlockCount,
+        ] {
+            for narrow in [false, true] {
+                let spec = with_mask(Spec::new(template, architecture)).flag("narrow", narrow);
+                all.push((name(&format!("{}{}", template.name(), if narrow { "-narrow" } else { "" })), spec));
+            }
+        }
         for s in trial_semirings() {
-            for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv] {
+            for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
-                all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
+                if template != Template::SpgemmBlock || spec.sums_anywhere() {
+                    all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
+                }
+            }
+            for (template, width) in
+                [(Template::SpgemmEsc, 64), (Template::SpgemmEsc, 512), (Template::SpgemmWindow, 1024)]
+            {
+                let spec = with_mask(Spec::new(template, architecture).semiring(s.clone())).number("width", width);
+                let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
+                all.push((name(&label), spec.flag("narrow", true)));
             }
             for same in [false, true] {
                 let spec =

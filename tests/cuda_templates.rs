@@ -1,0 +1,61 @@
+//! Every template, with the real NVRTC, for every kind of GPU: it compiles, fits, and hardly spills. Needs no device. Where
+//! NVRTC is missing the test says so; `OPLUS_REQUIRE_NVRTC=1` makes that a failure.
+#![cfg(feature = "cuda")]
+use oplus::backend::cuda::compile_for;
+use oplus::backend::cuda::nvrtc::Nvrtc;
+use oplus_codegen::Spec;
+use oplus_codegen::golden::variants;
+use rayon::prelude::*;
+
+/// Bytes a thread may spill, stores and loads together, and registers it may have.
+const SPILLED: u32 = 1024;
+const REGISTERS: u32 = 168;
+
+/// The variants a machine compiles in reasonable time: all semirings without a mask for Hopper, for the other architectures
+/// those that differ most, masks with one semiring.
+fn chosen(architecture: u32) -> Vec<(String, Spec)> {
+    let kept = |name: &str| {
+        let semiring = |some: &[&str]| some.iter().any(|s| name.contains(s));
+        let masked = name.ends_with("masked") || name.ends_with("complement");
+        let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_u8"]);
+        match (architecture, masked) {
+            (90, false) => true,
+            (_, false) => free || semiring(&["plus_times_f64", "shortest_hop"]),
+            (90, true) => free || semiring(&["min_plus_f64"]),
+            (_, true) => false,
+        }
+    };
+    variants(architecture).into_iter().filter(|(name, _)| kept(name)).collect()
+}
+
+#[test]
+fn every_template_compiles_for_every_architecture() {
+    if let Err(e) = Nvrtc::get() {
+        assert!(std::env::var_os("OPLUS_REQUIRE_NVRTC").is_none(), "{e}");
+        eprintln!("skipped: {e}");
+        return;
+    }
+    for architecture in [75, 80, 86, 90, 100] {
+        let all = chosen(architecture);
+        assert!(all.len() > 20, "{}", all.len());
+        let worst: Vec<(u32, u32, String)> =
+            all.par_iter()
+                .flat_map_iter(|(name, spec)| {
+                    let compiled = compile_for(architecture, name, &spec.source().unwrap());
+                    let compiled = compiled.unwrap_or_else(|e| panic!("{name} for sm_{architecture}: {e}"));
+                    assert!(!compiled.resources.is_empty(), "{name}");
+                    compiled.resources.into_iter().map(move |(kernel, r)| {
+                        (r.spill_stores + r.spill_loads, r.registers, format!("{name}: {kernel}"))
+                    })
+                })
+                .collect();
+        for (spilled, registers, kernel) in &worst {
+            assert!(
+                *spilled <= SPILLED && *registers <= REGISTERS,
+                "sm_{architecture}, {kernel}: {registers} registers, {spilled} bytes spilled"
+            );
+        }
+        let most = worst.iter().max();
+        println!("sm_{architecture}: {} modules, {} kernels, most spilled: {most:?}", all.len(), worst.len());
+    }
+}
