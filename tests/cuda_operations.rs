@@ -252,6 +252,17 @@ fn transposes_and_extracted_rows() {
     for a in structures(&mut Rng(12)) {
         moved::<f64>(&a);
     }
+    // Single entries, present and not, in rows short, long and empty.
+    for a in structures(&mut Rng(14)).into_iter().filter(|a| a.0 * a.1 > 0) {
+        let x: Matrix<f64> = matrix(&a, 2);
+        let at: Vec<_> =
+            a.2.iter().step_by(a.2.len() / 5 + 1).flat_map(|&(i, j)| [(i, j), (i, (j + 1) % a.1)]).collect();
+        same("get", |d| {
+            let x = x.to(&d).unwrap();
+            let corners = [(0, 0), (a.0 - 1, a.1 - 1), (0, a.1 - 1), (a.0 / 2, 0)];
+            at.iter().chain(&corners).map(|&(i, j)| x.get(i, j).unwrap()).collect::<Vec<_>>()
+        });
+    }
     let mut rng = Rng(13);
     let a = random(&mut rng, 70, 300, 900);
     moved::<u8>(&a);

@@ -156,7 +156,7 @@ pub fn reduce_by_add(s: &SemiringText) -> FunctionText {
 /// Every template over every trial semiring, in its variants, by name: what tests compile and run.
 #[must_use]
 pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
-    let mut all = vec![("primitives".to_string(), Spec::new(Template::Primitives, architecture))];
+    let mut all = crate::operations::operation_variants(architecture);
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
         let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };

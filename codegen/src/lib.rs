@@ -9,6 +9,7 @@ pub mod golden;
 mod key;
 mod launch;
 pub mod literal;
+pub mod operations;
 mod preamble;
 mod source;
 mod spec;

@@ -59,7 +59,7 @@ template <class Store> __device__ inline void map_tile(const Operand& a, Store s
 
 #if OPLUS_NUMBER_select
 // A bit an entry that f keeps, and how many a word has.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 map_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const Value* values, const Thunk* thunk,
          const u64* i_ids, const u64* j_ids, u32* words, u32* counts) {
   map_tile({n, rows, offsets, indices, values, thunk, i_ids, j_ids}, [&](u64 e, bool keep) {
@@ -71,7 +71,7 @@ map_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const Value* v
   });
 }
 #else
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 map_apply(u64 n, u64 rows, const u64* offsets, const u32* indices, const Value* __restrict__ values, const Thunk* thunk,
           const u64* i_ids, const u64* j_ids, Result* __restrict__ out) {
   map_tile({n, rows, offsets, indices, values, thunk, i_ids, j_ids}, [&](u64 e, const Result& x) {

@@ -63,11 +63,11 @@ __device__ inline u32 word_of_bytes(u32 byte) {
 }
 
 // words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked): what the mask says.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, u32* words,
             u32* counts, u32* admitted) {
-  __shared__ u64 keys[entry_tile + 2];
+  __shared__ u64 keys[merge_keys];
   MergeTile tile = {keys, 0, 0, 0, 0};
   tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};

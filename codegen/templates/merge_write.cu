@@ -19,11 +19,11 @@ template <u64 KIND, class A, class B> __device__ inline Result value_of(const A*
 }
 
 // starts[w]: marks before word w.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_write(u64 total, const u64* a_offsets, const u32* a_indices, const Left* a_values, const u64* b_offsets,
             const u32* b_indices, const Right* b_values, const u64* a_splits, const u32* row_splits, const u32* words,
             const u64* starts, const u32* admitted, u32* out_indices, Result* out_values) {
-  __shared__ u64 keys[entry_tile + 2];
+  __shared__ u64 keys[merge_keys];
   __shared__ u64 scratch[34];
   __shared__ u32 found[entry_tile];  // 12 bits of A's entry, 12 of B's, the sources
   MergeTile tile = {keys, 0, 0, 0, 0};

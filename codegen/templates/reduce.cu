@@ -22,8 +22,16 @@ constexpr u32 reduce_tile = tuning::reduce_tile * 8 / (sizeof(T) <= 8 ? 8 : size
 constexpr bool reduce_staged = sizeof(T) <= 64;
 static_assert(reduce_chunk >= tuning::reduce_tile, "a tile begins at most one row of several chunks");
 
+// Staged values, one place left out after every row of banks: threads that walk rows of equal length meet in few banks.
+__device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : sizeof(T) <= 8 ? 16 : 8); }
+struct Staged {
+  const T* values;
+  u64 begin;
+  __device__ T operator[](u64 e) const { return values[skewed(u32(e - begin))]; }
+};
+
 // The terms [begin, end) by one warp, in trees over 32 of them. Lane 0 has the sum. begin < end.
-__device__ inline T warp_sum_in_order(const T* values, u64 begin, u64 end) {
+template <class Values> __device__ inline T warp_sum_in_order(const Values& values, u64 begin, u64 end) {
   constexpr u32 batch = sizeof(T) <= 8 ? 4 : sizeof(T) <= 16 ? 2 : 1;
   T sum = T();
   bool has = false;
@@ -82,7 +90,7 @@ reduce_rows(u64 rows, const u64* offsets, const T* values, T* out, u64* control,
   __shared__ u64 bounds[2];
   __shared__ u32 medium_count, medium[reduce_tile / reduce_serial + 2];
   __shared__ u64 long_row, long_at, long_slot;
-  __shared__ T staged[reduce_staged ? reduce_tile + reduce_serial : 1];
+  __shared__ T staged[reduce_staged ? skewed(reduce_tile + reduce_serial) : 1];
   // The rows r with r + offsets[r] in the tile: never many, whether rows are long or empty.
   if (threadIdx.x < 64) {
     const u64 from = (blockIdx.x + u64(threadIdx.x / 32)) * reduce_tile;
@@ -100,7 +108,7 @@ reduce_rows(u64 rows, const u64* offsets, const T* values, T* out, u64* control,
   if constexpr (reduce_staged) {
     stage_end = min(offsets[last], begin + reduce_tile + reduce_serial);
 #pragma unroll 4
-    for (u64 e = begin + threadIdx.x; e < stage_end; e += reduce_threads) staged[e - begin] = values[e];
+    for (u64 e = begin + threadIdx.x; e < stage_end; e += reduce_threads) staged[skewed(u32(e - begin))] = values[e];
     __syncthreads();
   }
   for (u64 r = first + threadIdx.x; r < last; r += reduce_threads) {
@@ -111,16 +119,18 @@ reduce_rows(u64 rows, const u64* offsets, const T* values, T* out, u64* control,
     } else if (end - from > reduce_serial) {
       medium[atomicAdd(&medium_count, 1u)] = u32(r - first);
     } else {
-      const T* const x = reduce_staged ? staged - begin : values;
-      T sum = x[from];
-      for (u64 e = from + 1; e < end; e++) sum = Sum::add(sum, x[e]);
+      const Staged stage = {staged, begin};
+      T sum = reduce_staged ? stage[from] : values[from];
+      for (u64 e = from + 1; e < end; e++) sum = Sum::add(sum, reduce_staged ? stage[e] : values[e]);
       out[r] = sum;
     }
   }
   __syncthreads();
   for (u32 i = threadIdx.x / 32; i < medium_count; i += reduce_warps) {
     const u64 r = first + medium[i], from = offsets[r], end = offsets[r + 1];
-    const T sum = warp_sum_in_order(end <= stage_end ? staged - begin : values, from, end);
+    T sum;
+    if (reduce_staged && end <= stage_end) sum = warp_sum_in_order(Staged{staged, begin}, from, end);
+    else sum = warp_sum_in_order(values, from, end);
     if (lane_id() == 0) out[r] = sum;
   }
   if (long_row == rows) return;

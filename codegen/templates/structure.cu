@@ -38,12 +38,13 @@ build_keys(u64 n, const u32* rows, const u32* columns, u32 bits, u64* keys, u32*
   if (e > 0 && (u64(rows[e - 1]) << bits | columns[e - 1]) > key) *unsorted = 1;
 }
 
-// Marks the first of equal keys; counts[w] = marks of word w. *again, ~0 before: the least place of any other entry.
+// Marks the first of equal keys; counts[w] = marks of word w. *again, ~0 before, may be null: the least
+// place of any other entry.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 build_marks(u64 n, const u64* keys, const u32* places, u32* words, u32* counts, u32* again) {
   const u64 e = global_thread();
   const bool first = e < n && (e == 0 || keys[e - 1] != keys[e]);
-  if (e < n && !first) atomicMin(again, places[e]);
+  if (again && e < n && !first) atomicMin(again, places[e]);
   const u32 word = __ballot_sync(full_warp, first);
   if (lane_id() == 0 && e < n) {
     words[e >> 5] = word;
@@ -65,6 +66,18 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
   if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
+}
+
+// *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.
+extern "C" __global__ void __launch_bounds__(32)
+find_entry(u64 row, u32 column, const u64* offsets, const u32* indices, u64* out) {
+  const u64 begin = offsets[row], end = offsets[row + 1];
+  u64 found = ~0ull;
+  if (begin < end && indices[begin] <= column) {
+    const u64 e = warp_last_not_above(begin, end - 1, column, [&](u64 i) { return indices[i]; });
+    if (indices[e] == column) found = e;
+  }
+  if (lane_id() == 0) *out = found;
 }
 
 // A bit a row: whether it has entries.

@@ -519,47 +519,84 @@ __device__ inline void sort_count_digits(const u64* keys, u64 n, u32 shift, u64*
   }
 }
 
-// offsets: the scanned counts. Launch as above. Null payloads: the keys alone.
+// offsets: the scanned counts. Launch as above. Null payloads: the keys alone. A tile is sorted in shared memory first, so
+// that a digit's keys are written side by side.
 __device__ inline void sort_scatter(const u64* keys, const u32* payloads, u64 n, u32 shift, const u64* offsets,
                                     u64* keys_out, u32* payloads_out) {
-  constexpr u32 warps = tuning::primitive_block / 32, of_warp = 32 * tuning::sort_items;
-  __shared__ u64 base[warps][sort_digits];
+  constexpr u32 block = tuning::primitive_block, items = tuning::sort_items, warps = block / 32;
+  static_assert(block >= sort_digits, "a thread a digit");
+  __shared__ u32 bins[warps][sort_digits];
+  __shared__ u64 begin[sort_digits];  // where the digit's keys go, less their first place in the tile
+  __shared__ u64 staged[sort_tile];
+  __shared__ u64 scratch[34];
   const u32 warp = threadIdx.x / 32;
-  for (u32 i = threadIdx.x; i < warps * sort_digits; i += tuning::primitive_block) base[i / sort_digits][i % sort_digits] = 0;
+  for (u32 i = threadIdx.x; i < warps * sort_digits; i += block) bins[i / sort_digits][i % sort_digits] = 0;
   __syncthreads();
   // Each warp owns consecutive keys, so that warps, rounds and lanes are in the order of the input.
-  const u64 first = u64(blockIdx.x) * sort_tile + warp * of_warp + lane_id();
-  for (u32 t = 0; t < tuning::sort_items; t++) {
+  const u64 base = u64(blockIdx.x) * sort_tile, first = base + warp * (32 * items) + lane_id();
+  u64 key[items];
+  u32 payload[items], place[items];
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
     const u64 i = first + t * 32;
-    const u32 digit = i < n ? u32(keys[i] >> shift & 255) : sort_digits;
+    key[t] = i < n ? keys[i] : 0;
+    payload[t] = payloads && i < n ? payloads[i] : 0;
+  }
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 digit = first + t * 32 < n ? u32(key[t] >> shift & 255) : sort_digits;
     const u32 peers = __match_any_sync(full_warp, digit);
-    if (digit < sort_digits && (peers & lanes_below()) == 0) base[warp][digit] += __popc(peers);
+    const u32 seen = digit < sort_digits ? bins[warp][digit] : 0;
+    __syncwarp();
+    place[t] = seen + __popc(peers & lanes_below());
+    if (digit < sort_digits && (peers & lanes_below()) == 0) bins[warp][digit] = seen + __popc(peers);
     __syncwarp();
   }
   __syncthreads();
-  for (u32 d = threadIdx.x; d < sort_digits; d += tuning::primitive_block) {
-    u64 at = offsets[u64(d) * gridDim.x + blockIdx.x];
+  const u32 d = threadIdx.x;
+  u32 size = 0, total;
+  if (d < sort_digits) {
     for (u32 w = 0; w < warps; w++) {
-      const u64 size = base[w][d];
-      base[w][d] = at;
-      at += size;
+      const u32 count = bins[w][d];
+      bins[w][d] = size;
+      size += count;
     }
   }
+  const Team<block> team = {scratch};
+  const u32 start = team.exclusive_sum(size, total);
+  if (d < sort_digits) {
+    for (u32 w = 0; w < warps; w++) bins[w][d] += start;
+    begin[d] = offsets[u64(d) * gridDim.x + blockIdx.x] - start;
+  }
   __syncthreads();
-  for (u32 t = 0; t < tuning::sort_items; t++) {
-    const u64 i = first + t * 32;
-    const u64 key = i < n ? keys[i] : 0;
-    const u32 digit = i < n ? u32(key >> shift & 255) : sort_digits;
-    const u32 peers = __match_any_sync(full_warp, digit);
-    u64 at = 0;
-    if (digit < sort_digits) at = base[warp][digit] + __popc(peers & lanes_below());
-    __syncwarp();
-    if (digit < sort_digits) {
-      if ((peers & lanes_below()) == 0) base[warp][digit] += __popc(peers);
-      keys_out[at] = key;
-      if (payloads) payloads_out[at] = payloads[i];
-    }
-    __syncwarp();
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    if (first + t * 32 >= n) continue;
+    place[t] += bins[warp][key[t] >> shift & 255];
+    staged[place[t]] = key[t];
+  }
+  __syncthreads();
+  u64 to[items];
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 p = t * block + threadIdx.x;
+    if (p >= total) continue;
+    const u64 x = staged[p];
+    to[t] = begin[x >> shift & 255] + p;
+    keys_out[to[t]] = x;
+  }
+  if (!payloads) return;
+  __syncthreads();
+  u32* const staged_payloads = reinterpret_cast<u32*>(staged);
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    if (first + t * 32 < n) staged_payloads[place[t]] = payload[t];
+  }
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 p = t * block + threadIdx.x;
+    if (p < total) payloads_out[to[t]] = staged_payloads[p];
   }
 }
 

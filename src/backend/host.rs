@@ -44,6 +44,9 @@ macro_rules! host_memory {
                 PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
+        fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {
+            Ok(HostCsr::new(Pattern::empty(operation, nrows, ncols)?, Vec::new()))
+        }
         fn upload<T: Scalar>(&self, host: &HostCsr<T>) -> Result<HostCsr<T>> {
             Ok(host.clone())
         }

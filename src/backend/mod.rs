@@ -49,6 +49,8 @@ pub(crate) trait Backend: Sized {
 
     fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<Self::Csr<T>>;
     fn pattern(&self, body: &PatternBody) -> Result<Self::Pattern>;
+    /// Rows without entries.
+    fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<Self::Csr<T>>;
     fn upload<T: Scalar>(&self, host: &host::HostCsr<T>) -> Result<Self::Csr<T>>;
     fn download<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<host::HostCsr<T>>;
     fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Self::Pattern>;

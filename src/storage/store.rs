@@ -41,8 +41,9 @@ impl<T: Scalar> Store<T> {
         Self::empty_on(operation, Axis::new(nrows), Axis::new(ncols), device)
     }
     pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
-        let pattern = Pattern::empty(operation, rows.places(), cols.places())?;
-        Self::host(rows, cols, pattern, Vec::new(), Device::Cpu).to(device)
+        let shape = (rows.places(), cols.places());
+        let body = on_backend!(device, |backend| { Body::from(backend.empty::<T>(operation, shape.0, shape.1)?) });
+        Ok(Self { rows, cols, body, device })
     }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())

@@ -26,13 +26,18 @@ struct Splits {
   const u32* row;
 };
 
+constexpr u32 merge_keys = entry_tile + 2 + (entry_tile + 1) / 16;
+
 struct MergeTile {
-  u64* keys;  // shared, entry_tile + 2: A's entry before the tile, A's, B's, B's entry behind the tile
+  u64* keys;  // shared, merge_keys: A's entry before the tile, A's, B's, B's entry behind the tile
   u64 a0, b0;
   u32 na, nb;
 
-  __device__ u64 a_key(u32 i) const { return keys[1 + i]; }
-  __device__ u64 b_key(u32 i) const { return keys[1 + na + i]; }
+  // One place is left out after every row of banks: threads stand eight entries apart.
+  static __device__ constexpr u32 skewed(u32 i) { return i + i / 16; }
+  __device__ u64& key(u32 i) const { return keys[skewed(i)]; }
+  __device__ u64 a_key(u32 i) const { return key(1 + i); }
+  __device__ u64 b_key(u32 i) const { return key(1 + na + i); }
 
   // All threads call. Has a barrier.
   __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total) {
@@ -46,12 +51,12 @@ struct MergeTile {
 #pragma unroll 4
     for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
       const bool is_a = i <= na;
-      const Sorted& from = is_a ? a : b;
+      const Sorted from = {is_a ? a.offsets : b.offsets, is_a ? a.indices : b.indices};
       const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
-      keys[i] = from.key(row_of(from.offsets, first, last, e), e);
+      key(i) = from.key(row_of(from.offsets, first, last, e), e);
     }
-    if (threadIdx.x == 0) keys[0] = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) keys[1 + na + nb] = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
+    if (threadIdx.x == 32) key(1 + na + nb) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
     __syncthreads();
   }
 
@@ -66,15 +71,19 @@ struct MergeTile {
       else high = middle;
     }
     u32 j = d - i;
+    // A's entry before the i-th, the i-th, B's j-th; one past the last of A's there is some key, never looked at.
+    u64 before = key(i), x = a_key(i), y = b_key(j);
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       if (d + t >= n) break;
-      if (j >= nb || (i < na && a_key(i) <= b_key(j))) {
-        f(t, a_key(i), i, j, a_key(i) == b_key(j) ? from_a | from_b : from_a);
-        i++;
+      const bool take_a = j >= nb || (i < na && x <= y);
+      const u32 pair = take_a ? from_a | from_b : 0, alone = take_a ? from_a : from_b;
+      f(t, take_a ? x : y, i, j, (take_a ? x == y : before == y) ? pair : alone);
+      if (take_a) {
+        before = x;
+        x = a_key(++i);
       } else {
-        f(t, b_key(j), i, j, keys[i] == b_key(j) ? 0 : from_b);  // keys[i]: A's entry before the i-th
-        j++;
+        y = b_key(++j);
       }
     }
   }

@@ -78,6 +78,9 @@ impl Backend for Cuda {
             PatternBody::Host(_) => Err(misplaced(self.device())),
         }
     }
+    fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {
+        made(entries::empty(&self.context, nrows, ncols))
+    }
     fn upload<T: Scalar>(&self, host: &HostCsr<T>) -> Result<DeviceCsr<T>> {
         DeviceCsr::upload(&self.context, host)
     }
@@ -223,10 +226,8 @@ impl Backend for Cuda {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
-        let bounds: Vec<u64> = a.pattern.offsets.read(row..row + 2)?;
-        let columns: Vec<u32> = a.pattern.indices.read(bounds[0] as usize..bounds[1] as usize)?;
-        let Ok(e) = columns.binary_search(&column) else { return Ok(None) };
-        let (size, e) = (size_of::<T>(), bounds[0] as usize + e);
+        let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };
+        let (size, e) = (size_of::<T>(), entries::places(e));
         Ok(from_bytes("get", &a.values.read::<u8>(e * size..(e + 1) * size)?)?.first().copied())
     }
 }

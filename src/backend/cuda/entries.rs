@@ -103,6 +103,17 @@ pub(super) fn compact(scalar: ScalarText, a: Operand<'_>, marks: &Marks, nnz: u6
     Ok((DevicePattern { nrows: a.pattern.nrows, ncols: a.pattern.ncols, nnz, offsets, indices }, values))
 }
 
+/// Where the entry at (row, column) is, both inside the shape.
+pub(super) fn find(pattern: &DevicePattern, row: usize, column: u32) -> Result<Option<u64>> {
+    let context = pattern.offsets.context();
+    let found = Buffer::alloc_for::<u64>(context, 1)?;
+    let kernel = structure(context, "find_entry")?;
+    let launch = kernel.launch(1u32, 32u32, 0).arg(row as u64).arg(column).arg(&pattern.offsets);
+    // SAFETY: parameters as the README lists them; the row exists.
+    unsafe { launch.arg(&pattern.indices).arg(&found).run()? };
+    Ok(Some(found.read_one::<u64>(0)?).filter(|e| *e < pattern.nnz))
+}
+
 /// Rows `list` of A, in the list's order.
 pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> Result<(DevicePattern, Buffer)> {
     let context = a.pattern.offsets.context();

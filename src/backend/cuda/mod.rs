@@ -7,6 +7,8 @@ mod api;
 mod backend;
 pub mod buffer;
 mod build;
+#[cfg(all(test, target_os = "linux"))]
+mod build_tests;
 pub mod cache;
 pub mod context;
 mod device_csr;

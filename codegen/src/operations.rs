@@ -1,0 +1,112 @@
+//! The templates besides products over scalars of every size class and operators that read all, some or none of their
+//! inputs: what tests compile.
+use crate::catalog::Template;
+use crate::golden::built_in;
+use crate::literal;
+use crate::spec::{FunctionText, Spec};
+use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
+
+const WIDE: ScalarText = ScalarText {
+    name: "Wide",
+    definition: "struct Wide { u64 a; u64 b; u64 c; u64 d; u64 e; u64 f; u64 g; u64 h; u64 i; };",
+    size: 72,
+};
+const PAIR: ScalarText = ScalarText {
+    name: "Pair",
+    definition: "struct Pair { f64 x; u64 y; static __device__ Pair make(f64 x, u64 y) { return {x, y}; } };",
+    size: 16,
+};
+const BYTES16: ScalarText =
+    ScalarText { name: "Bytes16", definition: "struct __align__(16) Bytes16 { u64 low; u64 high; };", size: 16 };
+
+fn op(inputs: Vec<ScalarText>, output: ScalarText, names: &'static [&'static str], text: &'static str) -> FunctionText {
+    FunctionText::new("op", inputs, output, OperatorText { parameters: names, expression: text })
+}
+
+/// Folds of values of one type: text, and an identity to make it a monoid.
+fn folds() -> Vec<(ScalarText, OperatorText, String)> {
+    let xy: &[&str] = &["x", "y"];
+    let text = |expression| OperatorText { parameters: xy, expression };
+    let pair = "select(lt(x.x, y.x), x, Pair::make(y.x, add(x.y, y.y)))";
+    vec![
+        (built_in("f64", 8), text("add(x, y)"), literal::f64(0.0)),
+        (built_in("f32", 4), text("min(x, y)"), literal::f32(f32::INFINITY)),
+        (built_in("u16", 2), text("add(x, y)"), literal::u16(0)),
+        (built_in("bool", 1), text("x || y"), literal::bool(false)),
+        (PAIR, text(pair), "Pair::make(infinity<f64>(), zero<u64>())".to_string()),
+        (WIDE, text("x"), "Wide()".to_string()),
+    ]
+}
+
+/// Every template that has no semiring, by name.
+#[must_use]
+pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
+    let new = |template| Spec::new(template, architecture);
+    let mut all = vec![
+        ("structure".to_string(), new(Template::Structure)),
+        ("primitives".to_string(), new(Template::Primitives)),
+    ];
+    for kind in 0..4 {
+        all.push((format!("merge_count-{kind}"), new(Template::MergeCount).number("kind", kind)));
+    }
+    for kind in [2, 3] {
+        for (complement, replace) in [(false, false), (false, true), (true, false), (true, true)] {
+            let spec = new(Template::MergeCount).number("kind", kind).flag("masked", true);
+            let name = format!("merge_count-{kind}-{complement}-{replace}");
+            all.push((name, spec.flag("complement", complement).flag("replace", replace)));
+        }
+    }
+    let movable = [built_in("u8", 1), built_in("u16", 2), built_in("u32", 4), built_in("u64", 8), BYTES16, WIDE];
+    for scalar in movable {
+        all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
+        all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));
+        let second = op(vec![scalar, scalar], scalar, &["_", "y"], "y");
+        let spec = new(Template::MergeWrite).function(second).number("kind", 2).flag("masked", true);
+        all.push((format!("merge_write-2-{}", scalar.name), spec));
+    }
+    for (scalar, text, identity) in folds() {
+        let fold = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        for kind in [0, 1, 3] {
+            let spec = new(Template::MergeWrite).function(fold.clone()).number("kind", kind).flag("masked", kind == 3);
+            all.push((format!("merge_write-{kind}-{}", scalar.name), spec));
+        }
+        all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
+        let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
+        all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));
+    }
+    let (place, number) = (built_in("i64", 8), built_in("f64", 8));
+    let unary: &[&str] = &["x", "_", "_", "_"];
+    let maps = [
+        ("negate", op(vec![number, place, place, number], number, unary, "neg(x)"), [true, false, false, false]),
+        (
+            "row",
+            op(vec![WIDE, place, place, place], place, &["_", "i", "_", "y"], "add(i, y)"),
+            [false, true, false, true],
+        ),
+        (
+            "all",
+            op(vec![PAIR, place, place, PAIR], number, &["x", "i", "j", "y"], "select(i < j, x.x, y.x)"),
+            [true; 4],
+        ),
+        ("wide", op(vec![WIDE, place, place, place], WIDE, unary, "x"), [true, false, false, false]),
+    ];
+    let predicates = [
+        (
+            "triangle",
+            op(vec![number, place, place, place], built_in("bool", 1), &["_", "i", "j", "y"], "sub(j, i) <= y"),
+            [false, true, true, true],
+        ),
+        (
+            "truth",
+            op(vec![number, place, place, number], built_in("bool", 1), unary, "truth(x)"),
+            [true, false, false, false],
+        ),
+    ];
+    let flagged = |select: u64, f: FunctionText, reads: [bool; 4]| {
+        let spec = new(Template::Map).function(f).number("select", select);
+        ["value", "row", "column", "thunk"].iter().zip(reads).fold(spec, |s, (name, read)| s.flag(name, read))
+    };
+    all.extend(maps.map(|(name, f, reads)| (format!("map-{name}"), flagged(0, f, reads))));
+    all.extend(predicates.map(|(name, f, reads)| (format!("map-{name}"), flagged(1, f, reads))));
+    all
+}

@@ -1,0 +1,30 @@
+//! The kernels of all operations besides products through the real NVRTC: they compile and keep to the registers.
+//! Where it is missing nothing is tested; `OPLUS_REQUIRE_NVRTC=1` makes that a failure.
+#![cfg(feature = "cuda")]
+use oplus::backend::cuda::compile_for;
+use oplus::backend::cuda::nvrtc::Nvrtc;
+use oplus_codegen::operations::operation_variants;
+
+#[test]
+fn every_variant_compiles_without_spills() {
+    if let Err(e) = Nvrtc::get() {
+        assert!(std::env::var_os("OPLUS_REQUIRE_NVRTC").is_none(), "{e}");
+        eprintln!("skipped: {e}");
+        return;
+    }
+    let mut bad = Vec::new();
+    for architecture in [90, 100, 75] {
+        for (name, spec) in operation_variants(architecture) {
+            let compiled = compile_for(architecture, &name, &spec.source().unwrap()).unwrap();
+            for (kernel, r) in &compiled.resources {
+                if (r.spill_stores, r.spill_loads) != (0, 0) || r.shared > 48 << 10 {
+                    bad.push(format!("{name} {kernel} sm_{architecture}: {r:?}"));
+                }
+                if architecture == 90 {
+                    println!("{name} {kernel}: {} registers, {} shared, {} stack", r.registers, r.shared, r.stack);
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+}

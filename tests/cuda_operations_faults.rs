@@ -1,0 +1,69 @@
+//! Allocations and launches of the operations besides products that fail, one after the other: typed errors, no leak, the
+//! output as it was, and the same call right afterwards. One test in a process of its own, since faults are planted in it.
+#![cfg(feature = "cuda")]
+mod common;
+
+use common::emulator;
+use oplus::prelude::*;
+
+type Matrices = [Matrix<i32>; 3];
+type Run = fn(&Matrices, &mut Matrix<i32>) -> oplus::Result<()>;
+
+/// Every operation, the output written last.
+const OPERATIONS: [(&str, Run); 8] = [
+    ("union", |[a, b, _], out| ewise_add(a, b, Plus).into(out)),
+    ("intersection", |[a, b, _], out| ewise_mult(a, b, Minus).into(out)),
+    ("apply", |[a, ..], out| apply_second(a, Times, 3).into(out)),
+    ("select", |[a, ..], out| select(a, Tril, 0).into(out)),
+    ("transpose", |[a, ..], out| transpose(a).into(out)),
+    ("write", |[a, _, m], out| apply(a, Negate).mask(&m.structure()).accumulate(Plus).into(out)),
+    ("extract", |[a, ..], out| extract_rows(a, &(0..a.nrows()).rev().collect::<Vec<_>>()).into(out)),
+    ("reduce", |[a, ..], out| {
+        let sums = reduce_rows(a, Plus).eval()?;
+        let total = oplus::operation::reduce(&sums, Max)?;
+        apply_second(a, Minus, total).into(out)
+    }),
+];
+
+#[test]
+fn everything_that_can_fail_fails_cleanly() {
+    let Some(emulator) = emulator::emulator() else { return };
+    let device = Device::Cuda(0);
+    let made = |salt: u64| -> Matrix<i32> {
+        let mut coo = Coo::new(70, 70);
+        (0..2500u64).for_each(|e| coo.push(e * (7 + salt) % 70, e * e % 70, (e % 50) as i32 - 20));
+        Matrix::build_with(&coo, Second).unwrap().to(&device).unwrap()
+    };
+    let inputs: Matrices = [made(0), made(4), made(9)];
+    let output = made(2);
+    let before = output.entries().unwrap();
+    for (name, run) in OPERATIONS {
+        let mut out = output.clone();
+        run(&inputs, &mut out).unwrap();
+        let expected = out.entries().unwrap();
+        drop(out);
+        let live = emulator.live().0;
+        for n in 0.. {
+            let mut out = output.clone();
+            emulator.fail_allocations(n, 2);
+            let result = run(&inputs, &mut out);
+            emulator.fail_allocations(-1, 1);
+            let Err(error) = result else {
+                assert!(n > 0, "{name} takes memory");
+                assert_eq!(out.entries().unwrap(), expected, "{name}");
+                break;
+            };
+            assert!(matches!(error, oplus::Error::OutOfMemory { .. }), "{name}, allocation {n}: {error}");
+            assert_eq!(out.entries().unwrap(), before, "{name}, allocation {n}");
+            assert_eq!(emulator.live().0, live, "{name}, allocation {n}");
+            assert!(n < 200, "{name} never ends");
+        }
+    }
+    // A launch that finds no memory for its stacks.
+    emulator.fail_launch(3);
+    let mut out = output.clone();
+    let error = ewise_add(&inputs[0], &inputs[1], Plus).into(&mut out).unwrap_err();
+    emulator.recover();
+    assert!(matches!(error, oplus::Error::OutOfMemory { operation: "launch", .. }), "{error:?}");
+    assert_eq!(out.entries().unwrap(), before);
+}

@@ -1,0 +1,91 @@
+//! How much of the copy bandwidth the operations reach. Not run by itself: a GPU and a release build are needed.
+//! `OPLUS_TEST_DEVICE=gpu cargo test --release --test cuda_operations_speed -- --ignored --nocapture`; `OPLUS_TEST_ENTRIES`
+//! sets how many entries, 10⁸ by default.
+#![cfg(feature = "cuda")]
+use oplus::backend::cuda::{Buffer, Context};
+use oplus::prelude::*;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Seconds of the fastest of several runs; the first, which compiles, does not count.
+fn fastest<R>(context: &Arc<Context>, mut run: impl FnMut() -> R) -> f64 {
+    let times = (0..6).map(|_| {
+        context.synchronize().unwrap();
+        let start = Instant::now();
+        let result = run();
+        context.synchronize().unwrap();
+        let time = start.elapsed().as_secs_f64();
+        drop(result);
+        time
+    });
+    times.skip(1).fold(f64::INFINITY, f64::min)
+}
+
+/// Row lengths around a mean: equal, or one row in 1000 with a thousand times as many.
+fn matrix(n: u64, mean: u64, skewed: bool, salt: u64) -> Matrix<f64> {
+    let rows = (n / mean) as u32;
+    let columns = rows.max(1 << 20);
+    let (mut offsets, mut indices, mut left) = (vec![0u64], Vec::with_capacity(n as usize), n);
+    for r in 0..rows {
+        let length = if !skewed {
+            mean
+        } else if r % 1000 == 7 {
+            mean * 500
+        } else {
+            mean / 2
+        }
+        .min(left);
+        left -= length;
+        let step = (columns as u64 / length.max(1)).max(1);
+        indices.extend((0..length).map(|k| (k * step + (r as u64 * 31 + k * 7 + salt) % step) as u32));
+        offsets.push(indices.len() as u64);
+    }
+    let values = (0..indices.len()).map(|e| (e % 1000) as f64).collect();
+    Matrix::from_csr(rows, columns, offsets, indices, values).unwrap()
+}
+
+#[test]
+#[ignore = "needs a GPU and a release build"]
+fn share_of_the_copy_bandwidth() {
+    let context = Context::get(0).unwrap();
+    let n: u64 = std::env::var("OPLUS_TEST_ENTRIES").ok().and_then(|n| n.parse().ok()).unwrap_or(100_000_000);
+    let (from, mut to) = (Buffer::zeroed(&context, 8 * n).unwrap(), Buffer::zeroed(&context, 8 * n).unwrap());
+    let copy = 16.0 * n as f64 / fastest(&context, || to.copy_range(0, &from, 0..8 * n).unwrap());
+    println!("copy {:.0} GB/s", copy / 1e9);
+    drop((from, to));
+    for (name, mean, skewed) in
+        [("16 a row", 16, false), ("skewed", 16, true), ("200 a row", 200, false), ("2 a row", 2, false)]
+    {
+        let device = Device::Cuda(0);
+        let (a, b) = (matrix(n, mean, skewed, 0).to(&device).unwrap(), matrix(n, mean, skewed, 3).to(&device).unwrap());
+        let (nnz, rows) = (a.nvals() as f64, a.nrows() as f64);
+        // Least traffic: every input read once, every output written once.
+        let report = |what: &str, bytes: f64, time: f64| {
+            let share = bytes / time / copy * 100.0;
+            println!("{name:10} {what:12} {:9.3} ms {:6.0} GB/s {share:5.1} % of copy", time * 1e3, bytes / time / 1e9);
+        };
+        report("apply", 16.0 * nnz, fastest(&context, || apply(&a, Negate).eval().unwrap()));
+        report("apply row", 8.0 * (nnz + rows), fastest(&context, || apply_index(&a, RowIndex, 0).eval().unwrap()));
+        let kept = select(&a, ValueGt, 499.0).eval().unwrap().nvals() as f64;
+        let time = fastest(&context, || select(&a, ValueGt, 499.0).eval().unwrap());
+        report("select", 12.0 * (nnz + kept) + 16.0 * rows, time);
+        let time = fastest(&context, || select(&a, Tril, 0).eval().unwrap());
+        report("tril", 12.0 * nnz * 1.5 + 16.0 * rows, time);
+        let union = ewise_add(&a, &b, Plus).eval().unwrap().nvals() as f64;
+        let time = fastest(&context, || ewise_add(&a, &b, Plus).eval().unwrap());
+        report("union", 12.0 * (2.0 * nnz + union) + 24.0 * rows, time);
+        let met = ewise_mult(&a, &b, Plus).eval().unwrap().nvals() as f64;
+        let time = fastest(&context, || ewise_mult(&a, &b, Plus).eval().unwrap());
+        report("intersection", 8.0 * nnz + 28.0 * met + 24.0 * rows, time);
+        let time = fastest(&context, || {
+            let mut c = a.clone();
+            apply(&b, Negate).mask(&b.structure()).accumulate(Plus).into(&mut c).unwrap();
+            c
+        });
+        report("masked write", 16.0 * nnz + 12.0 * (2.0 * nnz + union) + 4.0 * nnz + 32.0 * rows, time);
+        report("reduce rows", 8.0 * nnz + 28.0 * rows, fastest(&context, || reduce_rows(&a, Plus).eval().unwrap()));
+        report("reduce", 8.0 * nnz, fastest(&context, || oplus::operation::reduce(&a, Plus).unwrap()));
+        let columns = a.ncols() as f64;
+        report("transpose", 24.0 * nnz + 8.0 * (rows + columns), fastest(&context, || transpose(&a).eval().unwrap()));
+    }
+}
