@@ -64,21 +64,16 @@ pub(super) fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
         return Ok(HostCsr { pattern, values: Arc::new(values) });
     }
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
+    let plan = match mask {
+        Some(m) if dot => dotted(operation, &a.pattern, &b.pattern, &m.pattern)?,
+        _ => scattered(operation, &a.pattern, &b.pattern, mask)?,
+    };
     let job = Job { operation, a, b: &b, mask, at };
-    match mask {
-        Some(m) if dot => {
-            let plan = dotted(operation, &a.pattern, &b.pattern, &m.pattern)?;
-            assemble::<S::Out, Scratch<S::Out>>(operation, shape, plan.bound, &plan.blocks, &|block, rows, scratch| {
-                dot_rows::<A, B, S>(&job, block, rows, scratch)
-            })
-        }
-        _ => {
-            let plan = scattered(operation, &a.pattern, &b.pattern, mask)?;
-            assemble::<S::Out, Scratch<S::Out>>(operation, shape, plan.bound, &plan.blocks, &|block, rows, scratch| {
-                scatter_rows::<A, B, S>(&job, block, rows, scratch)
-            })
-        }
-    }
+    let kernel = |block: &Block, rows: &mut Rows<S::Out>, scratch: &mut Scratch<S::Out>| match dot {
+        true => dot_rows::<A, B, S>(&job, block, rows, scratch),
+        false => scatter_rows::<A, B, S>(&job, block, rows, scratch),
+    };
+    assemble::<S::Out, Scratch<S::Out>>(operation, shape, plan.bound, &plan.blocks, &kernel)
 }
 
 /// The pattern of a product.

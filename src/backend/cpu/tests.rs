@@ -328,3 +328,22 @@ fn late_placement_without_room() {
     assert_eq!((&roomy.pattern, &roomy.values), (&refused.pattern, &refused.values));
     assert!(roomy.pattern.validate("test", roomy.values.len()).is_ok());
 }
+
+/// Minima and maxima of floats by their definition, bit by bit: NaN omitted, −0 below +0.
+#[test]
+fn least_and_greatest_of_floats() {
+    let values = [0.0, -0.0, 1.5, -2.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE];
+    for (x, y) in values.into_iter().flat_map(|x| values.map(|y| (x, y))) {
+        let (least, greatest) = match (x.is_nan(), y.is_nan()) {
+            (true, _) => (y, y),
+            (_, true) => (x, x),
+            _ if x.total_cmp(&y).is_le() => (x, y),
+            _ => (y, x),
+        };
+        let bits = (x.least(y).to_bits(), x.greatest(y).to_bits());
+        assert_eq!(bits, (least.to_bits(), greatest.to_bits()), "{x} {y}");
+        let (x, y) = (x as f32, y as f32);
+        let bits = (x.least(y).to_bits(), x.greatest(y).to_bits());
+        assert_eq!(bits, ((least as f32).to_bits(), (greatest as f32).to_bits()), "{x} {y}");
+    }
+}
