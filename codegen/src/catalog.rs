@@ -55,6 +55,13 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
+    SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
+        numbers ["width" = 32, "block" = 128];
+    /// Sparse product, rows of at most `width` products, a thread a row. `whole`: all rows of A, straight to
+    /// their places in C. `wide`: 2^26 columns or more.
+    SpgemmThread = "spgemm_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "wide"],
+        numbers ["width" = 32, "block" = 128];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -103,6 +110,7 @@ kernels! {
     "portable.cuh"
     "thread/search.cuh"
     "thread/rank.cuh"
+    "thread/sort.cuh"
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
@@ -112,6 +120,7 @@ kernels! {
     "block/sort.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
+    "device/look_back.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
@@ -134,7 +143,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_sums.cuh"
-    "part/spgemm_tiny.cuh"
+    "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"
 }
 

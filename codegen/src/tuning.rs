@@ -37,8 +37,12 @@ tuning! {
     analyze_long,
     /// Threads of a block of the binning kernels, one a row.
     bin_block,
-    /// Threads of a block of the kernels for rows of at most 32 products.
-    tiny_block,
+    /// Threads of a block of the kernel that copies rows.
+    copy_block,
+    /// Most shared bytes of a block whose threads have a row each.
+    thread_bytes,
+    /// Products of fewer rows are analysed first, even where each thread could have a row.
+    whole_rows,
     /// Threads of a block whose warps sort a row each.
     esc_block,
     /// Rows of more products are not sorted.
@@ -138,7 +142,9 @@ pub const SM_75: Tuning = Tuning {
     analyze_lanes: 8,
     analyze_long: 512,
     bin_block: 256,
-    tiny_block: 256,
+    copy_block: 256,
+    thread_bytes: 65536,
+    whole_rows: 4096,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -200,7 +206,9 @@ pub const SM_90: Tuning = Tuning {
     analyze_lanes: 8,
     analyze_long: 512,
     bin_block: 256,
-    tiny_block: 256,
+    copy_block: 256,
+    thread_bytes: 98304,
+    whole_rows: 4096,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,

@@ -1,15 +1,10 @@
 // Bitonic sort of K keys a lane, ascending over the whole warp: key j of lane l is element l·K + j of the result; the
 // order in which they come does not matter. K = 2^n. Exchanges of at most K elements apart stay in registers.
 // Equal keys are interchangeable. All 32 lanes take part. log2(32·K)·(log2(32·K) + 1)/2 steps.
+#include "thread/sort.cuh"
 #include "warp/shuffle.cuh"
 
 namespace oplus {
-
-template <class Key> __device__ inline void sort_pair(Key& x, Key& y) {
-  const Key small = y < x ? y : x, large = y < x ? x : y;
-  x = small;
-  y = large;
-}
 
 // Each half of `size` elements is ascending: the first step compares element i with size - 1 - i, so that all steps that
 // follow put the smaller key first.
