@@ -70,7 +70,7 @@ templates! {
     SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];

@@ -190,6 +190,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true)));
             }
+            let whole = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone()).flag("whole", true);
+            if whole.sums_anywhere() {
+                all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
+            }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true), (64, true, false)] {
                 if width == 64 && s.c.size > 8 {
                     continue;

@@ -41,8 +41,10 @@ tuning! {
     copy_block,
     /// Most shared bytes of a block whose threads have a row each.
     thread_bytes,
-    /// Products of fewer rows are analysed first, even where each thread could have a row.
-    whole_rows,
+    /// Only of so many rows a thread each fills the device.
+    thread_rows,
+    /// Products of at most so many rows and block_columns columns are not analysed: a block a row.
+    small_rows,
     /// Threads of a block whose warps sort a row each.
     esc_block,
     /// Rows of more products are not sorted.
@@ -144,7 +146,8 @@ pub const SM_75: Tuning = Tuning {
     bin_block: 256,
     copy_block: 256,
     thread_bytes: 65536,
-    whole_rows: 4096,
+    thread_rows: 65536,
+    small_rows: 20480,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -207,8 +210,9 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     copy_block: 256,
-    thread_bytes: 98304,
-    whole_rows: 4096,
+    thread_bytes: 57344,
+    thread_rows: 65536,
+    small_rows: 20480,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,

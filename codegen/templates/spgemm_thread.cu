@@ -15,7 +15,7 @@ namespace oplus {
 // null; rows, state, capacity unused. Never used: first, last, which all such kernels are given.
 // flag::whole: C's offsets to out_offsets, nothing written past `capacity` entries; state: u64[1 + ceil(rows / block)] zeros;
 // nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before).
-extern "C" __global__ void __launch_bounds__(u32(number::block))
+extern "C" __global__ void __launch_bounds__(u32(number::block), ThreadRows<u32(number::width)>::resident_warps / (u32(number::block) / 32))
 spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first,
@@ -57,7 +57,8 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         });
     Key key[width];
     mine.sort(products, key);
-    const u32 count = mine.count(key), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
+    const typename Thread::Tails tails = mine.tails(key);
+    const u32 count = mine.count(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
     u64 out = 0;
     if constexpr (flag::whole) {
       const Team<block> team = {scratch};
@@ -83,21 +84,24 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     u32 done = stop - count;
 #pragma unroll
     for (u32 s = 0; s < width; s++) {
-      if (key[s] == no_product) continue;
+      const bool is_tail = tails >> s & 1, is_head = s == 0 || (tails >> (s > 0 ? s - 1 : 0) & 1);
       if constexpr (!Semiring::constant) {
-        const bool head = s == 0 || mine.column(key[s]) != mine.column(key[s > 0 ? s - 1 : 0]);
-        if (head) sum = terms[mine.place(key[s])];
-        else if constexpr (summed) sum = Semiring::add(sum, terms[mine.place(key[s])]);
+        C term = C();
+        if (key[s] != no_product) term = terms[mine.place(key[s])];
+        if constexpr (summed) sum = is_head ? term : Semiring::add(sum, term);
+        else if (is_head) sum = term;
         sums[s] = sum;
       }
-      if (mine.is_tail(key, s)) mine.keys[done++] = mine.column(key[s]);
+      if (is_tail) mine.keys[done] = mine.column(key[s]);
+      done += is_tail;
     }
     __syncwarp();
     if constexpr (!Semiring::constant) {
       done = stop - count;
 #pragma unroll
       for (u32 s = 0; s < width; s++) {
-        if (mine.is_tail(key, s)) terms[done++] = sums[s];
+        if (tails >> s & 1) terms[done] = sums[s];
+        done += tails >> s & 1;
       }
       __syncwarp();
     }

@@ -24,7 +24,7 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
     Key key[u32(number::width)];
     __syncwarp();
     mine.sort(mine.expand(x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32) {}), key);
-    const u32 count = mine.count(key);
+    const u32 count = mine.count(mine.tails(key));
     if (live && row_counts) row_counts[row] = count;
     total += count;
   }

@@ -20,7 +20,7 @@ __device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
     do {
       word = inside ? seen[end - 1 - lane_id()] : look_back_total;
     } while (__any_sync(full_warp, word >> 62 == 0));
-    const u32 totals = __ballot_sync(full_warp, word & look_back_total);
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
     const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
     before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
     if (totals) break;

@@ -299,8 +299,9 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 98304;
-constexpr u32 whole_rows = 4096;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -631,7 +632,7 @@ __device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
     do {
       word = inside ? seen[end - 1 - lane_id()] : look_back_total;
     } while (__any_sync(full_warp, word >> 62 == 0));
-    const u32 totals = __ballot_sync(full_warp, word & look_back_total);
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
     const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
     before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
     if (totals) break;

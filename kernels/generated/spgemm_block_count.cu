@@ -306,8 +306,9 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 98304;
-constexpr u32 whole_rows = 4096;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -1252,7 +1253,7 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list by ticket.
+// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1265,7 +1266,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list[u]);
+    f(list ? list[u] : u);
   }
 }
 

@@ -307,8 +307,9 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 98304;
-constexpr u32 whole_rows = 4096;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -1210,10 +1211,20 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
+// A bit a product.
+template <u32 WIDTH> struct Bits {
+  typedef u32 Type;
+};
+template <> struct Bits<64> {
+  typedef u64 Type;
+};
+
 // Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
 template <u32 WIDTH> struct ThreadRows {
   static constexpr u32 bits = WIDTH == 8 ? 3 : WIDTH == 16 ? 4 : WIDTH == 32 ? 5 : 6, bytes = WIDTH * 32 * sizeof(Key);
   static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
+  // Warps that a multiprocessor's registers should hold.
+  static constexpr u32 resident_warps = WIDTH > 32 ? 8 : WIDTH > 16 ? 16 : 24;
   static_assert(WIDTH == 1u << bits, "8, 16, 32 or 64");
 
   Key* keys;  // [WIDTH · 32], of this warp
@@ -1232,7 +1243,7 @@ template <u32 WIDTH> struct ThreadRows {
       b = Position(x.b.offsets[k]);
       b_end = Position(x.b.offsets[k + 1]);
     }
-    u32 n = 0;
+    u32 n = 0, place = lane_id();
     while (a < a_end) {
       // The next row of B is known before this one is done.
       Position next = 0, next_end = 0;
@@ -1253,10 +1264,10 @@ template <u32 WIDTH> struct ThreadRows {
 #pragma unroll
         for (u32 t = 0; t < ahead; t++) {
           if (b + t < b_end && admitted(x, row, column[t])) {
-            const u32 place = n * 32 + lane_id();
             keys[place] = Key(column[t]) << bits | n;
             use(a, column[t], t, place);
             n++;
+            place += 32;
           }
         }
       }
@@ -1276,15 +1287,20 @@ template <u32 WIDTH> struct ThreadRows {
   static __device__ u32 column(Key key) { return u32(key >> bits); }
   // Where in shared memory the term of a sorted product stands.
   static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
-  // Whether sorted product s is the last of its column. All beyond the n-th seem to be one column.
-  static __device__ bool is_tail(const Key (&key)[WIDTH], u32 s) {
-    return key[s] != no_product && (s + 1 == WIDTH || column(key[s + 1]) != column(key[s]));
-  }
-  static __device__ u32 count(const Key (&key)[WIDTH]) {
-    u32 n = 0;
+  // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
+  typedef typename Bits<WIDTH>::Type Tails;
+  static __device__ Tails tails(const Key (&key)[WIDTH]) {
+    Tails tails = 0;
 #pragma unroll
-    for (u32 s = 0; s < WIDTH; s++) n += is_tail(key, s);
-    return n;
+    for (u32 s = 0; s < WIDTH; s++) {
+      const Key next = key[s + 1 < WIDTH ? s + 1 : s];
+      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= Tails(1) << s;
+    }
+    return tails;
+  }
+  static __device__ u32 count(Tails tails) {
+    if constexpr (WIDTH > 32) return __popcll(tails);
+    else return __popc(tails);
   }
 };
 
@@ -1314,7 +1330,7 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
     Key key[u32(number::width)];
     __syncwarp();
     mine.sort(mine.expand(x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32) {}), key);
-    const u32 count = mine.count(key);
+    const u32 count = mine.count(mine.tails(key));
     if (live && row_counts) row_counts[row] = count;
     total += count;
   }

@@ -342,8 +342,9 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 98304;
-constexpr u32 whole_rows = 4096;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -565,7 +566,7 @@ __device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
     do {
       word = inside ? seen[end - 1 - lane_id()] : look_back_total;
     } while (__any_sync(full_warp, word >> 62 == 0));
-    const u32 totals = __ballot_sync(full_warp, word & look_back_total);
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
     const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
     before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
     if (totals) break;
@@ -1334,10 +1335,20 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
+// A bit a product.
+template <u32 WIDTH> struct Bits {
+  typedef u32 Type;
+};
+template <> struct Bits<64> {
+  typedef u64 Type;
+};
+
 // Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
 template <u32 WIDTH> struct ThreadRows {
   static constexpr u32 bits = WIDTH == 8 ? 3 : WIDTH == 16 ? 4 : WIDTH == 32 ? 5 : 6, bytes = WIDTH * 32 * sizeof(Key);
   static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
+  // Warps that a multiprocessor's registers should hold.
+  static constexpr u32 resident_warps = WIDTH > 32 ? 8 : WIDTH > 16 ? 16 : 24;
   static_assert(WIDTH == 1u << bits, "8, 16, 32 or 64");
 
   Key* keys;  // [WIDTH · 32], of this warp
@@ -1356,7 +1367,7 @@ template <u32 WIDTH> struct ThreadRows {
       b = Position(x.b.offsets[k]);
       b_end = Position(x.b.offsets[k + 1]);
     }
-    u32 n = 0;
+    u32 n = 0, place = lane_id();
     while (a < a_end) {
       // The next row of B is known before this one is done.
       Position next = 0, next_end = 0;
@@ -1377,10 +1388,10 @@ template <u32 WIDTH> struct ThreadRows {
 #pragma unroll
         for (u32 t = 0; t < ahead; t++) {
           if (b + t < b_end && admitted(x, row, column[t])) {
-            const u32 place = n * 32 + lane_id();
             keys[place] = Key(column[t]) << bits | n;
             use(a, column[t], t, place);
             n++;
+            place += 32;
           }
         }
       }
@@ -1400,15 +1411,20 @@ template <u32 WIDTH> struct ThreadRows {
   static __device__ u32 column(Key key) { return u32(key >> bits); }
   // Where in shared memory the term of a sorted product stands.
   static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
-  // Whether sorted product s is the last of its column. All beyond the n-th seem to be one column.
-  static __device__ bool is_tail(const Key (&key)[WIDTH], u32 s) {
-    return key[s] != no_product && (s + 1 == WIDTH || column(key[s + 1]) != column(key[s]));
-  }
-  static __device__ u32 count(const Key (&key)[WIDTH]) {
-    u32 n = 0;
+  // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
+  typedef typename Bits<WIDTH>::Type Tails;
+  static __device__ Tails tails(const Key (&key)[WIDTH]) {
+    Tails tails = 0;
 #pragma unroll
-    for (u32 s = 0; s < WIDTH; s++) n += is_tail(key, s);
-    return n;
+    for (u32 s = 0; s < WIDTH; s++) {
+      const Key next = key[s + 1 < WIDTH ? s + 1 : s];
+      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= Tails(1) << s;
+    }
+    return tails;
+  }
+  static __device__ u32 count(Tails tails) {
+    if constexpr (WIDTH > 32) return __popcll(tails);
+    else return __popc(tails);
   }
 };
 
@@ -1422,7 +1438,7 @@ namespace oplus {
 // null; rows, state, capacity unused. Never used: first, last, which all such kernels are given.
 // flag::whole: C's offsets to out_offsets, nothing written past `capacity` entries; state: u64[1 + ceil(rows / block)] zeros;
 // nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before).
-extern "C" __global__ void __launch_bounds__(u32(number::block))
+extern "C" __global__ void __launch_bounds__(u32(number::block), ThreadRows<u32(number::width)>::resident_warps / (u32(number::block) / 32))
 spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first,
@@ -1464,7 +1480,8 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         });
     Key key[width];
     mine.sort(products, key);
-    const u32 count = mine.count(key), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
+    const typename Thread::Tails tails = mine.tails(key);
+    const u32 count = mine.count(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
     u64 out = 0;
     if constexpr (flag::whole) {
       const Team<block> team = {scratch};
@@ -1490,21 +1507,24 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     u32 done = stop - count;
 #pragma unroll
     for (u32 s = 0; s < width; s++) {
-      if (key[s] == no_product) continue;
+      const bool is_tail = tails >> s & 1, is_head = s == 0 || (tails >> (s > 0 ? s - 1 : 0) & 1);
       if constexpr (!Semiring::constant) {
-        const bool head = s == 0 || mine.column(key[s]) != mine.column(key[s > 0 ? s - 1 : 0]);
-        if (head) sum = terms[mine.place(key[s])];
-        else if constexpr (summed) sum = Semiring::add(sum, terms[mine.place(key[s])]);
+        C term = C();
+        if (key[s] != no_product) term = terms[mine.place(key[s])];
+        if constexpr (summed) sum = is_head ? term : Semiring::add(sum, term);
+        else if (is_head) sum = term;
         sums[s] = sum;
       }
-      if (mine.is_tail(key, s)) mine.keys[done++] = mine.column(key[s]);
+      if (is_tail) mine.keys[done] = mine.column(key[s]);
+      done += is_tail;
     }
     __syncwarp();
     if constexpr (!Semiring::constant) {
       done = stop - count;
 #pragma unroll
       for (u32 s = 0; s < width; s++) {
-        if (mine.is_tail(key, s)) terms[done++] = sums[s];
+        if (tails >> s & 1) terms[done] = sums[s];
+        done += tails >> s & 1;
       }
       __syncwarp();
     }

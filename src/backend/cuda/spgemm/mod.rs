@@ -102,6 +102,9 @@ impl<'a> Job<'a> {
     /// The most products of a row that a thread takes: its terms are in registers in the end.
     fn thread_limit(&self, spec: &Spec) -> u32 {
         let widest = if self.is_wide() || self.semiring.c.size > 8 { 32 } else { 64 };
+        if self.rows < u64::from(self.tuning.thread_rows) {
+            return 0;
+        }
         [64, 32, 16]
             .into_iter()
             .find(|w| *w <= widest && short::thread_launch(spec, *w, self.tuning).is_some())
@@ -182,10 +185,8 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
-    if strategy != Strategy::Hash
-        && let Some(width) = job.whole()
-    {
-        return job.mxm_whole(width);
+    if let Some(whole) = job.whole(strategy) {
+        return job.mxm_whole(whole);
     }
     let (rows, nrows, size) = (job.rows, a.pattern.nrows, job.semiring.c.size as u64);
     let limits = job.limits(strategy);
@@ -328,7 +329,10 @@ impl Run<'_> {
             let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
             match to {
                 // SAFETY: as above.
-                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?)? },
+                Some(c) => unsafe {
+                    let launch = launch.arg(c.offsets).arg(c.indices).arg(c.values);
+                    launch.arg(0u64).arg(0u64).arg(0u64).run_on(fork.next()?)?
+                },
                 // SAFETY: as above.
                 None => unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? },
             }
