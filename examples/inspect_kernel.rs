@@ -48,6 +48,7 @@ enum Strategies {
     Analyze,
     Symbolic,
     Hash,
+    HashTable,
     Thread,
     ThreadCount,
     Esc,
@@ -63,6 +64,7 @@ impl Strategies {
             Self::Analyze => Template::SpgemmAnalyze,
             Self::Symbolic => Template::SpgemmSymbolic,
             Self::Hash => Template::SpgemmNumeric,
+            Self::HashTable => Template::SpgemmHash,
             Self::Thread => Template::SpgemmThread,
             Self::ThreadCount => Template::SpgemmThreadCount,
             Self::Esc => Template::SpgemmEsc,
@@ -126,6 +128,9 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     }
     if let Some(width) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "width")) {
         spec = spec.number("width", width);
+    }
+    if let Some(slots) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "slots")) {
+        spec = spec.number("slots", slots);
     }
     if let Some((block, _)) = spec.thread_launch(options.width.unwrap_or(32) as u32, 56 << 10)
         && template.numbers().iter().any(|n| n.0 == "block")

@@ -57,6 +57,53 @@ fn every_width_masked_and_not() {
     }
 }
 
+/// Rows of more products than a thread takes: a hash table a warp, of every size.
+#[test]
+fn rows_in_hash_tables() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 1500;
+    let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
+    let mut mask = Coo::<bool>::new(n, n);
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    for length in [9, 15, 20] {
+        let a = matrix(length, n);
+        for which in 0..3 {
+            let (d, r) = (Device::Cuda(0), Device::Reference);
+            assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
+            assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
+            assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
+        }
+    }
+    // Long rows of B, and many products a column.
+    let mut coo = Coo::<i64>::new(1200, 1200);
+    for row in 0..1200u64 {
+        (row.saturating_sub(30)..(row + 31).min(1200))
+            .for_each(|column| coo.push(row, column, (row * column % 97) as i64));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
+
+/// Rows where the sample does not look have more columns than any table holds.
+#[test]
+fn rows_that_do_not_fit_go_another_way() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 3000;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in (0..n).filter(|row| row % 256 >= 4) {
+        (0..30).for_each(|e| coo.push(row, (row * 131 + e * 977 + e * e * row) % n, (row + e) as i64 % 100));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
+
 #[test]
 fn floats_are_summed_in_the_order_of_k() {
     if emulator::cuda().is_none() {

@@ -62,6 +62,10 @@ templates! {
     /// their places in C. `wide`: 2^26 columns or more.
     SpgemmThread = "spgemm_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "wide"],
         numbers ["width" = 32, "block" = 128];
+    /// Sparse product, all rows of few columns: how many a sample has.
+    SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
+    /// Sparse product, all rows of few columns: a hash table of so many slots a warp.
+    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 256];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -142,6 +146,7 @@ parts! {
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
+    "part/spgemm_hash.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"

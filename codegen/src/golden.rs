@@ -167,6 +167,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
         for template in [
             Template::SpgemmSymbolic,
             Template::SpgemmThreadCount,
+            Template::SpgemmHashCount,
             Template::SpgemmEscCount,
             Template::SpgemmWindowCount,
             Template::SpgemmBlockCount,
@@ -193,6 +194,11 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             let whole = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone()).flag("whole", true);
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
+            }
+            for slots in [128, 512] {
+                let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
+                let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
             }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true), (64, true, false)] {
                 if width == 64 && s.c.size > 8 {

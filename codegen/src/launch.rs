@@ -115,6 +115,19 @@ impl Spec {
         width * 32 * if wide { 8 } else { 4 } + terms
     }
 
+    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` a warp.
+    #[must_use]
+    pub fn hash_bytes(&self, slots: u32) -> u32 {
+        let sums = match &self.semiring {
+            Some(s) if !s.kind().1 => {
+                let state = if s.kind().0 { 0 } else { rounded(slots.div_ceil(32) * 4) };
+                rounded(slots.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30)) + state
+            }
+            _ => 0,
+        };
+        slots * 4 + sums + self.warp_products()
+    }
+
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
     /// without one, to count.
     #[must_use]
@@ -162,7 +175,10 @@ impl Spec {
         let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(width, threads, sums);
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
-        let warps = format!("constexpr u32 esc = {esc}, window = {window}, block = {block}, thread = {thread};\n");
+        let hash = self.hash_bytes(number("slots"));
+        let warps = format!(
+            "constexpr u32 esc = {esc}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
+        );
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }

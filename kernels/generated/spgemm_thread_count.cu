@@ -308,8 +308,11 @@ constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -359,7 +362,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 2624, window = 544, block = 1328, thread = 16384;
+constexpr u32 esc = 2624, window = 544, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -785,6 +788,7 @@ enum {
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them

@@ -30,6 +30,7 @@ const PARTS: usize = 4;
 const STAGED: usize = 5;
 const LARGEST_ROOM: usize = 6;
 const LONGEST: usize = 7;
+const FAILED: usize = 13;
 const UNITS: usize = 32;
 const SUMS: usize = 128;
 /// From the rows of a class to the first of them.
@@ -185,8 +186,10 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
-    if let Some(whole) = job.whole(strategy) {
-        return job.mxm_whole(whole);
+    if let Some(whole) = job.whole(strategy)
+        && let Some(made) = job.mxm_whole(whole)?
+    {
+        return Ok(made);
     }
     let (rows, nrows, size) = (job.rows, a.pattern.nrows, job.semiring.c.size as u64);
     let limits = job.limits(strategy);
