@@ -4,7 +4,7 @@
 
 namespace oplus {
 
-// Stretches of a block's warps, one of every `stride` of them. sums[0] += their columns, sums[1] = the most of a row, sums[2] = 1
+// Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] = the most of a row, sums[2] = 1
 // if a row has more than fit. Columns are below 2^32 / number::slots.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
@@ -22,7 +22,9 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   u64 sum = 0;
   u32 most = 0;
   bool failed = false;
-  for (u64 at = blockIdx.x * stride * warps + threadIdx.x / 32; at < rows; at += gridDim.x * stride * warps) {
+  for (u64 group = blockIdx.x; group * stride * warps < rows; group += gridDim.x) {
+    const u64 at = sampled(group, stride) * warps + threadIdx.x / 32;
+    if (at >= rows) continue;
     table.clear();
     __syncwarp();
     const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},

@@ -3,7 +3,7 @@
 
 namespace oplus {
 
-// Rows of `list`, or with list = null stretches of a block's threads, one of every `stride` of them. Lengths to row_counts, their
+// Rows of `list`, or with list = null stretches of a block's threads, one anywhere in every `stride` of them. Lengths to row_counts, their
 // sum to *sum (0 before), each unless it is null.
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes. `units`, `begin`: places in the
 // control block.
@@ -18,7 +18,8 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const u64 n = list ? control[units] : rows, from = list ? control[begin] : 0, step = list ? 1 : stride;
   u64 total = 0;
-  for (u64 at = blockIdx.x * step * blockDim.x; at < n; at += gridDim.x * step * blockDim.x) {
+  for (u64 group = blockIdx.x; group * step * blockDim.x < n; group += gridDim.x) {
+    const u64 at = sampled(group, step) * blockDim.x;
     const bool live = at + threadIdx.x < n;
     const u32 row = !live ? 0 : list ? list[from + at + threadIdx.x] : u32(at + threadIdx.x);
     Key key[u32(number::width)];

@@ -308,11 +308,14 @@ constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 57344;
+constexpr u32 band_block = 128;
+constexpr u32 band_diagonals = 256;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -1122,6 +1125,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
+
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1313,7 +1319,7 @@ template <u32 WIDTH> struct ThreadRows {
 
 namespace oplus {
 
-// Rows of `list`, or with list = null stretches of a block's threads, one of every `stride` of them. Lengths to row_counts, their
+// Rows of `list`, or with list = null stretches of a block's threads, one anywhere in every `stride` of them. Lengths to row_counts, their
 // sum to *sum (0 before), each unless it is null.
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes. `units`, `begin`: places in the
 // control block.
@@ -1328,7 +1334,8 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const u64 n = list ? control[units] : rows, from = list ? control[begin] : 0, step = list ? 1 : stride;
   u64 total = 0;
-  for (u64 at = blockIdx.x * step * blockDim.x; at < n; at += gridDim.x * step * blockDim.x) {
+  for (u64 group = blockIdx.x; group * step * blockDim.x < n; group += gridDim.x) {
+    const u64 at = sampled(group, step) * blockDim.x;
     const bool live = at + threadIdx.x < n;
     const u32 row = !live ? 0 : list ? list[from + at + threadIdx.x] : u32(at + threadIdx.x);
     Key key[u32(number::width)];

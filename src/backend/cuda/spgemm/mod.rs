@@ -4,6 +4,7 @@
 //! is dear), the others counted, one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
+mod band;
 mod reduce;
 mod short;
 mod whole;
@@ -186,6 +187,11 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if strategy == Strategy::Auto
+        && let Some(made) = job.mxm_band()?
+    {
+        return Ok(made);
+    }
     if let Some(whole) = job.whole(strategy)
         && let Some(made) = job.mxm_whole(whole)?
     {
@@ -234,14 +240,14 @@ pub(super) fn mxm(
     }
     let room_taken = run.control[STAGED];
     run.control = run.work.control.to_host()?;
-    let (nnz, longest) = (run.control[NNZ], Some(run.control[LONGEST]));
+    let (nnz, longest) = (run.control[NNZ], run.control[LONGEST]);
     let (nrows, ncols) = (a.pattern.nrows, b.pattern.ncols);
     if !others
         && nnz == room_taken
         && let Some((indices, values)) = stage
     {
         // Nothing to spare: rows stand where they belong.
-        return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values));
+        return Ok((DevicePattern::new((nrows, ncols), nnz, run.c_offsets, indices).with_longest(longest), values));
     }
     let indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
@@ -258,7 +264,7 @@ pub(super) fn mxm(
             None => run.short_rows(&fork, &c, false)?,
         }
     }
-    Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values))
+    Ok((DevicePattern::new((nrows, ncols), nnz, run.c_offsets, indices).with_longest(longest), values))
 }
 
 impl Run<'_> {

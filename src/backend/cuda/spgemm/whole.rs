@@ -69,6 +69,7 @@ impl Job<'_> {
             return None;
         }
         let hash = most <= u64::from(tuning.hash_products)
+            && (most <= u64::from(HASH_SLOTS[1]) || self.mean_products() >= u64::from(tuning.hash_mean))
             && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
             && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
         let bytes = self.bound()?.saturating_mul(4 + self.semiring.c.size as u64);
@@ -76,10 +77,11 @@ impl Job<'_> {
             && self.columns <= tuning.block_columns
             && bytes <= properties.total_memory / 512
             && spec.sums_anywhere();
-        if small && (!hash || most > u64::from(tuning.small_products)) {
+        if small && !(hash && most <= u64::from(HASH_SLOTS[1])) {
             return Some(Whole::Block(usize::from(self.mean_products() > LARGE_ROWS)));
         }
-        hash.then_some(Whole::Hash)
+        let worth = self.rows <= u64::from(tuning.small_rows) || self.mean_products() >= u64::from(tuning.hash_mean);
+        (hash && worth).then_some(Whole::Hash)
     }
 
     /// The product; `None` where rows have too many columns for what was chosen.
@@ -126,7 +128,7 @@ impl Job<'_> {
             let values = Buffer::alloc(context, capacity.saturating_mul(size))?;
             let mut room = Room { capacity, offsets, indices, values };
             let found = pass(&room)?;
-            let (nnz, longest) = (found[NNZ], Some(found[LONGEST]));
+            let (nnz, longest) = (found[NNZ], found[LONGEST]);
             if nnz > capacity {
                 (capacity, offsets) = (nnz, room.offsets);
                 continue;
@@ -134,7 +136,7 @@ impl Job<'_> {
             room.indices.shorten(nnz * 4)?;
             room.values.shorten(nnz * size)?;
             let (ncols, Room { offsets, indices, values, .. }) = (self.b.pattern.ncols, room);
-            return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets, indices }, values));
+            return Ok((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values));
         }
     }
 
