@@ -201,7 +201,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
             }
-            if mask.is_empty() && s.c.size <= 16 {
+            if mask.is_empty() && s.c.size <= 8 {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
             }
@@ -210,10 +210,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
             }
-            for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true), (64, true, false)] {
-                if width == 64 && s.c.size > 8 {
-                    continue;
-                }
+            for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
                 let spec = with_mask(Spec::new(Template::SpgemmThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", !wide).flag("whole", whole).flag("wide", wide).number("width", width);
                 let Some((block, _)) = spec.thread_launch(width as u32, 64 << 10) else { continue };

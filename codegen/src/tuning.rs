@@ -57,6 +57,8 @@ tuning! {
     thread_rows,
     /// Products of at most so many rows and block_columns columns are not analysed: a block a row.
     small_rows,
+    /// … unless there are more products than this in all.
+    small_work,
     /// Threads of a block whose warps sort a row each.
     esc_block,
     /// Rows of more products are not sorted.
@@ -166,6 +168,7 @@ pub const SM_75: Tuning = Tuning {
     hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
+    small_work: 8000000,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -228,7 +231,7 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     copy_block: 256,
-    thread_bytes: 57344,
+    thread_bytes: 65536,
     band_block: 128,
     band_diagonals: 256,
     band_rows: 4096,
@@ -237,6 +240,7 @@ pub const SM_90: Tuning = Tuning {
     hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
+    small_work: 8000000,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,

@@ -299,7 +299,7 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
 constexpr u32 band_diagonals = 256;
 constexpr u32 band_rows = 4096;
@@ -308,6 +308,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -362,7 +363,7 @@ constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_band_count.cu"
-// C = A ⊕.⊗ B of matrices on few diagonals: how many columns each row of C has. Any semiring.
+// C = A ⊕.⊗ B of matrices on few diagonals: how many columns each row of C has. Any semiring. Launches: README.md.
 #line 1 "codegen/templates/part/spgemm_band.cuh"
 // Products of matrices on few diagonals: which products a row of C has.
 #line 3 "codegen/templates/part/spgemm_band.cuh"
@@ -456,10 +457,13 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 
 namespace oplus {
 
-// A product on diagonal o of C: A's diagonal a, `shift` from the main one, and B's diagonal b.
+// A product on a diagonal of C: A's diagonal a, `shift` from the main one, and B's diagonal b; the values of A's row i and of
+// B's row i + shift stand at a_place + i and b_place + i.
 struct BandPair {
   u16 a, b;
   i32 shift;
+  u32 a_place;
+  i32 b_place;
 };
 
 // One operand: bit d of row i in word d / 32 · rows + i; bits of the rows that have all diagonals.
@@ -471,26 +475,12 @@ struct Diagonals {
 
 struct BandOperands {
   Diagonals a, b;
-  u32 a_diagonals;
-  const i32* a_shifts;   // j - i of A's diagonals
+  u32 diagonals;         // of C
   const u32* starts;     // pairs of C's diagonal o: starts[o] .. starts[o + 1], in the order of k
   const BandPair* pairs;
 
-  // Whether rows first .. first + 32 of A have all diagonals, and so have all the rows of B they meet: then rows of C have all
-  // of theirs. A warp calls.
-  __device__ bool is_full(u64 first) const {
-    if (first + 32 > a.rows || a.full[first / 32] != 0xffffffffu) return false;
-    bool all = true;
-    for (u32 d = lane_id(); d < a_diagonals; d += 32) {
-      const u64 k = first + a_shifts[d];  // in range, as rows are full
-      const u32 low = b.full[k / 32], high = k & 31 ? b.full[k / 32 + 1] : 0;
-      if (u32((u64(high) << 32 | low) >> (k & 31)) != 0xffffffffu) all = false;
-    }
-    return __all_sync(full_warp, all);
-  }
   __device__ bool has(const BandPair& pair, u64 i) const {
-    const u64 k = i + pair.shift;
-    return a.has(pair.a, i) && b.has(pair.b, k);  // where A has an entry, k is a row of B
+    return a.has(pair.a, i) && b.has(pair.b, i + pair.shift);  // where A has an entry, its column is a row of B
   }
 };
 
@@ -499,26 +489,46 @@ struct BandOperands {
 
 namespace oplus {
 
-// Launch: 1-D blocks of tuning::band_block threads, any grid, a thread a row.
+// Rows of A that have all diagonals, as have all the rows of B they meet: so has the row of C. Their lengths, and a bit each in
+// c_full; the others go to gaps, their number to gap_count[0] (0 before).
+// Launch: ceil(rows / tuning::band_block) blocks of as many threads, a thread a row.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
-spgemm_band_count(u64 rows, u64 inner, const u32* a_present, const u32* a_full, const u32* b_present, const u32* b_full,
-                  u32 a_diagonals, const i32* a_shifts, u32 diagonals, const u32* starts, const void* pairs, u64* row_counts) {
-  const BandOperands x = {{rows, a_present, a_full}, {inner, b_present, b_full}, a_diagonals, a_shifts, starts,
+spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
+                 u32* c_full, u32* gaps, u32* gap_count, u64* row_counts) {
+  const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  bool full = i < rows && a_full[i / 32] >> (i & 31) & 1;
+  for (u32 d = 0; d < a_diagonals && full; d++) {
+    const u64 k = i + a_shifts[d];
+    full = b_full[k / 32] >> (k & 31) & 1;
+  }
+  const u32 all = __ballot_sync(full_warp, full), gappy = __ballot_sync(full_warp, i < rows && !full);
+  u32 base = 0;
+  if (lane_id() == 0) {
+    if (i < rows) c_full[i / 32] = all;
+    if (gappy) base = atomicAdd(gap_count, u32(__popc(gappy)));
+  }
+  base = shuffle(base, 0);
+  if (full) row_counts[i] = diagonals;
+  else if (i < rows) gaps[base + __popc(gappy & lanes_below())] = u32(i);
+}
+
+// The lengths of the rows listed in gaps. Launch: any grid, blocks of tuning::band_block threads, a warp a row.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present, u32 diagonals, const u32* starts,
+                 const void* pairs, const u32* gaps, const u32* gap_count, u64* row_counts) {
+  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,
                           static_cast<const BandPair*>(pairs)};
-  for (u64 first = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32 * 32; first < rows; first += u64(gridDim.x) * blockDim.x) {
-    const u64 i = first + lane_id();
-    const bool full = x.is_full(first);
-    if (i >= rows) continue;
-    u32 n = full ? diagonals : 0;
-    for (u32 o = 0; !full && o < diagonals; o++) {
-      for (u32 p = starts[o]; p < starts[o + 1]; p++) {
-        if (x.has(x.pairs[p], i)) {
-          n++;
-          break;
-        }
-      }
+  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
+    const u32 i = gaps[g];
+    u32 n = 0;
+    for (u32 o = lane_id(); o < diagonals; o += 32) {
+      bool has = false;
+      for (u32 p = starts[o]; p < starts[o + 1] && !has; p++) has = x.has(x.pairs[p], i);
+      n += has;
     }
-    row_counts[i] = n;
+    n = warp_sum(n);
+    if (lane_id() == 0) row_counts[i] = n;
   }
 }
 

@@ -333,7 +333,7 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
 constexpr u32 band_diagonals = 256;
 constexpr u32 band_rows = 4096;
@@ -342,6 +342,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -396,7 +397,7 @@ constexpr u32 esc = 5184, window = 1088, block = 1408, thread = 49152, hash = 12
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_band.cu"
-// C = A ⊕.⊗ B of matrices on few diagonals, values along them: diagonal by diagonal of C, a thread a row.
+// C = A ⊕.⊗ B of matrices on few diagonals, values along them: diagonal by diagonal of C, a lane a row.
 //
 // After Matam, Bharadwaj, Kothapalli, "Sparse matrix-matrix multiplication on modern architectures" (10.1109/HiPC.2012.6507483).
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
@@ -493,10 +494,13 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 
 namespace oplus {
 
-// A product on diagonal o of C: A's diagonal a, `shift` from the main one, and B's diagonal b.
+// A product on a diagonal of C: A's diagonal a, `shift` from the main one, and B's diagonal b; the values of A's row i and of
+// B's row i + shift stand at a_place + i and b_place + i.
 struct BandPair {
   u16 a, b;
   i32 shift;
+  u32 a_place;
+  i32 b_place;
 };
 
 // One operand: bit d of row i in word d / 32 · rows + i; bits of the rows that have all diagonals.
@@ -508,26 +512,12 @@ struct Diagonals {
 
 struct BandOperands {
   Diagonals a, b;
-  u32 a_diagonals;
-  const i32* a_shifts;   // j - i of A's diagonals
+  u32 diagonals;         // of C
   const u32* starts;     // pairs of C's diagonal o: starts[o] .. starts[o + 1], in the order of k
   const BandPair* pairs;
 
-  // Whether rows first .. first + 32 of A have all diagonals, and so have all the rows of B they meet: then rows of C have all
-  // of theirs. A warp calls.
-  __device__ bool is_full(u64 first) const {
-    if (first + 32 > a.rows || a.full[first / 32] != 0xffffffffu) return false;
-    bool all = true;
-    for (u32 d = lane_id(); d < a_diagonals; d += 32) {
-      const u64 k = first + a_shifts[d];  // in range, as rows are full
-      const u32 low = b.full[k / 32], high = k & 31 ? b.full[k / 32 + 1] : 0;
-      if (u32((u64(high) << 32 | low) >> (k & 31)) != 0xffffffffu) all = false;
-    }
-    return __all_sync(full_warp, all);
-  }
   __device__ bool has(const BandPair& pair, u64 i) const {
-    const u64 k = i + pair.shift;
-    return a.has(pair.a, i) && b.has(pair.b, k);  // where A has an entry, k is a row of B
+    return a.has(pair.a, i) && b.has(pair.b, i + pair.shift);  // where A has an entry, its column is a row of B
   }
 };
 
@@ -536,7 +526,7 @@ struct BandOperands {
 
 namespace oplus {
 
-// ⊗ for a pair at row i. a_at, b_at: where the values stand, taken apart from the pair on the host.
+// ⊗ for a pair at row i.
 struct BandValues {
   const A* a;
   const B* b;
@@ -545,74 +535,129 @@ struct BandValues {
     if constexpr (flag::mapped) return ids ? ids[i] : i;
     else return i;
   }
-  __device__ C term(u32 a_at, i32 b_at, i32 shift, i32 diagonal, u32 i) const {
+  __device__ C multiply(A x, B y, const BandPair& pair, i32 diagonal, u32 i) const {
+    At at = {0, 0, 0};
+    if constexpr (Semiring::positional) {
+      at = {named(i_ids, i), named(k_ids, u64(i) + pair.shift), named(j_ids, u64(i) + diagonal)};
+    }
+    return Semiring::multiply(x, y, at);
+  }
+  __device__ C term(const BandPair& pair, i32 diagonal, u32 i) const {
     A x = A();
     B y = B();
-    if constexpr (Semiring::reads_a) x = a[a_at + i];
-    if constexpr (Semiring::reads_b) y = b[i32(i) + b_at];
-    At at = {0, 0, 0};
-    if constexpr (Semiring::positional) at = {named(i_ids, i), named(k_ids, u64(i) + shift), named(j_ids, u64(i) + diagonal)};
-    return Semiring::multiply(x, y, at);
+    if constexpr (Semiring::reads_a) x = a[pair.a_place + i];
+    if constexpr (Semiring::reads_b) y = b[i32(i) + pair.b_place];
+    return multiply(x, y, pair, diagonal, i);
   }
 };
 
-// a_places[p], b_places[p]: where pair p's values begin, b's for k = i. diagonal_shifts: j - i of C's diagonals, ascending.
-// Launch: 1-D blocks of tuning::band_block threads, any grid, a warp 32 rows. All places below 2^31.
-extern "C" __global__ void __launch_bounds__(tuning::band_block)
-spgemm_band(u64 rows, u64 inner, const u32* a_present, const u32* a_full, const u32* b_present, const u32* b_full,
-            u32 a_diagonals, const i32* a_shifts, u32 diagonals, const u32* starts, const void* pairs, const u32* a_places,
-            const i32* b_places, const i32* diagonal_shifts, const A* a_values, const B* b_values, const u64* i_ids,
-            const u64* k_ids, const u64* j_ids, const u64* c_offsets, u32* c_indices, C* c_values) {
-  constexpr u32 chunk = 16, warps = tuning::band_block / 32;
-  constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
-  __shared__ u64 tiles[warps][32 * (chunk + 1) * sizeof(C) / 8];
-  C(*const tile)[chunk + 1] = reinterpret_cast<C(*)[chunk + 1]>(tiles[threadIdx.x / 32]);
-  const BandOperands x = {{rows, a_present, a_full}, {inner, b_present, b_full}, a_diagonals, a_shifts, starts,
-                          static_cast<const BandPair*>(pairs)};
+constexpr u32 band_chunk = 8, band_rows = 4;  // diagonals of C and, a lane, rows that a warp works on
+constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
+
+#define OPLUS_BAND_OPERANDS                                                                                            \
+  u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *pairs, \
+      const i32 *shifts, const A *a_values, const B *b_values, const u64 *i_ids, const u64 *k_ids, const u64 *j_ids,    \
+      const u64 *c_offsets, u32 *c_indices, C *c_values
+#define OPLUS_BAND_BODY                                                                                                \
+  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,                  \
+                          static_cast<const BandPair*>(pairs)};                                                        \
   const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids};
-  for (u64 first = (u64(blockIdx.x) * warps + threadIdx.x / 32) * 32; first < rows; first += u64(gridDim.x) * warps * 32) {
-    const u32 i = u32(first) + lane_id();
-    const bool full = x.is_full(first), live = i < rows;
-    u64 out = live ? c_offsets[i] : 0;
-    for (u32 o = 0; o < diagonals; o += chunk) {
-      u32 there = 0;  // bit c: the row has C's diagonal o + c
-      for (u32 c = 0; c < chunk && o + c < diagonals; c++) {
-        const i32 diagonal = diagonal_shifts[o + c];
-        const u32 begin = starts[o + c], end = summed || !full ? starts[o + c + 1] : begin + 1;
-        C sum = C();
-        if (full) {
-          sum = values.term(a_places[begin], b_places[begin], x.pairs[begin].shift, diagonal, i);
-#pragma unroll 4
-          for (u32 p = begin + 1; p < end; p++) {
-            sum = Semiring::add(sum, values.term(a_places[p], b_places[p], x.pairs[p].shift, diagonal, i));
-          }
-          there |= 1u << c;
-        } else if (live) {
-          bool has = false;
-          for (u32 p = begin; p < end && (summed || !has); p++) {
-            const BandPair pair = x.pairs[p];
-            if (!x.has(pair, i)) continue;
-            const C term = values.term(a_places[p], b_places[p], pair.shift, diagonal, i);
-            sum = has ? Semiring::add(sum, term) : term;
-            has = true;
-          }
-          if (has) there |= 1u << c;
+
+// The rows whose bits are set in c_full. shifts: j - i of C's diagonals, ascending. All places below 2^31.
+// Launch: 1-D blocks of tuning::band_block threads, any grid; a warp works on 32 · band_rows rows and band_chunk diagonals.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
+  constexpr u32 warps = tuning::band_block / 32, stretch = 32 * band_rows;
+  OPLUS_BAND_BODY
+  __shared__ u64 tiles[warps][stretch * (band_chunk + 1) * sizeof(C) / 8];
+  C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
+  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + stretch - 1) / stretch * chunks;
+  for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
+    const u32 first = u32(unit / chunks) * stretch, from = u32(unit % chunks) * band_chunk;
+    const u32 count = diagonals - from < band_chunk ? diagonals - from : band_chunk;
+    u32 full[band_rows];
+    bool live[band_rows], any = false;
+#pragma unroll
+    for (u32 r = 0; r < band_rows; r++) {
+      full[r] = first + 32 * r < rows ? c_full[first / 32 + r] : 0;
+      live[r] = full[r] >> lane_id() & 1;
+      any = any || full[r] != 0;
+    }
+    if (!any) continue;
+    const u32 i = first + lane_id();
+    for (u32 c = 0; c < count; c++) {
+      const i32 diagonal = shifts[from + c];
+      const u32 begin = starts[from + c], end = band_summed ? starts[from + c + 1] : begin + 1;
+      C sum[band_rows];
+      BandPair pair = x.pairs[begin];
+      for (u32 p = begin; p < end; p++) {
+        const BandPair now = pair;
+        if (p + 1 < end) pair = x.pairs[p + 1];
+        A left[band_rows];
+        B right[band_rows];
+#pragma unroll
+        for (u32 r = 0; r < band_rows; r++) {
+          if (Semiring::reads_a && live[r]) left[r] = a_values[now.a_place + i + 32 * r];
+          if (Semiring::reads_b && live[r]) right[r] = b_values[i32(i + 32 * r) + now.b_place];
         }
-        tile[lane_id()][c] = sum;
+#pragma unroll
+        for (u32 r = 0; r < band_rows; r++) {
+          if (!live[r]) continue;
+          const C term = values.multiply(left[r], right[r], now, diagonal, i + 32 * r);
+          sum[r] = p == begin ? term : Semiring::add(sum[r], term);
+        }
       }
-      __syncwarp();
-      // Two rows at a time, a lane a diagonal.
-#pragma unroll 4
-      for (u32 r = lane_id() / chunk; r < 32; r += 32 / chunk) {
-        const u32 bits = shuffle(there, r), c = lane_id() % chunk;
-        const u64 to = shuffle(out, r) + __popc(bits & ((1u << c) - 1));
-        if (bits >> c & 1) {
-          c_indices[to] = u32(first) + r + diagonal_shifts[o + c];
-          c_values[to] = tile[r][c];
+#pragma unroll
+      for (u32 r = 0; r < band_rows; r++) {
+        if (live[r]) tile[32 * r + lane_id()][c] = sum[r];
+      }
+    }
+    __syncwarp();
+    // Some rows at a time, a lane an entry.
+    const u32 c = lane_id() % band_chunk;
+    const i32 shift = c < count ? shifts[from + c] : 0;
+#pragma unroll
+    for (u32 r = 0; r < band_rows; r++) {
+      for (u32 l = lane_id() / band_chunk; l < 32; l += 32 / band_chunk) {
+        if (c < count && full[r] >> l & 1) {
+          const u32 row = first + 32 * r + l;
+          const u64 to = c_offsets[row] + (from + c);
+          c_indices[to] = row + shift;
+          c_values[to] = tile[32 * r + l][c];
         }
+      }
+    }
+    __syncwarp();
+  }
+}
+
+// The rows listed in gaps. Launch: as above; a warp a row, a lane a diagonal.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
+  OPLUS_BAND_BODY
+  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
+    const u32 i = gaps[g];
+    u64 out = c_offsets[i];
+    for (u32 o = lane_id(); o - lane_id() < diagonals; o += 32) {
+      const i32 diagonal = o < diagonals ? shifts[o] : 0;
+      bool has = false;
+      C sum = C();
+      for (u32 p = o < diagonals ? starts[o] : 0, end = o < diagonals ? starts[o + 1] : 0; p < end; p++) {
+        const BandPair pair = x.pairs[p];
+        if (!x.has(pair, i)) continue;
+        const C term = values.term(pair, diagonal, i);
+        sum = has ? Semiring::add(sum, term) : term;
+        has = true;
+        if (!band_summed) break;
+      }
+      const u32 there = __ballot_sync(full_warp, has);
+      if (has) {
+        const u64 to = out + __popc(there & lanes_below());
+        c_indices[to] = i + diagonal;
+        c_values[to] = sum;
       }
       out += __popc(there);
-      __syncwarp();
     }
   }
 }

@@ -338,7 +338,7 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
 constexpr u32 band_diagonals = 256;
 constexpr u32 band_rows = 4096;
@@ -347,6 +347,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -1029,7 +1030,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,

@@ -30,10 +30,8 @@ pub(super) struct Pairs {
     pub(super) count: u32,
     pub(super) shifts: Buffer,
     pub(super) starts: Buffer,
-    /// `BandPair`s: u16, u16, i32.
+    /// `BandPair`s of the templates: u16, u16, i32, u32, i32.
     pub(super) pairs: Buffer,
-    pub(super) left_places: Buffer,
-    pub(super) right_places: Buffer,
 }
 
 /// A sample of so many rows tells most matrices.
@@ -55,11 +53,11 @@ impl Band {
         let most = u64::from(tuning.band_diagonals);
         let longest = pattern.longest.unwrap_or(u64::MAX);
         let numbers = rows + pattern.ncols as u64;
-        // Diagonals at least half full are no more than twice the mean row.
+        // Diagonals that are nine tenths full are no more than so many.
         if rows < u64::from(tuning.band_rows) || longest > most || pattern.nnz < rows || numbers >= 1 << 31 {
             return Ok(None);
         }
-        let most = most.min(pattern.nnz.saturating_mul(2) / rows);
+        let most = most.min(pattern.nnz.saturating_mul(10) / 9 / rows);
         let seen = Buffer::zeroed_for::<u32>(context, numbers.div_ceil(32) as usize)?;
         let stride = (rows / SAMPLE).max(1);
         if stride > 1 && numbers_seen(pattern, stride, most, &seen)?.is_none() {
@@ -145,18 +143,16 @@ impl Pairs {
         // Of one diagonal those first whose k comes first.
         sums.sort_unstable();
         let (mut shifts, mut starts) = (Vec::<i32>::new(), Vec::<u32>::new());
-        let (mut pairs, mut left_places, mut right_places) = (Vec::<u8>::new(), Vec::<u32>::new(), Vec::<i32>::new());
+        let mut pairs = Vec::<[u32; 4]>::new();
         for (p, (sum, a, b)) in sums.iter().enumerate() {
             if shifts.last().is_none_or(|last| i64::from(*last) != *sum) {
                 shifts.push(*sum as i32);
                 starts.push(p as u32);
             }
             let shift = left.shifts[*a as usize];
-            pairs.extend_from_slice(&a.to_ne_bytes());
-            pairs.extend_from_slice(&b.to_ne_bytes());
-            pairs.extend_from_slice(&(shift as i32).to_ne_bytes());
-            left_places.push((u64::from(*a) * rows) as u32);
-            right_places.push((i64::from(*b) * inner as i64 + shift) as i32);
+            let right_place = i64::from(*b) * inner as i64 + shift;
+            let both = u32::from(*a) | u32::from(*b) << 16;
+            pairs.push([both, shift as i32 as u32, (u64::from(*a) * rows) as u32, right_place as i32 as u32]);
         }
         starts.push(sums.len() as u32);
         let made = Arc::new(Pairs {
@@ -167,8 +163,6 @@ impl Pairs {
             shifts: Buffer::from_host(context, &shifts)?,
             starts: Buffer::from_host(context, &starts)?,
             pairs: Buffer::from_host(context, &pairs)?,
-            left_places: Buffer::from_host(context, &left_places)?,
-            right_places: Buffer::from_host(context, &right_places)?,
         });
         *last = Some(made.clone());
         Ok(Some(made))

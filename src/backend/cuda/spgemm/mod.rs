@@ -103,14 +103,10 @@ impl<'a> Job<'a> {
     }
     /// The most products of a row that a thread takes: its terms are in registers in the end.
     fn thread_limit(&self, spec: &Spec) -> u32 {
-        let widest = if self.is_wide() || self.semiring.c.size > 8 { 32 } else { 64 };
         if self.rows < u64::from(self.tuning.thread_rows) {
             return 0;
         }
-        [64, 32, 16]
-            .into_iter()
-            .find(|w| *w <= widest && short::thread_launch(spec, *w, self.tuning).is_some())
-            .unwrap_or(0)
+        [32, 16].into_iter().find(|w| short::thread_launch(spec, *w, self.tuning).is_some()).unwrap_or(0)
     }
     /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
     fn limits(&self, strategy: Strategy) -> Limits {
@@ -131,7 +127,7 @@ impl<'a> Job<'a> {
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
         let thread = self.thread_limit(&spec.flag("wide", self.is_wide()));
         match strategy {
-            Strategy::Hash => Limits { thread: thread.min(32), esc: 0, window: 0, block: 0 },
+            Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
             Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
             _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
         }
