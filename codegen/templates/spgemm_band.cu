@@ -31,7 +31,7 @@ struct BandValues {
   }
 };
 
-constexpr u32 band_chunk = 8, band_rows = 4;  // diagonals of C and, a lane, rows that a warp works on
+constexpr u32 band_chunk = 8, band_rows = 2;  // diagonals of C and, a lane, rows that a warp works on
 constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
 
 #define OPLUS_BAND_OPERANDS                                                                                            \

@@ -334,7 +334,8 @@ constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
-constexpr u32 band_diagonals = 256;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
 constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
 constexpr u32 hash_products = 2048;
@@ -550,7 +551,7 @@ struct BandValues {
   }
 };
 
-constexpr u32 band_chunk = 8, band_rows = 4;  // diagonals of C and, a lane, rows that a warp works on
+constexpr u32 band_chunk = 8, band_rows = 2;  // diagonals of C and, a lane, rows that a warp works on
 constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
 
 #define OPLUS_BAND_OPERANDS                                                                                            \

@@ -73,7 +73,10 @@ impl Job<'_> {
                 continue;
             }
             let kernel = program.kernel(name)?;
-            let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, useful)?, block, 0), bands);
+            // More at once would only push each other's values out of the first-level cache.
+            let most = u64::from(self.tuning.band_blocks * context.properties().multiprocessors);
+            let grid = resident(&kernel, block, 0, if others { useful } else { useful.min(most) })?;
+            let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
             let launch = launch.arg(&pairs.shifts).arg(a).arg(b);
             let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
             let launch = launch.arg(&offsets).arg(&indices).arg(&values);
