@@ -1,17 +1,22 @@
 //! mxm, mxv, vxm: products over a semiring.
-use super::{Compute, MaskParts, Operation, oriented, shape_of};
+//!
+//! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
+//! everything here but the doors is compiled once for three scalars.
+use super::{Compute, Core, MaskParts, Operation, mask_parts, oriented, shape_of};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
-use crate::backend::{Body, MaskOn, MxmOptions, Positions, on_backend};
+use crate::backend::ring::{Fold, MxmRing, MxvRing, Of, VxmRing};
+use crate::backend::{Backend, Body, MaskOn, MxmOptions, Positions, on_backend};
 use crate::container::{Container, Matrix, Owned, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::mask::Mask;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Axis;
 use crate::storage::store::{PatternStore, Store, same_device};
 use std::marker::PhantomData;
 
-/// The semiring's compiled functions, fixed where its type is known. Everything after this is free of S.
-type Run<A, B, C> = fn(&Aligned<A, B>, &MxmOptions) -> Result<Body<C>>;
+/// A product by one semiring.
+type Run<A, B, C> = fn(&Aligned<A, B>) -> Result<Body<C>>;
 
 /// Operands and mask on common axes, ready for a kernel.
 pub(crate) struct Aligned<A, B> {
@@ -19,6 +24,14 @@ pub(crate) struct Aligned<A, B> {
     b: Store<B>,
     mask: Option<MaskParts>,
     at: Positions,
+    options: MxmOptions,
+}
+
+impl<A, B> Aligned<A, B> {
+    fn mask_on<D: Backend>(&self, backend: &D) -> Result<Option<MaskOn<D::Pattern>>> {
+        let Some(m) = &self.mask else { return Ok(None) };
+        Ok(Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,19 +44,26 @@ enum Kind {
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
+    core: Factors<A, B, C::Scalar>,
+    label: PhantomData<fn() -> (C, S)>,
+}
+
+/// A product without its semiring's name.
+#[derive(Debug)]
+struct Factors<A, B, C> {
     kind: Kind,
     a: (Store<A>, bool),
     b: (Store<B>, bool),
     options: MxmOptions,
-    run: Run<A, B, C::Scalar>,
+    run: Run<A, B, C>,
     /// The same by the transposed kernel: mxv of a transposed matrix pushes, vxm of one pulls.
-    run_flipped: Run<A, B, C::Scalar>,
-    label: PhantomData<fn() -> (C, S)>,
+    run_flipped: Run<A, B, C>,
 }
 
 impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
     fn clone(&self) -> Self {
-        Self { a: self.a.clone(), b: self.b.clone(), label: PhantomData, ..*self }
+        let core = Factors { a: self.core.a.clone(), b: self.core.b.clone(), ..self.core };
+        Self { core, label: PhantomData }
     }
 }
 
@@ -65,16 +85,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     a: &Matrix<A, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<A, B, Matrix<S::Out, S>, S>> {
-    let run: Run<A, B, S::Out> = |o, options| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxm::<A, B, S>(&a, &b, mask.as_ref(), &o.at, options)?)
-        }))
-    };
+    let run: Run<A, B, S::Out> = |o| multiplied(o, &Of::<A, B, S>::MXM);
     Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, run, run))
 }
 
@@ -92,26 +103,8 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &Matrix<A, S>,
     x: &Vector<X, S>,
 ) -> Operation<Product<A, X, Vector<S::Out, S>, S>> {
-    let run: Run<A, X, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, x) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxv::<A, X, S>(&a, &x, mask.as_ref(), &o.at)?)
-        }))
-    };
-    let run_flipped: Run<A, X, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, x) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.vxm::<X, A, Flipped<S>>(&x, &a, mask.as_ref(), &o.at)?)
-        }))
-    };
+    let run: Run<A, X, S::Out> = |o| pulled(o, &o.a, &o.b, &Of::<A, X, S>::MXV);
+    let run_flipped: Run<A, X, S::Out> = |o| pushed(o, &o.b, &o.a, &Of::<X, A, Flipped<S>>::VXM);
     Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, run, run_flipped))
 }
 
@@ -128,30 +121,54 @@ pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
     x: &Vector<X, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<X, B, Vector<S::Out, S>, S>> {
-    let run: Run<X, B, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (x, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.vxm::<X, B, S>(&x, &b, mask.as_ref(), &o.at)?)
-        }))
-    };
-    let run_flipped: Run<X, B, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (x, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxv::<B, X, Flipped<S>>(&b, &x, mask.as_ref(), &o.at)?)
-        }))
-    };
+    let run: Run<X, B, S::Out> = |o| pushed(o, &o.a, &o.b, &Of::<X, B, S>::VXM);
+    let run_flipped: Run<X, B, S::Out> = |o| pulled(o, &o.b, &o.a, &Of::<B, X, Flipped<S>>::MXV);
     Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, run, run_flipped))
 }
 
-impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
+fn multiplied<A: Scalar, B: Scalar, C: Scalar>(o: &Aligned<A, B>, ring: &MxmRing<A, B, C>) -> Result<Body<C>> {
+    Ok(on_backend!(o.a.device, |backend| {
+        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
+        Body::from(backend.mxm(ring, &a, &b, mask.as_ref(), &o.at, &o.options)?)
+    }))
+}
+
+fn multiplied_and_reduced<A: Scalar, B: Scalar, C: Scalar>(
+    o: &Aligned<A, B>,
+    ring: &MxmRing<A, B, C>,
+    fold: &Fold<C>,
+) -> Result<Option<C>> {
+    Ok(on_backend!(o.a.device, |backend| {
+        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
+        backend.mxm_reduce(ring, fold, &a, &b, mask.as_ref(), &o.at, &o.options)?
+    }))
+}
+
+fn pulled<P, Q, A: Scalar, X: Scalar, C: Scalar>(
+    o: &Aligned<P, Q>,
+    a: &Store<A>,
+    x: &Store<X>,
+    ring: &MxvRing<A, X, C>,
+) -> Result<Body<C>> {
+    Ok(on_backend!(a.device, |backend| {
+        let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, o.mask_on(&backend)?);
+        Body::from(backend.mxv(ring, &a, &x, mask.as_ref(), &o.at)?)
+    }))
+}
+
+fn pushed<P, Q, X: Scalar, A: Scalar, C: Scalar>(
+    o: &Aligned<P, Q>,
+    x: &Store<X>,
+    a: &Store<A>,
+    ring: &VxmRing<X, A, C>,
+) -> Result<Body<C>> {
+    Ok(on_backend!(a.device, |backend| {
+        let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, o.mask_on(&backend)?);
+        Body::from(backend.vxm(ring, &x, &a, mask.as_ref(), &o.at)?)
+    }))
+}
+
+impl<A, B, C: Container, S> Product<A, B, C, S> {
     fn of(
         kind: Kind,
         a: &Store<A>,
@@ -160,15 +177,18 @@ impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
         run_flipped: Run<A, B, C::Scalar>,
     ) -> Self {
         let (a, b, options) = ((a.clone(), false), (b.clone(), false), MxmOptions::default());
-        Self { kind, a, b, options, run, run_flipped, label: PhantomData }
+        Self { core: Factors { kind, a, b, options, run, run_flipped }, label: PhantomData }
     }
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
     /// Shapes of the operands as an m×k and a k×n matrix; a right-hand vector is a column.
     fn shapes(&self) -> ((u64, u64), (u64, u64)) {
         let b = shape_of(&self.b.0, self.b.1);
         (shape_of(&self.a.0, self.a.1), if self.kind == Kind::Mxv { (b.1, b.0) } else { b })
     }
     /// Operands as the kernel takes them, on common axes; whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned<A, B>, (Axis, Axis), MxmOptions, bool)> {
+    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned<A, B>, (Axis, Axis), bool)> {
         let (operation, mut options) = (self.name(), self.options);
         let plain_mask = mask.is_some_and(|m| !m.complement);
         // A kernel that dots wants B as it is; vectors choose push or pull by how the matrix is stored.
@@ -209,12 +229,27 @@ impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
             true => Positions { i: j.ids(), k: k.ids(), j: i.ids() },
         };
         let axes = if self.kind == Kind::Mxv { (j, i) } else { (i, j) };
-        Ok((Aligned { a, b, mask, at }, axes, options, flipped))
+        Ok((Aligned { a, b, mask, at, options }, axes, flipped))
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
+    fn reduced(&self, mask: Option<&Mask>, ring: &MxmRing<A, B, C>, fold: &Fold<C>) -> Result<Option<C>> {
+        let (shape, device) = self.check()?;
+        let mask = mask_parts(self.name(), mask, shape, device)?;
+        let (operands, _, _) = self.aligned(mask.as_ref())?;
+        multiplied_and_reduced(&operands, ring, fold)
     }
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
     type Target = C;
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &self.core
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> Core<C> for Factors<A, B, C> {
     fn name(&self) -> &'static str {
         match self.kind {
             Kind::Mxm => "mxm",
@@ -236,42 +271,45 @@ impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
         let device = same_device(self.name(), (left, self.a.0.device), (right, self.b.0.device))?;
         Ok((if self.kind == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) }, device))
     }
-    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
-        let (operands, (rows, cols), options, flipped) = self.aligned(mask)?;
-        if options.strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
+    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
+        self.admitted(mask).map(|t| (t, true))
+    }
+    fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
+        let (operands, (rows, cols), flipped) = self.aligned(mask)?;
+        if operands.options.strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
             let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
             return Err(Error::InvalidValue { operation: self.name(), reason });
         }
-        let body = if flipped { (self.run_flipped)(&operands, &options)? } else { (self.run)(&operands, &options)? };
-        Ok((Owned(Store { rows, cols, body, device: operands.a.device }), true))
+        let body = if flipped { (self.run_flipped)(&operands)? } else { (self.run)(&operands)? };
+        Ok(Owned(Store { rows, cols, body, device: operands.a.device }))
     }
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F> {
     /// How the product is computed; every strategy gives the same result.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.kernel.options.strategy = strategy;
+        self.kernel.core.options.strategy = strategy;
         self
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Matrix<T, R>, S>, F> {
     /// A is read transposed.
     pub fn transpose_a(mut self) -> Self {
-        self.kernel.a.1 = !self.kernel.a.1;
+        self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
     /// B is read transposed.
     pub fn transpose_b(mut self) -> Self {
-        self.kernel.b.1 = !self.kernel.b.1;
+        self.kernel.core.b.1 = !self.kernel.core.b.1;
         self
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T, R>, S>, F> {
     /// The matrix is read transposed: mxv pushes, vxm pulls.
     pub fn transpose(mut self) -> Self {
-        match self.kernel.kind {
-            Kind::Vxm => self.kernel.b.1 = !self.kernel.b.1,
-            _ => self.kernel.a.1 = !self.kernel.a.1,
+        match self.kernel.core.kind {
+            Kind::Vxm => self.kernel.core.b.1 = !self.kernel.core.b.1,
+            _ => self.kernel.core.a.1 = !self.kernel.core.a.1,
         }
         self
     }
@@ -291,17 +329,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
     /// # Errors
     /// Those of [`eval`](Operation::eval).
     pub fn reduce<M: Monoid<C>>(self, _monoid: M) -> Result<C> {
-        let (shape, device) = self.kernel.check()?;
-        let mask = self.mask_parts(shape, device)?;
-        let (o, _, options, _) = self.kernel.aligned(mask.as_ref())?;
-        let sum = on_backend!(device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            backend.mxm_reduce::<A, B, S, M>(&a, &b, mask.as_ref(), &o.at, &options)?
-        });
+        let sum = self.kernel.core.reduced(self.mask.as_ref(), &Of::<A, B, S>::MXM, &Fold::<C>::by::<M>())?;
         Ok(sum.unwrap_or_else(M::identity))
     }
 }

@@ -45,6 +45,10 @@ impl<T: Scalar> Store<T> {
         let body = on_backend!(device, |backend| { Body::from(backend.empty::<T>(operation, shape.0, shape.1)?) });
         Ok(Self { rows, cols, body, device })
     }
+    /// Other entries on the same axes.
+    pub(crate) fn holding<U>(&self, body: Body<U>) -> Store<U> {
+        Store { rows: self.rows.clone(), cols: self.cols.clone(), body, device: self.device }
+    }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
     }

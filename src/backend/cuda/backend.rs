@@ -4,8 +4,10 @@ use super::product::{self, Operand};
 use super::spgemm;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
 use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -47,19 +49,6 @@ fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
-fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
-    let terminal = match M::terminal() {
-        Terminal::Never => Terminal::Never,
-        Terminal::Always => Terminal::Always,
-        Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
-    };
-    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT).monoid(
-        M::identity().cuda_literal(),
-        terminal,
-        M::ATOMIC,
-    )
-}
-
 type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
@@ -94,30 +83,31 @@ impl Backend for Cuda {
         a.download().map(Arc::new)
     }
 
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
         &self,
+        ring: &MxmRing<A, B, C>,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<DeviceCsr<S::Out>> {
+    ) -> Result<DeviceCsr<C>> {
         let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let text = semiring_text::<A, B, S>();
-        let (pattern, values) = spgemm::mxm(&self.context, text, operand(a), operand(&b), mask, at, options.strategy)?;
-        Ok(DeviceCsr::new(pattern, values))
+        made(spgemm::mxm(&self.context, (ring.text)(), operand(a), operand(&b), mask, at, options.strategy))
     }
 
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
         &self,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<Option<S::Out>> {
+    ) -> Result<Option<C>> {
         let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let (text, reduce) = (semiring_text::<A, B, S>(), monoid_text::<S::Out, R>("reduce"));
+        let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
         let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
         match bytes {
             None => Ok(None),
@@ -125,28 +115,26 @@ impl Backend for Cuda {
         }
     }
 
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
         &self,
+        ring: &MxvRing<A, X, C>,
         a: &DeviceCsr<A>,
         x: &DeviceCsr<X>,
         mask: Option<&Mask>,
         at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<A, X, S>();
-        let (pattern, values) = product::mxv(&self.context, text, operand(a), operand(x), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
+    ) -> Result<DeviceCsr<C>> {
+        made(product::mxv(&self.context, (ring.text)(), operand(a), operand(x), mask, at))
     }
 
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
         &self,
+        ring: &VxmRing<X, A, C>,
         x: &DeviceCsr<X>,
         a: &DeviceCsr<A>,
         mask: Option<&Mask>,
         at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<X, A, S>();
-        let (pattern, values) = product::vxm(&self.context, text, operand(x), operand(a), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
+    ) -> Result<DeviceCsr<C>> {
+        made(product::vxm(&self.context, (ring.text)(), operand(x), operand(a), mask, at))
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
