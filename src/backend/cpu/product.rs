@@ -3,7 +3,7 @@ use super::accumulator::Scratch;
 use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::assemble::{Block, Rows, assemble};
 use super::layout::transpose;
-use super::multiply::{Job, Structural, dot_rows, scatter_rows, structural_rows};
+use super::multiply::{DotLoop, Job, Loops, Structural, dot_rows, dots, scatter_rows, structural_rows};
 use super::push::products;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
@@ -30,31 +30,42 @@ fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
 /// The loops of a product by rows, compiled for one semiring.
 #[derive(Debug)]
 pub(crate) struct MxmKernels<A, B, C> {
-    scatter: RowKernel<A, B, C>,
+    scatter: Loops<A, B, C>,
     /// Not where B is never given by columns.
-    dot: Option<RowKernel<A, B, C>>,
+    dot: Option<DotLoop<A, B, C>>,
 }
-type RowKernel<A, B, C> = fn(&Job<A, B>, &Block, &mut Rows<C>, &mut Scratch<C>) -> Result<()>;
 
 impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(crate) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
-        Self { scatter: scatter_rows::<A, B, S>, dot: Some(dot_rows::<A, B, S>) }
+        Self { scatter: Loops::of::<S>(), dot: Some(dots::<A, B, S>) }
     }
     pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
-        Self { scatter: scatter_rows::<A, B, S>, dot: None }
+        Self { scatter: Loops::of::<S>(), dot: None }
     }
-    /// The loops for a product, and whether B is wanted transposed.
-    fn choose(
+    /// The loop for dot products, where they are the way.
+    fn dot(
         &self,
         operation: &'static str,
         (a, b): (&Pattern, &Pattern),
         mask: OnMask,
         options: &MxmOptions,
-    ) -> Result<(RowKernel<A, B, C>, bool)> {
-        Ok(match self.dot {
-            Some(dot) if prefers_dot(operation, a, b, options.transposed_b, mask, options.strategy)? => (dot, true),
-            _ => (self.scatter, false),
-        })
+    ) -> Result<Option<DotLoop<A, B, C>>> {
+        let Some(dot) = self.dot else { return Ok(None) };
+        Ok(prefers_dot(operation, a, b, options.transposed_b, mask, options.strategy)?.then_some(dot))
+    }
+    /// The rows of one block.
+    fn rows(
+        &self,
+        dot: Option<DotLoop<A, B, C>>,
+        job: &Job<A, B>,
+        block: &Block,
+        rows: &mut Rows<C>,
+        scratch: &mut Scratch<C>,
+    ) -> Result<()> {
+        match dot {
+            Some(dots) => dot_rows(dots, job, block, rows, scratch),
+            None => scatter_rows(&self.scatter, job, block, rows, scratch),
+        }
     }
 }
 
@@ -86,7 +97,8 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     if a.values.is_empty() || b.values.is_empty() {
         return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
     }
-    let (rows, dot) = kernels.choose(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dot = dots.is_some();
     // One row with few products: looking at all values of B would cost more.
     let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
     if !dot
@@ -100,7 +112,8 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
     let job = Job { operation, a, b: &b, mask, at };
-    let kernel = |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| rows(&job, block, to, scratch);
+    let kernel =
+        |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, &job, block, to, scratch);
     assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
 }
 
@@ -144,14 +157,15 @@ pub(super) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     if a.values.is_empty() || b.values.is_empty() {
         return Ok(None);
     }
-    let (kernel, dot) = kernels.choose(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dot = dots.is_some();
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
     let job = Job { operation, a, b: &b, mask, at };
     let one = |(rows, scratch): &mut (Rows<C>, Scratch<C>), block: &Block| {
         rows.clear();
         rows.reserve_rows(operation, block.rows.len())?;
-        kernel(&job, block, rows, scratch)?;
+        kernels.rows(dots, &job, block, rows, scratch)?;
         Ok((fold.all)(&rows.values))
     };
     let sums: Vec<Result<Option<C>>> = if plan.blocks.len() < 2 {
