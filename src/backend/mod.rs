@@ -180,6 +180,20 @@ impl<T> Body<T> {
         }
     }
 }
+impl<T> Body<T> {
+    /// The same values, in the same order, at other positions in the same memory.
+    pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
+        match (self, pattern) {
+            (Body::Host(h), PatternBody::Host(pattern)) => {
+                Ok(Body::Host(host::HostCsr { pattern, values: h.values.clone() }))
+            }
+            #[cfg(feature = "cuda")]
+            (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
+            #[cfg(feature = "cuda")]
+            _ => Err(misplaced(Device::Cpu)),
+        }
+    }
+}
 impl<T> From<host::HostCsr<T>> for Body<T> {
     fn from(h: host::HostCsr<T>) -> Self {
         Body::Host(h)

@@ -19,6 +19,7 @@ mod apply;
 mod cast;
 mod ewise;
 mod extract;
+mod factors;
 mod product;
 mod reduce;
 mod select;

@@ -2,44 +2,14 @@
 //!
 //! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
 //! everything here but the doors is compiled once for three scalars.
-use super::{Compute, Core, MaskParts, Operation, mask_parts, oriented, shape_of};
+use super::factors::{Factors, Kind, Run, multiplied, pulled, pushed};
+use super::{Compute, Core, Operation};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
-use crate::backend::ring::{Fold, MxmRing, MxvRing, Of, VxmRing};
-use crate::backend::{Backend, Body, MaskOn, MxmOptions, Positions, on_backend};
-use crate::container::{Container, Matrix, Owned, Vector};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::mask::Mask;
+use crate::backend::ring::{Fold, Of};
+use crate::container::{Container, Matrix, Vector};
+use crate::error::Result;
 use crate::spgemm::Strategy;
-use crate::storage::axis::Axis;
-use crate::storage::store::{PatternStore, Store, same_device};
 use std::marker::PhantomData;
-
-/// A product by one semiring.
-type Run<A, B, C> = fn(&Aligned<A, B>) -> Result<Body<C>>;
-
-/// Operands and mask on common axes, ready for a kernel.
-pub(crate) struct Aligned<A, B> {
-    a: Store<A>,
-    b: Store<B>,
-    mask: Option<MaskParts>,
-    at: Positions,
-    options: MxmOptions,
-}
-
-impl<A, B> Aligned<A, B> {
-    fn mask_on<D: Backend>(&self, backend: &D) -> Result<Option<MaskOn<D::Pattern>>> {
-        let Some(m) = &self.mask else { return Ok(None) };
-        Ok(Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Mxm,
-    Mxv,
-    Vxm,
-}
 
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
@@ -48,22 +18,9 @@ pub struct Product<A, B, C: Container, S> {
     label: PhantomData<fn() -> (C, S)>,
 }
 
-/// A product without its semiring's name.
-#[derive(Debug)]
-struct Factors<A, B, C> {
-    kind: Kind,
-    a: (Store<A>, bool),
-    b: (Store<B>, bool),
-    options: MxmOptions,
-    run: Run<A, B, C>,
-    /// The same by the transposed kernel: mxv of a transposed matrix pushes, vxm of one pulls.
-    run_flipped: Run<A, B, C>,
-}
-
 impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
     fn clone(&self) -> Self {
-        let core = Factors { a: self.core.a.clone(), b: self.core.b.clone(), ..self.core };
-        Self { core, label: PhantomData }
+        Self { core: self.core.clone(), label: PhantomData }
     }
 }
 
@@ -86,7 +43,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     b: &Matrix<B, S>,
 ) -> Operation<Product<A, B, Matrix<S::Out, S>, S>> {
     let run: Run<A, B, S::Out> = |o| multiplied(o, &Of::<A, B, S>::MXM);
-    Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, run, run))
+    Operation::new(Product { core: Factors::new(Kind::Mxm, &a.store, &b.store, run, run), label: PhantomData })
 }
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A, or pushed with `.transpose_a()`.
@@ -105,7 +62,7 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 ) -> Operation<Product<A, X, Vector<S::Out, S>, S>> {
     let run: Run<A, X, S::Out> = |o| pulled(o, &o.a, &o.b, &Of::<A, X, S>::MXV);
     let run_flipped: Run<A, X, S::Out> = |o| pushed(o, &o.b, &o.a, &Of::<X, A, Flipped<S>>::VXM);
-    Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, run, run_flipped))
+    Operation::new(Product { core: Factors::new(Kind::Mxv, &a.store, &x.store, run, run_flipped), label: PhantomData })
 }
 
 /// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
@@ -123,165 +80,13 @@ pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
 ) -> Operation<Product<X, B, Vector<S::Out, S>, S>> {
     let run: Run<X, B, S::Out> = |o| pushed(o, &o.a, &o.b, &Of::<X, B, S>::VXM);
     let run_flipped: Run<X, B, S::Out> = |o| pulled(o, &o.b, &o.a, &Of::<B, X, Flipped<S>>::MXV);
-    Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, run, run_flipped))
-}
-
-fn multiplied<A: Scalar, B: Scalar, C: Scalar>(o: &Aligned<A, B>, ring: &MxmRing<A, B, C>) -> Result<Body<C>> {
-    Ok(on_backend!(o.a.device, |backend| {
-        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxm(ring, &a, &b, mask.as_ref(), &o.at, &o.options)?)
-    }))
-}
-
-fn multiplied_and_reduced<A: Scalar, B: Scalar, C: Scalar>(
-    o: &Aligned<A, B>,
-    ring: &MxmRing<A, B, C>,
-    fold: &Fold<C>,
-) -> Result<Option<C>> {
-    Ok(on_backend!(o.a.device, |backend| {
-        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-        backend.mxm_reduce(ring, fold, &a, &b, mask.as_ref(), &o.at, &o.options)?
-    }))
-}
-
-fn pulled<P, Q, A: Scalar, X: Scalar, C: Scalar>(
-    o: &Aligned<P, Q>,
-    a: &Store<A>,
-    x: &Store<X>,
-    ring: &MxvRing<A, X, C>,
-) -> Result<Body<C>> {
-    Ok(on_backend!(a.device, |backend| {
-        let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxv(ring, &a, &x, mask.as_ref(), &o.at)?)
-    }))
-}
-
-fn pushed<P, Q, X: Scalar, A: Scalar, C: Scalar>(
-    o: &Aligned<P, Q>,
-    x: &Store<X>,
-    a: &Store<A>,
-    ring: &VxmRing<X, A, C>,
-) -> Result<Body<C>> {
-    Ok(on_backend!(a.device, |backend| {
-        let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, o.mask_on(&backend)?);
-        Body::from(backend.vxm(ring, &x, &a, mask.as_ref(), &o.at)?)
-    }))
-}
-
-impl<A, B, C: Container, S> Product<A, B, C, S> {
-    fn of(
-        kind: Kind,
-        a: &Store<A>,
-        b: &Store<B>,
-        run: Run<A, B, C::Scalar>,
-        run_flipped: Run<A, B, C::Scalar>,
-    ) -> Self {
-        let (a, b, options) = ((a.clone(), false), (b.clone(), false), MxmOptions::default());
-        Self { core: Factors { kind, a, b, options, run, run_flipped }, label: PhantomData }
-    }
-}
-
-impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
-    /// Shapes of the operands as an m×k and a k×n matrix; a right-hand vector is a column.
-    fn shapes(&self) -> ((u64, u64), (u64, u64)) {
-        let b = shape_of(&self.b.0, self.b.1);
-        (shape_of(&self.a.0, self.a.1), if self.kind == Kind::Mxv { (b.1, b.0) } else { b })
-    }
-    /// Operands as the kernel takes them, on common axes; whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned<A, B>, (Axis, Axis), bool)> {
-        let (operation, mut options) = (self.name(), self.options);
-        let plain_mask = mask.is_some_and(|m| !m.complement);
-        // A kernel that dots wants B as it is; vectors choose push or pull by how the matrix is stored.
-        let flipped = (self.kind == Kind::Mxv && self.a.1) || (self.kind == Kind::Vxm && self.b.1);
-        options.transposed_b = self.kind == Kind::Mxm && self.b.1 && (plain_mask || options.strategy == Strategy::Dot);
-        let a = oriented(&self.a.0, self.a.1 && !flipped)?;
-        let b = oriented(&self.b.0, self.b.1 && !flipped && !options.transposed_b)?;
-        // The three axes of the product, whichever way the operands lie.
-        let a_axes = if flipped && self.kind == Kind::Mxv { (&a.cols, &a.rows) } else { (&a.rows, &a.cols) };
-        let b_swapped = options.transposed_b || (flipped && self.kind == Kind::Vxm) || self.kind == Kind::Mxv;
-        let b_axes = if b_swapped { (&b.cols, &b.rows) } else { (&b.rows, &b.cols) };
-        let (mut i, k, mut j) = (a_axes.0.clone(), a_axes.1.union(b_axes.0, operation)?, b_axes.1.clone());
-        if let Some(m) = mask {
-            let (mi, mj) = if self.kind == Kind::Mxv {
-                (&m.pattern.cols, &m.pattern.rows)
-            } else {
-                (&m.pattern.rows, &m.pattern.cols)
-            };
-            (i, j) = (i.union(mi, operation)?, j.union(mj, operation)?);
-        }
-        let a = if flipped && self.kind == Kind::Mxv {
-            a.on_axes(&k, &i, operation)?
-        } else {
-            a.on_axes(&i, &k, operation)?
-        };
-        let b = if b_swapped { b.on_axes(&j, &k, operation)? } else { b.on_axes(&k, &j, operation)? };
-        let mask = match mask {
-            None => None,
-            Some(m) => {
-                let (rows, cols) = if self.kind == Kind::Mxv { (&j, &i) } else { (&i, &j) };
-                let pattern: PatternStore = m.pattern.on_axes(rows, cols, operation)?;
-                Some(MaskParts { pattern, complement: m.complement })
-            }
-        };
-        // A flipped kernel computes the transposed product: its i is our j.
-        let at = match flipped {
-            false => Positions { i: i.ids(), k: k.ids(), j: j.ids() },
-            true => Positions { i: j.ids(), k: k.ids(), j: i.ids() },
-        };
-        let axes = if self.kind == Kind::Mxv { (j, i) } else { (i, j) };
-        Ok((Aligned { a, b, mask, at, options }, axes, flipped))
-    }
-}
-
-impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
-    fn reduced(&self, mask: Option<&Mask>, ring: &MxmRing<A, B, C>, fold: &Fold<C>) -> Result<Option<C>> {
-        let (shape, device) = self.check()?;
-        let mask = mask_parts(self.name(), mask, shape, device)?;
-        let (operands, _, _) = self.aligned(mask.as_ref())?;
-        multiplied_and_reduced(&operands, ring, fold)
-    }
+    Operation::new(Product { core: Factors::new(Kind::Vxm, &x.store, &b.store, run, run_flipped), label: PhantomData })
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
     type Target = C;
     fn core(&self) -> &dyn Core<C::Scalar> {
         &self.core
-    }
-}
-
-impl<A: Scalar, B: Scalar, C: Scalar> Core<C> for Factors<A, B, C> {
-    fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Mxm => "mxm",
-            Kind::Mxv => "mxv",
-            Kind::Vxm => "vxm",
-        }
-    }
-    fn check(&self) -> Result<((u64, u64), Device)> {
-        let (a, b) = self.shapes();
-        let (left, right) = match self.kind {
-            Kind::Mxm => ("A", "B"),
-            Kind::Mxv => ("A", "x"),
-            Kind::Vxm => ("x", "A"),
-        };
-        if a.1 != b.0 {
-            let operation = self.name();
-            return Err(Error::DimensionMismatch { operation, left_name: left, left: a, right_name: right, right: b });
-        }
-        let device = same_device(self.name(), (left, self.a.0.device), (right, self.b.0.device))?;
-        Ok((if self.kind == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) }, device))
-    }
-    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
-        self.admitted(mask).map(|t| (t, true))
-    }
-    fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
-        let (operands, (rows, cols), flipped) = self.aligned(mask)?;
-        if operands.options.strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
-            let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
-            return Err(Error::InvalidValue { operation: self.name(), reason });
-        }
-        let body = if flipped { (self.run_flipped)(&operands)? } else { (self.run)(&operands)? };
-        Ok(Owned(Store { rows, cols, body, device: operands.a.device }))
     }
 }
 

@@ -78,11 +78,8 @@ impl<T: Scalar> Store<T> {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
-        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
-        let host = self.to_host()?;
-        let pattern = host.pattern.spread((&self.rows, &self.cols), (rows, cols), operation)?;
-        let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: host.values });
-        Self { rows: rows.clone(), cols: cols.clone(), body, device: Device::Cpu }.to(self.device)
+        let on = self.pattern().on_axes(rows, cols, operation)?;
+        Ok(Self { rows: on.rows, cols: on.cols, body: self.body.at(on.body)?, device: self.device })
     }
 }
 
@@ -90,10 +87,12 @@ impl PatternStore {
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
     }
+    /// The same positions on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
+        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
         let host = on_backend!(self.device, |backend| { backend.download_pattern(&backend.pattern(&self.body)?)? });
         let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });

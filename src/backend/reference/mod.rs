@@ -1,6 +1,6 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
-use super::ring::{Fold, MxmRing, MxvRing, Operators, VxmRing};
+use super::ring::{Fold, MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
 use crate::device::Device;
@@ -11,6 +11,8 @@ use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+mod product;
 
 /// The oracle.
 #[derive(Clone, Copy, Debug)]
@@ -58,29 +60,6 @@ fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut BTreeMap<u32, T>, column: u32, 
     row.entry(column).and_modify(|c| *c = add(*c, value)).or_insert(value);
 }
 
-/// T⟨M⟩ = A ⊕.⊗ B.
-fn product<A: Scalar, B: Scalar, C: Scalar>(
-    operators: &Operators<A, B, C>,
-    a: &HostCsr<A>,
-    b: &HostCsr<B>,
-    mask: Option<&MaskOn<Arc<Pattern>>>,
-    at: &Positions,
-) -> Result<HostCsr<C>> {
-    let rows = (0..a.pattern.nrows).map(|i| {
-        let mut row = BTreeMap::new();
-        for (k, x) in row_map(a, i) {
-            for (j, y) in row_map(b, k as usize) {
-                if admits(mask, i, j) {
-                    let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: id(&at.j, j as usize) };
-                    insert(operators.add, &mut row, j, (operators.multiply)(x, y, at));
-                }
-            }
-        }
-        row
-    });
-    collect(a.pattern.nrows, b.pattern.ncols, rows)
-}
-
 impl Backend for Reference {
     host_memory!();
 
@@ -94,7 +73,7 @@ impl Backend for Reference {
         options: &MxmOptions,
     ) -> Result<HostCsr<C>> {
         let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        product(&ring.operators, a, &b, mask, at)
+        ring.operators.summed(a, &b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
     }
 
     fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
@@ -118,18 +97,7 @@ impl Backend for Reference {
         mask: Option<&MaskOn<Arc<Pattern>>>,
         at: &Positions,
     ) -> Result<HostCsr<C>> {
-        let (x, mut t) = (row_map(x, 0), BTreeMap::new());
-        for i in 0..a.pattern.nrows {
-            for (k, v) in row_map(a, i) {
-                if let Some(y) = x.get(&k)
-                    && admits(mask, 0, i as u32)
-                {
-                    let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: 0 };
-                    insert(ring.operators.add, &mut t, i as u32, (ring.operators.multiply)(v, *y, at));
-                }
-            }
-        }
-        collect(1, a.pattern.nrows, std::iter::once(t))
+        ring.operators.summed(a, x, &mut |meet| product::by_vector(&a.pattern, &x.pattern, mask, at, meet))
     }
 
     fn vxm<X: Scalar, A: Scalar, C: Scalar>(
@@ -140,7 +108,7 @@ impl Backend for Reference {
         mask: Option<&MaskOn<Arc<Pattern>>>,
         at: &Positions,
     ) -> Result<HostCsr<C>> {
-        product(&ring.operators, x, a, mask, at)
+        ring.operators.summed(x, a, &mut |meet| product::by_rows(&x.pattern, &a.pattern, mask, at, meet))
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
@@ -199,13 +167,8 @@ impl Backend for Reference {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let mut rows = memory::filled(NAME, a.pattern.ncols, BTreeMap::new())?;
-        for i in 0..a.pattern.nrows {
-            for (j, x) in row_map(a, i) {
-                rows[j as usize].insert(i as u32, x);
-            }
-        }
-        collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter())
+        let (pattern, order) = product::transposed(&a.pattern)?;
+        Ok(HostCsr::new(pattern, product::gathered(&a.values, &order)?))
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
@@ -216,14 +179,16 @@ impl Backend for Reference {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<HostCsr<T>, usize>> {
-        let mut built = memory::filled(NAME, nrows, BTreeMap::new())?;
-        for (e, ((i, j), v)) in rows.iter().zip(columns).zip(values).enumerate() {
-            if refuse && built[*i as usize].contains_key(j) {
-                return Ok(Err(e));
-            }
-            insert(F::apply, &mut built[*i as usize], *j, *v);
-        }
-        collect(nrows, ncols, built.into_iter()).map(Ok)
+        // A place's value is the first entry's, folded with those of later entries.
+        let mut folded = memory::copied(NAME, values)?;
+        let built = product::built((nrows, ncols), rows, columns, refuse, &mut |first, e| {
+            folded[first] = F::apply(folded[first], values[e]);
+        })?;
+        let (pattern, order) = match built {
+            Ok(built) => built,
+            Err(second) => return Ok(Err(second)),
+        };
+        Ok(Ok(HostCsr::new(pattern, product::gathered(&folded, &order)?)))
     }
 
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
