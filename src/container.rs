@@ -368,5 +368,5 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
         }
     }
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
-    on_backend!(store.device, |backend| { backend.get(&backend.csr(&store.body)?, row, column as u32) })
+    on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

@@ -105,9 +105,8 @@ pub trait Semiring<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 
 /// All the generator needs to know of a semiring over these scalars.
 pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText {
-    let name = std::any::type_name::<S>();
     SemiringText {
-        name: name.rsplit("::").next().unwrap_or(name).trim_end_matches('>').to_string(),
+        name: short_name(std::any::type_name::<S>()),
         a: A::TEXT,
         b: B::TEXT,
         c: <S::Out as Scalar>::TEXT,
@@ -118,6 +117,10 @@ pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText 
         identity: S::Add::identity().cuda_literal(),
         terminal: terminal_text::<S::Out, S::Add>(),
     }
+}
+
+fn short_name(name: &str) -> String {
+    name.rsplit("::").next().unwrap_or(name).trim_end_matches('>').to_string()
 }
 
 fn terminal_text<T: Scalar, M: Monoid<T>>() -> Terminal<String> {

@@ -30,16 +30,16 @@ macro_rules! host_memory {
     () => {
         type Csr<T: Scalar> = HostCsr<T>;
         type Pattern = Arc<Pattern>;
-        fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<HostCsr<T>> {
+        fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a HostCsr<T>> {
             match body {
-                Body::Host(h) => Ok(h.clone()),
+                Body::Host(h) => Ok(h),
                 #[cfg(feature = "cuda")]
                 Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
-        fn pattern(&self, body: &PatternBody) -> Result<Arc<Pattern>> {
+        fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<Pattern>> {
             match body {
-                PatternBody::Host(p) => Ok(p.clone()),
+                PatternBody::Host(p) => Ok(p),
                 #[cfg(feature = "cuda")]
                 PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }

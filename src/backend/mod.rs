@@ -50,8 +50,8 @@ pub(crate) trait Backend: Sized {
     /// Their positions alone.
     type Pattern: Clone;
 
-    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<Self::Csr<T>>;
-    fn pattern(&self, body: &PatternBody) -> Result<Self::Pattern>;
+    fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a Self::Csr<T>>;
+    fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Self::Pattern>;
     /// Rows without entries.
     fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<Self::Csr<T>>;
     fn upload<T: Scalar>(&self, host: &host::HostCsr<T>) -> Result<Self::Csr<T>>;

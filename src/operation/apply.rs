@@ -27,7 +27,7 @@ fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<
     Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
-            Body::from(backend.apply::<A, Y, F>(&backend.csr(&a.body)?, thunk, &at)?)
+            Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });
         Ok(a.holding(body))
     })

@@ -26,7 +26,7 @@ where
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
     let body = on_backend!(a.device, |backend| {
-        Body::from(backend.union::<T, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?)
+        Body::from(backend.union::<T, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
     });
     Ok(a.holding(body))
 }
@@ -51,7 +51,7 @@ where
 
 fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {
     let body = on_backend!(a.device, |backend| {
-        Body::from(backend.intersection::<A, B, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?)
+        Body::from(backend.intersection::<A, B, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
     });
     Ok(a.holding(body))
 }

@@ -69,7 +69,7 @@ impl<T: Scalar> Core<T> for Chosen<T> {
         places.extend(self.rows()?.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
         let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
         let body =
-            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?) });
+            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(backend.csr(&a.body)?, &places)?) });
         let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {
             operation: self.name(),
             what: "number of rows",

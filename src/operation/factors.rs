@@ -137,6 +137,7 @@ impl Kind {
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
+    #[inline(never)]
     pub(super) fn new(kind: Kind, a: &Store<A>, b: &Store<B>, run: Run<A, B, C>, run_flipped: Run<A, B, C>) -> Self {
         Self { kind, a: (a.clone(), false), b: (b.clone(), false), options: MxmOptions::default(), run, run_flipped }
     }
@@ -155,7 +156,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
         let (o, _, _) = self.aligned(mask.as_ref())?;
         Ok(on_backend!(device, |backend| {
             let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-            backend.mxm_reduce(ring, fold, &a, &b, mask.as_ref(), &o.at, &o.options)?
+            backend.mxm_reduce(ring, fold, a, b, mask.as_ref(), &o.at, &o.options)?
         }))
     }
 }
@@ -182,7 +183,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Core<C> for Factors<A, B, C> {
 impl<A, B> Aligned<A, B> {
     fn mask_on<D: Backend>(&self, backend: &D) -> Result<Option<MaskOn<D::Pattern>>> {
         let Some(m) = &self.mask else { return Ok(None) };
-        Ok(Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }))
+        Ok(Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?.clone(), complement: m.complement }))
     }
 }
 
@@ -192,7 +193,7 @@ pub(super) fn multiplied<A: Scalar, B: Scalar, C: Scalar>(
 ) -> Result<Body<C>> {
     Ok(on_backend!(o.a.device, |backend| {
         let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxm(ring, &a, &b, mask.as_ref(), &o.at, &o.options)?)
+        Body::from(backend.mxm(ring, a, b, mask.as_ref(), &o.at, &o.options)?)
     }))
 }
 
@@ -204,7 +205,7 @@ pub(super) fn pulled<P, Q, A: Scalar, X: Scalar, C: Scalar>(
 ) -> Result<Body<C>> {
     Ok(on_backend!(a.device, |backend| {
         let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxv(ring, &a, &x, mask.as_ref(), &o.at)?)
+        Body::from(backend.mxv(ring, a, x, mask.as_ref(), &o.at)?)
     }))
 }
 
@@ -216,6 +217,6 @@ pub(super) fn pushed<P, Q, X: Scalar, A: Scalar, C: Scalar>(
 ) -> Result<Body<C>> {
     Ok(on_backend!(a.device, |backend| {
         let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, o.mask_on(&backend)?);
-        Body::from(backend.vxm(ring, &x, &a, mask.as_ref(), &o.at)?)
+        Body::from(backend.vxm(ring, x, a, mask.as_ref(), &o.at)?)
     }))
 }

@@ -189,10 +189,12 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     let mask = mask.map(|m| Ok((m.pattern.on_axes(&rows, &cols, operation)?, m.complement))).transpose()?;
     let body = on_backend!(c.device, |backend| {
         let mask = match &mask {
-            Some((p, complement)) => Some(MaskOn { pattern: backend.pattern(&p.body)?, complement: *complement }),
+            Some((p, complement)) => {
+                Some(MaskOn { pattern: backend.pattern(&p.body)?.clone(), complement: *complement })
+            }
             None => None,
         };
-        Body::from(backend.write::<C, T, F>(&backend.csr(&c.body)?, &backend.csr(&t.body)?, mask.as_ref(), replace)?)
+        Body::from(backend.write::<C, T, F>(backend.csr(&c.body)?, backend.csr(&t.body)?, mask.as_ref(), replace)?)
     });
     Ok(Store { rows, cols, body, device: c.device })
 }
@@ -213,7 +215,7 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
     if !transposed {
         return Ok(store.clone());
     }
-    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(&backend.csr(&store.body)?)?) });
+    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&store.body)?)?) });
     Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
 }
 

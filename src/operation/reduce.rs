@@ -29,7 +29,7 @@ pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
 }
 
 fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
-    let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(&backend.csr(&a.body)?)?) });
+    let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(backend.csr(&a.body)?)?) });
     Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }
 
@@ -57,6 +57,6 @@ pub fn reduce<X: Container, M: Monoid<X::Scalar>>(a: &X, _monoid: M) -> Result<X
 }
 
 fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
-    let sum = on_backend!(a.device, |backend| { backend.reduce::<T, M>(&backend.csr(&a.body)?)? });
+    let sum = on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?)? });
     Ok(sum.unwrap_or_else(M::identity))
 }

@@ -25,7 +25,7 @@ fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) 
     Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
-            Body::from(backend.select::<A, Y, F>(&backend.csr(&a.body)?, thunk, &at)?)
+            Body::from(backend.select::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });
         Ok(a.holding(body))
     })

@@ -17,6 +17,8 @@ pub(crate) struct Store<T> {
 }
 
 impl<T> Clone for Store<T> {
+    // Everywhere, and never in a loop.
+    #[inline(never)]
     fn clone(&self) -> Self {
         Self { rows: self.rows.clone(), cols: self.cols.clone(), body: self.body.clone(), device: self.device }
     }
@@ -71,7 +73,7 @@ impl<T: Scalar> Store<T> {
     }
     /// The entries in host memory; no copy where they are there already.
     pub(crate) fn to_host(&self) -> Result<HostCsr<T>> {
-        on_backend!(self.device, |backend| { backend.download(&backend.csr(&self.body)?) })
+        on_backend!(self.device, |backend| { backend.download(backend.csr(&self.body)?) })
     }
     /// The same entries on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
@@ -93,7 +95,7 @@ impl PatternStore {
             return Ok(self.clone());
         }
         // Hypersparse operands that disagree are realigned on the host: they are small by nature.
-        let host = on_backend!(self.device, |backend| { backend.download_pattern(&backend.pattern(&self.body)?)? });
+        let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
         let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
         Ok(Self { rows: rows.clone(), cols: cols.clone(), body, device: self.device })

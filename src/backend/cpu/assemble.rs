@@ -30,7 +30,7 @@ impl Block {
         let range = pattern.range(row);
         if self.whole { range } else { self.narrow(pattern, range) }
     }
-    fn narrow(&self, pattern: &Pattern, range: Range<usize>) -> Range<usize> {
+    pub(super) fn narrow(&self, pattern: &Pattern, range: Range<usize>) -> Range<usize> {
         let columns = &pattern.indices[range.clone()];
         let from = columns.partition_point(|c| *c < self.columns.start);
         let len = columns[from..].partition_point(|c| *c < self.columns.end);
@@ -151,6 +151,10 @@ pub(super) type Kernel<'a, T, W> = dyn Fn(&Block, &mut Rows<T>, &mut W) -> Resul
 trait Bench: Send {
     /// Appends a block to what a slot holds; the first slot that is not there yet is made.
     fn append(&mut self, block: &Block, slot: usize) -> Result<()>;
+    /// The first slot, with room for the ends of so many rows and, where memory allows, for so many entries.
+    fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()>;
+    /// Gives back a slot's unused room.
+    fn trim(&mut self, slot: usize);
     /// Empties a slot.
     fn clear(&mut self, slot: usize);
     fn made(&mut self, slot: usize) -> Made<'_>;
@@ -178,6 +182,21 @@ impl<T: Copy + Send, W: Send> Bench for Own<'_, T, W> {
         rows.reserve_rows(self.operation, block.rows.len())?;
         (self.kernel)(block, rows, &mut self.scratch)
     }
+    fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()> {
+        let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
+        let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        if entries.is_some_and(|n| rows.reserve(self.operation, n).is_ok()) {
+            prefer_huge_pages(&rows.indices);
+            prefer_huge_pages(&rows.values);
+        }
+        self.slots.push(rows);
+        Ok(())
+    }
+    fn trim(&mut self, slot: usize) {
+        let rows = &mut self.slots[slot];
+        trim(&mut rows.indices);
+        trim(&mut rows.values);
+    }
     fn clear(&mut self, slot: usize) {
         if let Some(rows) = self.slots.get_mut(slot) {
             rows.clear();
@@ -200,39 +219,67 @@ pub(super) fn assemble<T: Copy + Send + Sync, W: Default + Send>(
     let own = || Own { operation, kernel, slots: Vec::new(), scratch: W::default() };
     if blocks.len() < 2 || rayon::current_num_threads() < 2 {
         let mut own = own();
-        let mut rows = Rows { ends: memory::with_capacity(operation, nrows + 1)?, ..Rows::default() };
-        if blocks.len() > 1 && rows.reserve(operation, usize::try_from(bound).unwrap_or(usize::MAX)).is_ok() {
-            prefer_huge_pages(&rows.indices);
-            prefer_huge_pages(&rows.values);
-        }
-        own.slots.push(rows);
-        in_order(&mut own, nrows, blocks)?;
-        let mut rows = own.slots.pop().unwrap_or_default();
-        trim(&mut rows.indices);
-        trim(&mut rows.values);
+        in_order(&mut own, nrows, bound, blocks)?;
+        let rows = own.slots.pop().unwrap_or_default();
         return Ok(HostCsr::new(Pattern { nrows, ncols, offsets: rows.ends, indices: rows.indices }, rows.values));
     }
-    // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
-    let room =
-        usize::try_from(bound).ok().and_then(|n| Some((unwritten(operation, n).ok()?, unwritten(operation, n).ok()?)));
-    let roomy = room.is_some();
-    let (mut indices, mut values) = room.unwrap_or_default();
-    let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
-    let line = Line::new(operation, blocks)?;
-    let first = Target::new(&mut indices, &mut values, &mut offsets);
-    let late = line.run(&|| Box::new(own()), roomy.then_some(&first))?;
-    let total = line.total();
-    if !roomy {
-        (indices, values) = (unwritten(operation, total as usize)?, unwritten(operation, total as usize)?);
+    let mut values = Vec::<MaybeUninit<T>>::new();
+    let bench = || Box::new(own()) as Box<dyn Bench + '_>;
+    let pattern = on_threads(operation, (nrows, ncols), bound, blocks, &bench, &mut values)?;
+    // SAFETY: every entry has a value where `on_threads` returns.
+    let values = unsafe { written(values, pattern.nnz()) };
+    Ok(HostCsr::new(pattern, values))
+}
+
+/// Where values are put together, whatever they are.
+trait Room {
+    /// Room for `n` instead of what was there.
+    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>>;
+    fn size(&self) -> usize;
+}
+impl<T> Room for Vec<MaybeUninit<T>> {
+    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>> {
+        *self = unwritten(operation, n)?;
+        Ok(Shared::of_bytes(self))
     }
-    line.place(late, &Target::new(&mut indices, &mut values, &mut offsets));
+    fn size(&self) -> usize {
+        size_of::<T>()
+    }
+}
+
+/// All threads: positions, and values in `values`, each written.
+fn on_threads<'b>(
+    operation: &'static str,
+    (nrows, ncols): (usize, usize),
+    bound: u64,
+    blocks: &[Block],
+    bench: &(dyn Fn() -> Box<dyn Bench + 'b> + Sync),
+    values: &mut dyn Room,
+) -> Result<Pattern> {
+    let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
+    let mut indices = Vec::new();
+    let line = Line::new(operation, blocks)?;
+    let mut target = |n: usize, indices: &mut Vec<MaybeUninit<u32>>| {
+        *indices = unwritten(operation, n)?;
+        let (size, offsets) = (values.size(), Shared::new(&mut offsets));
+        Ok(Target { indices: Shared::of_bytes(indices), values: values.make(operation, n)?, size, offsets })
+    };
+    // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
+    let roomy = usize::try_from(bound).ok().and_then(|n| Result::ok(target(n, &mut indices)));
+    let late = line.run(bench, roomy.as_ref())?;
+    let total = line.total() as usize;
+    let target = match roomy {
+        Some(target) => target,
+        None => target(total, &mut indices)?,
+    };
+    line.place(late, &target);
     // SAFETY: every block was placed, and the blocks fill 0..total without gaps.
-    let (indices, values) = unsafe { (written(indices, total as usize), written(values, total as usize)) };
-    Ok(HostCsr::new(Pattern { nrows, ncols, offsets, indices }, values))
+    Ok(Pattern { nrows, ncols, offsets, indices: unsafe { written(indices, total) } })
 }
 
 /// One thread: every block into one growing buffer, which then is the result.
-fn in_order(bench: &mut dyn Bench, nrows: usize, blocks: &[Block]) -> Result<()> {
+fn in_order(bench: &mut dyn Bench, nrows: usize, bound: u64, blocks: &[Block]) -> Result<()> {
+    bench.first(nrows + 1, if blocks.len() > 1 { Some(bound) } else { None })?;
     bench.made(0).ends.push(0);
     for (b, block) in blocks.iter().enumerate() {
         bench.append(block, 0)?;
@@ -243,6 +290,7 @@ fn in_order(bench: &mut dyn Bench, nrows: usize, blocks: &[Block]) -> Result<()>
     }
     let made = bench.made(0);
     made.ends.resize(nrows + 1, made.indices.len() as u64);
+    bench.trim(0);
     Ok(())
 }
 
@@ -259,14 +307,6 @@ struct Target {
     offsets: Shared<u64>,
 }
 impl Target {
-    fn new<T>(indices: &mut [MaybeUninit<u32>], values: &mut [MaybeUninit<T>], offsets: &mut [u64]) -> Self {
-        Target {
-            indices: Shared::of_bytes(indices),
-            values: Shared::of_bytes(values),
-            size: size_of::<T>(),
-            offsets: Shared::new(offsets),
-        }
-    }
     fn place(&self, blocks: &[Block], b: usize, made: &Made, start: u64) {
         let (at, n) = (start as usize, made.indices.len());
         // SAFETY: blocks have disjoint places by the scan of their sizes; the room is alive and unread; as many values as

@@ -15,10 +15,49 @@ use std::mem::MaybeUninit;
 #[derive(Debug)]
 pub(super) struct Job<'a, A, B> {
     pub(super) operation: &'static str,
-    pub(super) a: &'a HostCsr<A>,
-    pub(super) b: &'a HostCsr<B>,
+    a: &'a HostCsr<A>,
+    b: &'a HostCsr<B>,
     pub(super) mask: OnMask<'a>,
-    pub(super) at: &'a Positions,
+    at: &'a Positions,
+}
+impl<'a, A: Copy, B> Job<'a, A, B> {
+    /// The columns of A are the rows of B, or with `dot` its columns.
+    pub(super) fn new(
+        operation: &'static str,
+        (a, b): (&'a HostCsr<A>, &'a HostCsr<B>),
+        mask: OnMask<'a>,
+        at: &'a Positions,
+        dot: bool,
+    ) -> Self {
+        check((&a.pattern, a.values.len()), (&b.pattern, b.values.len()), dot);
+        Self { operation, a, b, mask, at }
+    }
+    /// Entry e of A, and the entries of B that it meets in a block.
+    #[inline(always)]
+    fn run(&self, block: &Block, i: usize, e: usize) -> Run<'_, A, B> {
+        let (a, b) = (&self.a.pattern, &self.b.pattern);
+        debug_assert!(self.a.pattern.range(i).contains(&e));
+        // SAFETY: e is an entry of A; its column is a row of B, whose range lies within both of B's arrays: by the
+        // patterns' promise and the lengths that `new` asserted.
+        unsafe {
+            let (k, x) = (*a.indices.get_unchecked(e) as usize, *self.a.values.get_unchecked(e));
+            let (from, to) = (*b.offsets.get_unchecked(k), *b.offsets.get_unchecked(k + 1));
+            let mut range = from as usize..to as usize;
+            if !block.whole {
+                range = block.narrow(b, range);
+            }
+            let (columns, values) = (b.indices.get_unchecked(range.clone()), self.b.values.get_unchecked(range));
+            Run { x, i, k, columns, values, at: self.at }
+        }
+    }
+}
+
+/// What loops rely on without asking again.
+fn check(a: (&Pattern, usize), b: (&Pattern, usize), dot: bool) {
+    for (p, values) in [a, b] {
+        assert!(p.offsets.len() == p.nrows + 1 && p.indices.len() == values);
+    }
+    assert!(a.0.ncols <= if dot { b.0.ncols } else { b.0.nrows });
 }
 
 #[inline(always)]
@@ -78,6 +117,14 @@ pub(super) struct Run<'a, A, B> {
     columns: &'a [u32],
     values: &'a [B],
     at: &'a Positions,
+}
+
+impl<A: Scalar, B: Scalar> Run<'_, A, B> {
+    /// x ⊗ y of column j.
+    #[inline(always)]
+    fn product<S: Semiring<A, B>>(&self, y: B, j: u32) -> S::Out {
+        S::Multiply::multiply(self.x, y, at::<A, B, S>(self.at, self.i, self.k, j as usize))
+    }
 }
 
 /// Rows of B scattered into an accumulator per row of A, in the order of k.
@@ -175,15 +222,14 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     for e in a.range(i) {
         ask(a, e, b, soon);
-        let (k, x) = (a.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let (columns, values) = (&b.indices[range.clone()], &job.b.values[range]);
-        rows.reserve(job.operation, columns.len())?;
-        rows.indices.extend_from_slice(columns);
-        let room = &mut rows.values.spare_capacity_mut()[..columns.len()];
-        (loops.multiples)(&Run { x, i, k, columns, values, at: job.at }, room);
+        let run = job.run(block, i, e);
+        let n = run.columns.len();
+        rows.reserve(job.operation, n)?;
+        rows.indices.extend_from_slice(run.columns);
+        let room = &mut rows.values.spare_capacity_mut()[..n];
+        (loops.multiples)(&run, room);
         // SAFETY: as many values as columns were reserved and have just been written.
-        unsafe { rows.values.set_len(rows.values.len() + columns.len()) };
+        unsafe { rows.values.set_len(rows.values.len() + n) };
     }
     Ok(())
 }
@@ -191,8 +237,7 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
 /// z = x ⊗ y along a run.
 fn multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
     for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
-        let at = at::<A, B, S>(run.at, run.i, run.k, *j as usize);
-        *z = MaybeUninit::new(S::Multiply::multiply(run.x, *y, at));
+        *z = MaybeUninit::new(run.product::<S>(*y, *j));
     }
 }
 
@@ -201,9 +246,8 @@ fn multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut 
 /// Every z has a value.
 unsafe fn add_multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
     for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
-        let at = at::<A, B, S>(run.at, run.i, run.k, *j as usize);
         // SAFETY: the contract.
-        *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, S::Multiply::multiply(run.x, *y, at)));
+        *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, run.product::<S>(*y, *j)));
     }
 }
 
@@ -233,15 +277,14 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     scratch: &mut Scratch<S::Out>,
     admitted: bool,
 ) -> bool {
-    let (b, mut met) = (&job.b.pattern, false);
+    let mut met = false;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
             if GATED && scratch.gate.get(*j) != admitted {
                 continue;
             }
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+            let product = run.product::<S>(*y, *j);
             // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
             unsafe { scratch.dense.add(*j, product, S::Add::apply) };
             met = true;
@@ -258,12 +301,10 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     first: u32,
     flat: &mut Flat<S::Out>,
 ) {
-    let b = &job.b.pattern;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
             // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
             unsafe { flat.add((*j - first) as usize, product, S::Add::apply) };
         }
@@ -278,13 +319,10 @@ fn window<A: Scalar, B: Scalar, C: Scalar>(
     i: usize,
     sums: &mut Dense<C>,
 ) {
-    let b = &job.b.pattern;
     // Columns that have a sum.
     let mut summed = 0..0u32;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let (columns, values) = (&b.indices[range.clone()], &job.b.values[range]);
+        let Run { x, k, columns, values, .. } = job.run(block, i, e);
         let Some(first) = columns.first().copied() else { continue };
         let last = first + columns.len() as u32;
         // New columns before and after the overlap with those that have a sum, none where nothing has one yet.
@@ -311,13 +349,12 @@ fn window<A: Scalar, B: Scalar, C: Scalar>(
 }
 
 fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<S::Out>) {
-    let b = &job.b.pattern;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
-            table.add(*j, product, S::Add::apply);
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
+            // SAFETY: the table was grown for as many columns as there are products.
+            unsafe { table.add(*j, product, S::Add::apply) };
         }
     }
 }
@@ -361,7 +398,7 @@ pub(super) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
     scratch: &mut Scratch<C>,
 ) -> Result<()> {
     let a = &job.a.pattern;
-    debug_assert!(job.b.pattern.ncols == a.ncols);
+    assert!(job.b.pattern.ncols == a.ncols && job.mask.is_none_or(|m| m.pattern.ncols <= job.b.pattern.nrows));
     for i in block.rows.clone() {
         let Some(mask) = job.mask else { continue };
         let admitted = &mask.pattern.indices[block.range(&mask.pattern, i)];
@@ -386,7 +423,8 @@ pub(super) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
 
 /// A [`DotLoop`].
 /// # Safety
-/// `places` holds the columns of row i of A and knows all columns below A's ncols; `rows` has room for `admitted`.
+/// `places` holds the columns of row i of A and knows all columns below A's ncols; `admitted` are rows of Bᵀ, and `rows`
+/// has room for as many.
 pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     job: &Job<A, B>,
     i: usize,
@@ -396,7 +434,13 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 ) {
     let (columns, values) = job.a.row(i);
     for j in admitted {
-        let (inner, right) = job.b.row(*j as usize);
+        let b = &job.b.pattern;
+        // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
+        let (inner, right) = unsafe {
+            let (from, to) = (*b.offsets.get_unchecked(*j as usize), *b.offsets.get_unchecked(*j as usize + 1));
+            let range = from as usize..to as usize;
+            (b.indices.get_unchecked(range.clone()), job.b.values.get_unchecked(range))
+        };
         let mut sum = None;
         let mut add =
             |k: u32, x: A, y: B| grow_sum::<A, B, S>(&mut sum, x, y, at::<A, B, S>(job.at, i, k as usize, *j as usize));
@@ -410,8 +454,9 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
             }
         } else {
             for (k, y) in inner.iter().zip(right) {
-                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place.
-                let x = unsafe { places.columns.contains(*k).then(|| values[places.value(*k) as usize]) };
+                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
+                let x =
+                    unsafe { places.columns.contains(*k).then(|| *values.get_unchecked(places.value(*k) as usize)) };
                 if let Some(x) = x
                     && add(*k, x, *y)
                 {

@@ -111,7 +111,7 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     }
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
-    let job = Job { operation, a, b: &b, mask, at };
+    let job = Job::new(operation, (a, &b), mask, at, dot);
     let kernel =
         |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, &job, block, to, scratch);
     assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
@@ -161,7 +161,7 @@ pub(super) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     let dot = dots.is_some();
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
-    let job = Job { operation, a, b: &b, mask, at };
+    let job = Job::new(operation, (a, &b), mask, at, dot);
     let one = |(rows, scratch): &mut (Rows<C>, Scratch<C>), block: &Block| {
         rows.clear();
         rows.reserve_rows(operation, block.rows.len())?;

@@ -55,15 +55,15 @@ impl Backend for Cuda {
     type Csr<T: Scalar> = DeviceCsr<T>;
     type Pattern = Arc<DevicePattern>;
 
-    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<DeviceCsr<T>> {
+    fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
-            Body::Cuda(d) => Ok(d.clone()),
+            Body::Cuda(d) => Ok(d),
             Body::Host(_) => Err(misplaced(self.device())),
         }
     }
-    fn pattern(&self, body: &PatternBody) -> Result<Arc<DevicePattern>> {
+    fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
-            PatternBody::Cuda(p) => Ok(p.clone()),
+            PatternBody::Cuda(p) => Ok(p),
             PatternBody::Host(_) => Err(misplaced(self.device())),
         }
     }
@@ -92,8 +92,9 @@ impl Backend for Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<C>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        made(spgemm::mxm(&self.context, (ring.text)(), operand(a), operand(&b), mask, at, options.strategy))
+        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
+        made(spgemm::mxm(&self.context, (ring.text)(), operand(a), operand(b), mask, at, options.strategy))
     }
 
     fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
@@ -106,9 +107,10 @@ impl Backend for Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Option<C>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
+        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
         let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
-        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
+        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(b), mask, at)?;
         match bytes {
             None => Ok(None),
             Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),

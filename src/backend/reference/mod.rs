@@ -72,8 +72,9 @@ impl Backend for Reference {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<HostCsr<C>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        ring.operators.summed(a, &b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
+        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
+        ring.operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
     }
 
     fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
