@@ -44,6 +44,14 @@ macro_rules! host_memory {
                 PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
+        fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {
+            match mask {
+                None => Ok(None),
+                Some(MaskBody::Host(m)) => Ok(Some(m)),
+                #[cfg(feature = "cuda")]
+                Some(MaskBody::Cuda(_)) => Err($crate::backend::misplaced(Self::DEVICE)),
+            }
+        }
         fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {
             Ok(HostCsr::new(Pattern::empty(operation, nrows, ncols)?, Vec::new()))
         }

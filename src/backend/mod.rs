@@ -27,6 +27,23 @@ pub(crate) struct MaskOn<P> {
     pub(crate) complement: bool,
 }
 
+/// A mask, wherever it is.
+#[derive(Clone, Debug)]
+pub(crate) enum MaskBody {
+    Host(MaskOn<Arc<Pattern>>),
+    #[cfg(feature = "cuda")]
+    Cuda(MaskOn<Arc<cuda::DevicePattern>>),
+}
+impl MaskBody {
+    pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
+        match pattern {
+            PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
+            #[cfg(feature = "cuda")]
+            PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
+        }
+    }
+}
+
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Positions {
@@ -52,6 +69,7 @@ pub(crate) trait Backend: Sized {
 
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a Self::Csr<T>>;
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Self::Pattern>;
+    fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Self::Pattern>>>;
     /// Rows without entries.
     fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<Self::Csr<T>>;
     fn upload<T: Scalar>(&self, host: &host::HostCsr<T>) -> Result<Self::Csr<T>>;

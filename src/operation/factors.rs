@@ -2,7 +2,7 @@
 use super::{Core, MaskParts, mask_parts, oriented, shape_of};
 use crate::algebra::Scalar;
 use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
-use crate::backend::{Backend, Body, MaskOn, MxmOptions, Positions, on_backend};
+use crate::backend::{Body, MaskBody, MxmOptions, Positions, on_backend};
 use crate::container::Owned;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ impl<A, B, C> Clone for Factors<A, B, C> {
 pub(super) struct Aligned<A, B> {
     pub(super) a: Store<A>,
     pub(super) b: Store<B>,
-    mask: Option<MaskParts>,
+    mask: Option<MaskBody>,
     at: Positions,
     options: MxmOptions,
 }
@@ -54,7 +54,7 @@ struct Layout {
     a: (Axis, Axis),
     b: (Axis, Axis),
     out: (Axis, Axis),
-    mask: Option<MaskParts>,
+    mask: Option<MaskBody>,
     at: Positions,
     options: MxmOptions,
     /// Whether the flipped kernel is the one.
@@ -86,7 +86,7 @@ fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Optio
     let out = mask_axes(&i, &j);
     let mask = match mask {
         None => None,
-        Some(m) => Some(MaskParts { pattern: m.pattern.on_axes(&out.0, &out.1, operation)?, complement: m.complement }),
+        Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&out.0, &out.1, operation)?.body, m.complement)),
     };
     let a = if flipped && kind == Kind::Mxv { (k.clone(), i.clone()) } else { (i.clone(), k.clone()) };
     let b = if b_lies_swapped { (j.clone(), k.clone()) } else { (k.clone(), j.clone()) };
@@ -155,8 +155,8 @@ impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
         let mask = mask_parts(self.name(), mask, shape, device)?;
         let (o, _, _) = self.aligned(mask.as_ref())?;
         Ok(on_backend!(device, |backend| {
-            let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-            backend.mxm_reduce(ring, fold, a, b, mask.as_ref(), &o.at, &o.options)?
+            let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, backend.mask(o.mask.as_ref())?);
+            backend.mxm_reduce(ring, fold, a, b, mask, &o.at, &o.options)?
         }))
     }
 }
@@ -180,20 +180,13 @@ impl<A: Scalar, B: Scalar, C: Scalar> Core<C> for Factors<A, B, C> {
     }
 }
 
-impl<A, B> Aligned<A, B> {
-    fn mask_on<D: Backend>(&self, backend: &D) -> Result<Option<MaskOn<D::Pattern>>> {
-        let Some(m) = &self.mask else { return Ok(None) };
-        Ok(Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?.clone(), complement: m.complement }))
-    }
-}
-
 pub(super) fn multiplied<A: Scalar, B: Scalar, C: Scalar>(
     o: &Aligned<A, B>,
     ring: &MxmRing<A, B, C>,
 ) -> Result<Body<C>> {
     Ok(on_backend!(o.a.device, |backend| {
-        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxm(ring, a, b, mask.as_ref(), &o.at, &o.options)?)
+        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, backend.mask(o.mask.as_ref())?);
+        Body::from(backend.mxm(ring, a, b, mask, &o.at, &o.options)?)
     }))
 }
 
@@ -204,8 +197,8 @@ pub(super) fn pulled<P, Q, A: Scalar, X: Scalar, C: Scalar>(
     ring: &MxvRing<A, X, C>,
 ) -> Result<Body<C>> {
     Ok(on_backend!(a.device, |backend| {
-        let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, o.mask_on(&backend)?);
-        Body::from(backend.mxv(ring, a, x, mask.as_ref(), &o.at)?)
+        let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, backend.mask(o.mask.as_ref())?);
+        Body::from(backend.mxv(ring, a, x, mask, &o.at)?)
     }))
 }
 
@@ -216,7 +209,7 @@ pub(super) fn pushed<P, Q, X: Scalar, A: Scalar, C: Scalar>(
     ring: &VxmRing<X, A, C>,
 ) -> Result<Body<C>> {
     Ok(on_backend!(a.device, |backend| {
-        let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, o.mask_on(&backend)?);
-        Body::from(backend.vxm(ring, x, a, mask.as_ref(), &o.at)?)
+        let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, backend.mask(o.mask.as_ref())?);
+        Body::from(backend.vxm(ring, x, a, mask, &o.at)?)
     }))
 }

@@ -6,7 +6,7 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
-use crate::backend::{Body, MaskOn, on_backend};
+use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -186,15 +186,13 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         (rows, cols) = (rows.union(&m.pattern.rows, operation)?, cols.union(&m.pattern.cols, operation)?);
     }
     let (c, t) = (c.on_axes(&rows, &cols, operation)?, t.on_axes(&rows, &cols, operation)?);
-    let mask = mask.map(|m| Ok((m.pattern.on_axes(&rows, &cols, operation)?, m.complement))).transpose()?;
+    let mask = match mask {
+        Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, operation)?.body, m.complement)),
+        None => None,
+    };
     let body = on_backend!(c.device, |backend| {
-        let mask = match &mask {
-            Some((p, complement)) => {
-                Some(MaskOn { pattern: backend.pattern(&p.body)?.clone(), complement: *complement })
-            }
-            None => None,
-        };
-        Body::from(backend.write::<C, T, F>(backend.csr(&c.body)?, backend.csr(&t.body)?, mask.as_ref(), replace)?)
+        let (c, t, mask) = (backend.csr(&c.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
+        Body::from(backend.write::<C, T, F>(c, t, mask, replace)?)
     });
     Ok(Store { rows, cols, body, device: c.device })
 }

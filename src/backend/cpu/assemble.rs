@@ -116,6 +116,7 @@ impl<T: Copy> Rows<T> {
         self.ends.clear();
     }
     /// Room for `n` more entries.
+    #[inline(never)]
     pub(super) fn reserve(&mut self, operation: &'static str, n: usize) -> Result<()> {
         memory::reserve(operation, &mut self.indices, n)?;
         memory::reserve(operation, &mut self.values, n)
@@ -167,20 +168,22 @@ struct Made<'a> {
     values: *const u8,
 }
 
-struct Own<'a, T, W> {
+/// A kernel with a thread's scratch.
+type Working<'a, T> = Box<dyn FnMut(&Block, &mut Rows<T>) -> Result<()> + Send + 'a>;
+
+struct Own<'a, T> {
     operation: &'static str,
-    kernel: &'a Kernel<'a, T, W>,
+    kernel: Working<'a, T>,
     slots: Vec<Rows<T>>,
-    scratch: W,
 }
-impl<T: Copy + Send, W: Send> Bench for Own<'_, T, W> {
+impl<T: Copy + Send> Bench for Own<'_, T> {
     fn append(&mut self, block: &Block, slot: usize) -> Result<()> {
         if slot == self.slots.len() {
             self.slots.push(Rows::default());
         }
         let rows = &mut self.slots[slot];
         rows.reserve_rows(self.operation, block.rows.len())?;
-        (self.kernel)(block, rows, &mut self.scratch)
+        (self.kernel)(block, rows)
     }
     fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()> {
         let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
@@ -211,12 +214,25 @@ impl<T: Copy + Send, W: Send> Bench for Own<'_, T, W> {
 /// The compressed rows that the blocks make together; `bound` is the most entries there can be.
 pub(super) fn assemble<T: Copy + Send + Sync, W: Default + Send>(
     operation: &'static str,
-    (nrows, ncols): (usize, usize),
+    shape: (usize, usize),
     bound: u64,
     blocks: &[Block],
     kernel: &Kernel<'_, T, W>,
 ) -> Result<HostCsr<T>> {
-    let own = || Own { operation, kernel, slots: Vec::new(), scratch: W::default() };
+    together(operation, shape, bound, blocks, &|| {
+        let mut scratch = W::default();
+        Box::new(move |block, rows| kernel(block, rows, &mut scratch))
+    })
+}
+
+fn together<'a, T: Copy + Send + Sync>(
+    operation: &'static str,
+    (nrows, ncols): (usize, usize),
+    bound: u64,
+    blocks: &[Block],
+    kernel: &(dyn Fn() -> Working<'a, T> + Sync),
+) -> Result<HostCsr<T>> {
+    let own = || Own { operation, kernel: kernel(), slots: Vec::new() };
     if blocks.len() < 2 || rayon::current_num_threads() < 2 {
         let mut own = own();
         in_order(&mut own, nrows, bound, blocks)?;

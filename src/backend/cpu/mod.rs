@@ -4,7 +4,7 @@
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
 use super::host::{HostCsr, host_memory};
 use super::ring::{Fold, MxmRing, MxvRing, VxmRing};
-use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::device::Device;
 use crate::error::Result;

@@ -51,6 +51,18 @@ impl Shared<u8> {
     pub(super) fn of_bytes<T>(room: &mut [MaybeUninit<T>]) -> Self {
         Self { start: room.as_mut_ptr().cast(), len: size_of_val(room) }
     }
+    /// Bytes that are read only.
+    pub(super) fn read_only(start: *const u8, len: usize) -> Self {
+        Self { start: start.cast_mut(), len }
+    }
+    /// # Safety
+    /// `at` is at most the length.
+    #[inline(always)]
+    pub(super) unsafe fn at(&self, at: usize) -> *mut u8 {
+        debug_assert!(at <= self.len);
+        // SAFETY: this function's contract.
+        unsafe { self.start.add(at) }
+    }
 }
 
 /// Asks for large pages behind large room: first touches by 4 KiB cost as much as a product. Only a wish.

@@ -8,7 +8,7 @@ use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
-use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
+use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -65,6 +65,13 @@ impl Backend for Cuda {
         match body {
             PatternBody::Cuda(p) => Ok(p),
             PatternBody::Host(_) => Err(misplaced(self.device())),
+        }
+    }
+    fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
+        match mask {
+            None => Ok(None),
+            Some(MaskBody::Cuda(m)) => Ok(Some(m)),
+            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {

@@ -1,7 +1,7 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
 use super::ring::{Fold, MxmRing, MxvRing, VxmRing};
-use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
