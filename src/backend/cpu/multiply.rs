@@ -68,10 +68,12 @@ fn id(ids: &Ids, place: usize) -> u64 {
 /// Where a product stands, for those who look.
 #[inline(always)]
 pub(super) fn at<A: Scalar, B: Scalar, S: Semiring<A, B>>(at: &Positions, i: usize, k: usize, j: usize) -> At {
-    match S::Multiply::READS.position {
-        true => At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) },
-        false => At::default(),
-    }
+    if S::Multiply::READS.position { placed(at, i, k, j) } else { At::default() }
+}
+
+#[inline]
+fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
+    At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }
 }
 
 /// Whether a sum that has this value stays as it is.
@@ -442,25 +444,29 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
             (b.indices.get_unchecked(range.clone()), job.b.values.get_unchecked(range))
         };
         let mut sum = None;
-        let mut add =
-            |k: u32, x: A, y: B| grow_sum::<A, B, S>(&mut sum, x, y, at::<A, B, S>(job.at, i, k as usize, *j as usize));
+        let mut add = |k: u32, x: A, y: B| {
+            let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k as usize, *j as usize));
+            let next = match sum {
+                Some(sum) => S::Add::apply(sum, product),
+                None => product,
+            };
+            sum = Some(next);
+            is_final::<S::Out, S::Add>(next)
+        };
         if searches(columns.len(), inner.len()) {
-            let mut from = 0;
-            for (k, x) in columns.iter().zip(values) {
-                from += below(&inner[from..], *k);
-                if inner.get(from) == Some(k) && add(*k, *x, right[from]) {
+            let mut from = (0, 0);
+            while let Some((e, f)) = meeting(columns, inner, &mut from) {
+                if add(columns[e], values[e], right[f]) {
                     break;
                 }
             }
         } else {
             for (k, y) in inner.iter().zip(right) {
                 // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
-                let x =
-                    unsafe { places.columns.contains(*k).then(|| *values.get_unchecked(places.value(*k) as usize)) };
-                if let Some(x) = x
-                    && add(*k, x, *y)
-                {
-                    break;
+                unsafe {
+                    if places.columns.contains(*k) && add(*k, *values.get_unchecked(places.value(*k) as usize), *y) {
+                        break;
+                    }
                 }
             }
         }
@@ -471,13 +477,16 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// One more product; whether the sum is final.
-#[inline(always)]
-fn grow_sum<A: Scalar, B: Scalar, S: Semiring<A, B>>(sum: &mut Option<S::Out>, x: A, y: B, at: At) -> bool {
-    let product = S::Multiply::multiply(x, y, at);
-    let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
-    *sum = Some(next);
-    is_final::<S::Out, S::Add>(next)
+/// The next column that both have, where it stands in either: the short list's are searched in the long one.
+fn meeting(short: &[u32], long: &[u32], from: &mut (usize, usize)) -> Option<(usize, usize)> {
+    while let Some(k) = short.get(from.0) {
+        from.1 += below(&long[from.1..], *k);
+        from.0 += 1;
+        if long.get(from.1) == Some(k) {
+            return Some((from.0 - 1, from.1));
+        }
+    }
+    None
 }
 
 /// What one thread needs for rows of a pattern.
