@@ -5,9 +5,14 @@ use crate::error::Result;
 use crate::memory;
 use std::any::TypeId;
 
-/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
-pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
-    let (t, m) = (TypeId::of::<T>(), TypeId::of::<M>());
+/// What a sum can start from so that adding to it leaves x to the bit.
+enum Neutral {
+    Identity,
+    Float(f64),
+}
+
+/// The neutral element by scalar and monoid, and whether sums may be grouped at will to the bit.
+fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
     let whole = [
         TypeId::of::<bool>(),
         TypeId::of::<u8>(),
@@ -30,27 +35,38 @@ pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
         TypeId::of::<Lxnor>(),
     ];
     if whole.contains(&t) && built_in.contains(&m) {
-        return Some((M::identity(), true));
+        return Some((Neutral::Identity, true));
     }
     if t != TypeId::of::<f32>() && t != TypeId::of::<f64>() {
         return None;
     }
     // Only −0 + x is x for both zeros, only NaN leaves NaN to a minimum that omits it.
-    let (value, free) = if m == TypeId::of::<Plus>() {
-        (-0.0, false)
+    if m == TypeId::of::<Plus>() {
+        Some((Neutral::Float(-0.0), false))
     } else if m == TypeId::of::<Min>() || m == TypeId::of::<Max>() {
-        (f64::NAN, true)
+        Some((Neutral::Float(f64::NAN), true))
     } else {
-        return None;
-    };
+        None
+    }
+}
+
+/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
+pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
+    let (neutral, free) = known(TypeId::of::<T>(), TypeId::of::<M>())?;
     let mut e = M::identity();
-    // SAFETY: T is f32 or f64 as asked above: its bytes, no padding, every pattern of bits is one.
-    let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
-    match size_of::<T>() {
+    if let Neutral::Float(value) = neutral {
+        // SAFETY: T is f32 or f64 as the type said: its bytes, no padding, every pattern of bits is one.
+        let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
+        put(value, bytes);
+    }
+    Some((e, free))
+}
+
+fn put(value: f64, bytes: &mut [u8]) {
+    match bytes.len() {
         4 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
         _ => bytes.copy_from_slice(&value.to_ne_bytes()),
     }
-    Some((e, free))
 }
 
 /// Columns `first..first + len` of one row. All flags are 0 and all sums neutral between rows.

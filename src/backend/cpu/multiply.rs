@@ -1,6 +1,6 @@
 //! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
-use super::accumulator::{Columns, Scratch};
-use super::analysis::{OnMask, Survey, ask, searches};
+use super::accumulator::{Columns, Dense, Scratch, Table};
+use super::analysis::{OnMask, Soon, Survey, ask, searches};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
 use crate::algebra::*;
@@ -15,10 +15,49 @@ use std::mem::MaybeUninit;
 #[derive(Debug)]
 pub(super) struct Job<'a, A, B> {
     pub(super) operation: &'static str,
-    pub(super) a: &'a HostCsr<A>,
-    pub(super) b: &'a HostCsr<B>,
+    a: &'a HostCsr<A>,
+    b: &'a HostCsr<B>,
     pub(super) mask: OnMask<'a>,
-    pub(super) at: &'a Positions,
+    at: &'a Positions,
+}
+impl<'a, A: Copy, B> Job<'a, A, B> {
+    /// The columns of A are the rows of B, or with `dot` its columns.
+    pub(super) fn new(
+        operation: &'static str,
+        (a, b): (&'a HostCsr<A>, &'a HostCsr<B>),
+        mask: OnMask<'a>,
+        at: &'a Positions,
+        dot: bool,
+    ) -> Self {
+        check((&a.pattern, a.values.len()), (&b.pattern, b.values.len()), dot);
+        Self { operation, a, b, mask, at }
+    }
+    /// Entry e of A, and the entries of B that it meets in a block.
+    #[inline(always)]
+    fn run(&self, block: &Block, i: usize, e: usize) -> Run<'_, A, B> {
+        let (a, b) = (&self.a.pattern, &self.b.pattern);
+        debug_assert!(self.a.pattern.range(i).contains(&e));
+        // SAFETY: e is an entry of A; its column is a row of B, whose range lies within both of B's arrays: by the
+        // patterns' promise and the lengths that `new` asserted.
+        unsafe {
+            let (k, x) = (*a.indices.get_unchecked(e) as usize, *self.a.values.get_unchecked(e));
+            let (from, to) = (*b.offsets.get_unchecked(k), *b.offsets.get_unchecked(k + 1));
+            let mut range = from as usize..to as usize;
+            if !block.whole {
+                range = block.narrow(b, range);
+            }
+            let (columns, values) = (b.indices.get_unchecked(range.clone()), self.b.values.get_unchecked(range));
+            Run { x, i, k, columns, values, at: self.at }
+        }
+    }
+}
+
+/// What loops rely on without asking again.
+fn check(a: (&Pattern, usize), b: (&Pattern, usize), dot: bool) {
+    for (p, values) in [a, b] {
+        assert!(p.offsets.len() == p.nrows + 1 && p.indices.len() == values);
+    }
+    assert!(a.0.ncols <= if dot { b.0.ncols } else { b.0.nrows });
 }
 
 #[inline(always)]
@@ -45,40 +84,83 @@ pub(super) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
     }
 }
 
+/// The loops over the products of one row, compiled for one semiring.
+#[derive(Debug)]
+pub(super) struct Loops<A, B, C> {
+    neutral: fn() -> Option<(C, bool)>,
+    dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
+    gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
+    close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
+    hash: fn(&Job<A, B>, &Block, usize, &mut Table<C>),
+    multiples: fn(&Run<A, B>, &mut [MaybeUninit<C>]),
+    add_multiples: unsafe fn(&Run<A, B>, &mut [MaybeUninit<C>]),
+}
+impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
+    pub(super) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
+        Loops {
+            neutral: neutral::<C, S::Add>,
+            dense: dense::<A, B, S, false>,
+            gated: dense::<A, B, S, true>,
+            close: close::<A, B, S>,
+            hash: hash::<A, B, S>,
+            multiples: multiples::<A, B, S>,
+            add_multiples: add_multiples::<A, B, S>,
+        }
+    }
+}
+
+/// One entry of A and some of those of B that it meets.
+pub(super) struct Run<'a, A, B> {
+    x: A,
+    i: usize,
+    k: usize,
+    columns: &'a [u32],
+    values: &'a [B],
+    at: &'a Positions,
+}
+
+impl<A: Scalar, B: Scalar> Run<'_, A, B> {
+    /// x ⊗ y of column j.
+    #[inline(always)]
+    fn product<S: Semiring<A, B>>(&self, y: B, j: u32) -> S::Out {
+        S::Multiply::multiply(self.x, y, at::<A, B, S>(self.at, self.i, self.k, j as usize))
+    }
+}
+
 /// Rows of B scattered into an accumulator per row of A, in the order of k.
-pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
-    let (a, b) = (&job.a.pattern, &job.b.pattern);
-    let start = neutral::<S::Out, S::Add>();
+    let (a, b, values) = (&job.a.pattern, &job.b.pattern, Soon::of(&job.b.values));
+    let start = (loops.neutral)();
     for i in block.rows.clone() {
         if let Some(m) = job.mask.filter(|m| !m.complement) {
             let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
-            let products = if admitted.is_empty() { 0 } else { Survey::count(a, i, b, &job.b.values) };
+            let products = if admitted.is_empty() { 0 } else { Survey::count(a, i, b, values) };
             if products == 0 {
                 rows.end_row();
                 continue;
             }
             if admitted.len() / 4 <= products {
-                listed::<A, B, S>(job, block, i, admitted, rows, scratch)?;
+                listed(loops, job, block, i, admitted, rows, scratch)?;
                 rows.end_row();
                 continue;
             }
         }
-        let single = job.mask.is_none() && a.range(i).len() == 1;
-        if single {
-            alone::<A, B, S>(job, block, i, rows)?;
+        if job.mask.is_none() && a.range(i).len() == 1 {
+            alone(loops, job, block, i, values, rows)?;
             rows.end_row();
             continue;
         }
-        let survey = Survey::of(a, i, b, &job.b.values, block);
+        let survey = Survey::of(a, i, b, values, block);
         if survey.products > 0 {
             if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
-                hash::<A, B, S>(job, block, i, scratch);
+                (loops.hash)(job, block, i, &mut scratch.table);
                 let start = rows.indices.len();
                 scratch.table.drain(job.operation, rows)?;
                 if let Some(m) = job.mask {
@@ -89,7 +171,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                 scratch.dense.span = survey.span;
                 match job.mask {
                     None if survey.banded => {
-                        window::<A, B, S>(job, block, i, scratch);
+                        window(loops, job, block, i, &mut scratch.dense);
                         // SAFETY: a banded row has a sum in every column of its span.
                         unsafe { scratch.dense.drain_window(job.operation, rows)? };
                         rows.end_row();
@@ -99,20 +181,20 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                         && survey.is_close() =>
                     {
                         scratch.flat.grow(job.operation, survey.width(), start)?;
-                        close::<A, B, S>(job, block, i, survey.span.0, &mut scratch.flat);
+                        (loops.close)(job, block, i, survey.span.0, &mut scratch.flat);
                         let columns = (survey.span.0, survey.width());
                         scratch.flat.drain(job.operation, columns, survey.most(), start, rows)?;
                         rows.end_row();
                         continue;
                     }
                     None => {
-                        dense::<A, B, S, false>(job, block, i, scratch, false);
+                        (loops.dense)(job, block, i, scratch, false);
                     }
                     Some(m) => {
                         scratch.gate.grow(job.operation, b.ncols)?;
                         let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
                         admitted.iter().for_each(|j| scratch.gate.set(*j));
-                        dense::<A, B, S, true>(job, block, i, scratch, !m.complement);
+                        (loops.gated)(job, block, i, scratch, !m.complement);
                         admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
                     }
                 }
@@ -129,47 +211,65 @@ pub(super) fn admits_none(mask: OnMask, i: usize) -> bool {
 }
 
 /// A row of A with one entry: a row of B times that.
-#[inline(always)]
-fn alone<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+fn alone<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
-    rows: &mut Rows<S::Out>,
+    soon: Soon,
+    rows: &mut Rows<C>,
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     for e in a.range(i) {
-        ask(a, e, b, &job.b.values);
-        let (k, x) = (a.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let columns = &b.indices[range.clone()];
-        rows.reserve(job.operation, columns.len())?;
-        rows.indices.extend_from_slice(columns);
-        let product = |(j, y): (&u32, &B)| S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
-        rows.values.extend(columns.iter().zip(&job.b.values[range]).map(product));
+        ask(a, e, b, soon);
+        let run = job.run(block, i, e);
+        let n = run.columns.len();
+        rows.reserve(job.operation, n)?;
+        rows.indices.extend_from_slice(run.columns);
+        let room = &mut rows.values.spare_capacity_mut()[..n];
+        (loops.multiples)(&run, room);
+        // SAFETY: as many values as columns were reserved and have just been written.
+        unsafe { rows.values.set_len(rows.values.len() + n) };
     }
     Ok(())
 }
 
+/// z = x ⊗ y along a run.
+fn multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
+    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
+        *z = MaybeUninit::new(run.product::<S>(*y, *j));
+    }
+}
+
+/// z = z ⊕ x ⊗ y along a run.
+/// # Safety
+/// Every z has a value.
+unsafe fn add_multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
+    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
+        // SAFETY: the contract.
+        *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, run.product::<S>(*y, *j)));
+    }
+}
+
 /// A row of which the mask admits few columns, given ascending.
-#[inline(always)]
-fn listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+fn listed<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
     admitted: &[u32],
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
     scratch.gate.grow(job.operation, job.b.pattern.ncols)?;
     scratch.dense.grow(job.operation, job.b.pattern.ncols)?;
     admitted.iter().for_each(|j| scratch.gate.set(*j));
-    let met = dense::<A, B, S, true>(job, block, i, scratch, true);
+    let met = (loops.gated)(job, block, i, scratch, true);
     admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
 }
 
 /// Whether there was a product.
-#[inline(always)]
 fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     job: &Job<A, B>,
     block: &Block,
@@ -177,15 +277,14 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     scratch: &mut Scratch<S::Out>,
     admitted: bool,
 ) -> bool {
-    let (b, mut met) = (&job.b.pattern, false);
+    let mut met = false;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
             if GATED && scratch.gate.get(*j) != admitted {
                 continue;
             }
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+            let product = run.product::<S>(*y, *j);
             // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
             unsafe { scratch.dense.add(*j, product, S::Add::apply) };
             met = true;
@@ -195,7 +294,6 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
 }
 
 /// Products that lie close together, from the column `first` on.
-#[inline(always)]
 fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     job: &Job<A, B>,
     block: &Block,
@@ -203,70 +301,60 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     first: u32,
     flat: &mut Flat<S::Out>,
 ) {
-    let b = &job.b.pattern;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
             // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
             unsafe { flat.add((*j - first) as usize, product, S::Add::apply) };
         }
     }
 }
 
-/// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
-#[inline(always)]
-fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+/// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of its loops.
+fn window<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
-    scratch: &mut Scratch<S::Out>,
+    sums: &mut Dense<C>,
 ) {
-    let b = &job.b.pattern;
     // Columns that have a sum.
     let mut summed = 0..0u32;
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let Some(first) = b.indices[range.clone()].first().copied() else { continue };
-        let last = first + range.len() as u32;
-        let product = |j: u32, y: B| S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j as usize));
-        let values = &job.b.values[range];
+        let Run { x, k, columns, values, .. } = job.run(block, i, e);
+        let Some(first) = columns.first().copied() else { continue };
+        let last = first + columns.len() as u32;
         // New columns before and after the overlap with those that have a sum, none where nothing has one yet.
         let (from, to) = match summed.is_empty() {
             true => (last, last),
             false => (summed.start.clamp(first, last), summed.end.clamp(first, last)),
         };
-        let (before, rest) = values.split_at((from - first) as usize);
-        let (within, after) = rest.split_at((to - from) as usize);
-        for (start, new) in [(first, before), (to, after)] {
-            for ((z, y), j) in scratch.dense.window(start, new.len()).iter_mut().zip(new).zip(start..) {
-                *z = MaybeUninit::new(product(j, *y));
-            }
+        let run = |from: u32, to: u32| {
+            let part = (from - first) as usize..(to - first) as usize;
+            Run { x, i, k, columns: &columns[part.clone()], values: &values[part], at: job.at }
+        };
+        if first < from {
+            (loops.multiples)(&run(first, from), sums.window(first, (from - first) as usize));
         }
-        for ((z, y), j) in scratch.dense.window(from, within.len()).iter_mut().zip(within).zip(from..) {
+        if to < last {
+            (loops.multiples)(&run(to, last), sums.window(to, (last - to) as usize));
+        }
+        if from < to {
             // SAFETY: columns of `summed` were written by an earlier run.
-            *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, product(j, *y)));
+            unsafe { (loops.add_multiples)(&run(from, to), sums.window(from, (to - from) as usize)) };
         }
         summed = if summed.is_empty() { first..last } else { summed.start.min(first)..summed.end.max(last) };
     }
 }
 
-#[inline(always)]
-fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    block: &Block,
-    i: usize,
-    scratch: &mut Scratch<S::Out>,
-) {
-    let b = &job.b.pattern;
+fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<S::Out>) {
     for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
-            scratch.table.add(*j, product, S::Add::apply);
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
+            // SAFETY: the table was grown for as many columns as there are products.
+            unsafe { table.add(*j, product, S::Add::apply) };
         }
     }
 }
@@ -297,18 +385,24 @@ pub(super) fn below(columns: &[u32], column: u32) -> usize {
     from + columns[from..to].partition_point(|c| *c < column)
 }
 
+/// The dot products of one row, compiled for one semiring: row i of A, the columns that the mask admits, where each inner
+/// index stands in row i. Room for all of them is there.
+pub(super) type DotLoop<A, B, C> = unsafe fn(&Job<A, B>, usize, &[u32], &Dense<u32>, &mut Rows<C>);
+
 /// A dot product of a row of A and a row of Bᵀ for each entry of the mask.
-pub(super) fn dot_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+pub(super) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
+    dots: DotLoop<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
-    let (a, bt) = (&job.a.pattern, &job.b.pattern);
+    let a = &job.a.pattern;
+    assert!(job.b.pattern.ncols == a.ncols && job.mask.is_none_or(|m| m.pattern.ncols <= job.b.pattern.nrows));
     for i in block.rows.clone() {
         let Some(mask) = job.mask else { continue };
         let admitted = &mask.pattern.indices[block.range(&mask.pattern, i)];
-        let (columns, values) = job.a.row(i);
+        let columns = a.row(i);
         if let (Some(first), Some(last), false) = (columns.first(), columns.last(), admitted.is_empty()) {
             let places = &mut scratch.places;
             places.grow(job.operation, a.ncols)?;
@@ -318,46 +412,63 @@ pub(super) fn dot_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                 unsafe { places.add(*k, e as u32, |_, e| e) };
             }
             rows.reserve(job.operation, admitted.len())?;
-            for j in admitted {
-                let (inner, right) = job.b.row(*j as usize);
-                let mut sum = None;
-                if searches(columns.len(), inner.len()) {
-                    let mut from = 0;
-                    for (k, x) in columns.iter().zip(values) {
-                        from += below(&inner[from..], *k);
-                        if inner.get(from) == Some(k)
-                            && grow_sum::<A, B, S>(
-                                &mut sum,
-                                *x,
-                                right[from],
-                                at::<A, B, S>(job.at, i, *k as usize, *j as usize),
-                            )
-                        {
-                            break;
-                        }
-                    }
-                } else {
-                    for (k, y) in inner.iter().zip(right) {
-                        // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place.
-                        let x = unsafe { places.columns.contains(*k).then(|| values[places.value(*k) as usize]) };
-                        if let Some(x) = x
-                            && grow_sum::<A, B, S>(&mut sum, x, *y, at::<A, B, S>(job.at, i, *k as usize, *j as usize))
-                        {
-                            break;
-                        }
-                    }
-                }
-                if let Some(sum) = sum {
-                    // SAFETY: room for every admitted entry was reserved.
-                    unsafe { rows.push_unchecked(*j, sum) };
-                }
-            }
+            // SAFETY: room for every admitted entry was reserved; every inner index of row i has its place.
+            unsafe { dots(job, i, admitted, places, rows) };
             places.forget();
         }
         rows.end_row();
     }
-    debug_assert!(bt.ncols == a.ncols);
     Ok(())
+}
+
+/// A [`DotLoop`].
+/// # Safety
+/// `places` holds the columns of row i of A and knows all columns below A's ncols; `admitted` are rows of Bᵀ, and `rows`
+/// has room for as many.
+pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    i: usize,
+    admitted: &[u32],
+    places: &Dense<u32>,
+    rows: &mut Rows<S::Out>,
+) {
+    let (columns, values) = job.a.row(i);
+    for j in admitted {
+        let b = &job.b.pattern;
+        // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
+        let (inner, right) = unsafe {
+            let (from, to) = (*b.offsets.get_unchecked(*j as usize), *b.offsets.get_unchecked(*j as usize + 1));
+            let range = from as usize..to as usize;
+            (b.indices.get_unchecked(range.clone()), job.b.values.get_unchecked(range))
+        };
+        let mut sum = None;
+        let mut add =
+            |k: u32, x: A, y: B| grow_sum::<A, B, S>(&mut sum, x, y, at::<A, B, S>(job.at, i, k as usize, *j as usize));
+        if searches(columns.len(), inner.len()) {
+            let mut from = 0;
+            for (k, x) in columns.iter().zip(values) {
+                from += below(&inner[from..], *k);
+                if inner.get(from) == Some(k) && add(*k, *x, right[from]) {
+                    break;
+                }
+            }
+        } else {
+            for (k, y) in inner.iter().zip(right) {
+                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
+                let x =
+                    unsafe { places.columns.contains(*k).then(|| *values.get_unchecked(places.value(*k) as usize)) };
+                if let Some(x) = x
+                    && add(*k, x, *y)
+                {
+                    break;
+                }
+            }
+        }
+        if let Some(sum) = sum {
+            // SAFETY: the contract.
+            unsafe { rows.push_unchecked(*j, sum) };
+        }
+    }
 }
 
 /// One more product; whether the sum is final.
@@ -381,7 +492,7 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of::<()>(a, i, b, &[], block)) };
+        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
             rows.reserve(operation, survey.most())?;

@@ -4,9 +4,11 @@ use super::product::{self, Operand};
 use super::spgemm;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
-use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
+use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
+use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -47,35 +49,29 @@ fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
-fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
-    let terminal = match M::terminal() {
-        Terminal::Never => Terminal::Never,
-        Terminal::Always => Terminal::Always,
-        Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
-    };
-    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT).monoid(
-        M::identity().cuda_literal(),
-        terminal,
-        M::ATOMIC,
-    )
-}
-
 type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
     type Csr<T: Scalar> = DeviceCsr<T>;
     type Pattern = Arc<DevicePattern>;
 
-    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<DeviceCsr<T>> {
+    fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
-            Body::Cuda(d) => Ok(d.clone()),
+            Body::Cuda(d) => Ok(d),
             Body::Host(_) => Err(misplaced(self.device())),
         }
     }
-    fn pattern(&self, body: &PatternBody) -> Result<Arc<DevicePattern>> {
+    fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
-            PatternBody::Cuda(p) => Ok(p.clone()),
+            PatternBody::Cuda(p) => Ok(p),
             PatternBody::Host(_) => Err(misplaced(self.device())),
+        }
+    }
+    fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
+        match mask {
+            None => Ok(None),
+            Some(MaskBody::Cuda(m)) => Ok(Some(m)),
+            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {
@@ -94,59 +90,60 @@ impl Backend for Cuda {
         a.download().map(Arc::new)
     }
 
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
         &self,
+        ring: &MxmRing<A, B, C>,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let text = semiring_text::<A, B, S>();
-        let (pattern, values) = spgemm::mxm(&self.context, text, operand(a), operand(&b), mask, at, options.strategy)?;
-        Ok(DeviceCsr::new(pattern, values))
+    ) -> Result<DeviceCsr<C>> {
+        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
+        made(spgemm::mxm(&self.context, (ring.text)(), operand(a), operand(b), mask, at, options.strategy))
     }
 
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
         &self,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<Option<S::Out>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let (text, reduce) = (semiring_text::<A, B, S>(), monoid_text::<S::Out, R>("reduce"));
-        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
+    ) -> Result<Option<C>> {
+        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
+        let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
+        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(b), mask, at)?;
         match bytes {
             None => Ok(None),
             Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
         }
     }
 
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
         &self,
+        ring: &MxvRing<A, X, C>,
         a: &DeviceCsr<A>,
         x: &DeviceCsr<X>,
         mask: Option<&Mask>,
         at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<A, X, S>();
-        let (pattern, values) = product::mxv(&self.context, text, operand(a), operand(x), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
+    ) -> Result<DeviceCsr<C>> {
+        made(product::mxv(&self.context, (ring.text)(), operand(a), operand(x), mask, at))
     }
 
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
         &self,
+        ring: &VxmRing<X, A, C>,
         x: &DeviceCsr<X>,
         a: &DeviceCsr<A>,
         mask: Option<&Mask>,
         at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<X, A, S>();
-        let (pattern, values) = product::vxm(&self.context, text, operand(x), operand(a), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
+    ) -> Result<DeviceCsr<C>> {
+        made(product::vxm(&self.context, (ring.text)(), operand(x), operand(a), mask, at))
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
