@@ -32,6 +32,9 @@ struct Options {
     /// For operands of 2³² entries and more
     #[arg(long)]
     wide: bool,
+    /// For products whose rows are all short
+    #[arg(long)]
+    whole: bool,
     /// Print the source too
     #[arg(long)]
     source: bool,
@@ -45,6 +48,9 @@ enum Strategies {
     Analyze,
     Symbolic,
     Hash,
+    HashTable,
+    Thread,
+    ThreadCount,
     Esc,
     Window,
     Block,
@@ -58,6 +64,9 @@ impl Strategies {
             Self::Analyze => Template::SpgemmAnalyze,
             Self::Symbolic => Template::SpgemmSymbolic,
             Self::Hash => Template::SpgemmNumeric,
+            Self::HashTable => Template::SpgemmHash,
+            Self::Thread => Template::SpgemmThread,
+            Self::ThreadCount => Template::SpgemmThreadCount,
             Self::Esc => Template::SpgemmEsc,
             Self::Window => Template::SpgemmWindow,
             Self::Block => Template::SpgemmBlock,
@@ -119,6 +128,17 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     }
     if let Some(width) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "width")) {
         spec = spec.number("width", width);
+    }
+    if let Some(slots) = options.width.filter(|_| template.numbers().iter().any(|n| n.0 == "slots")) {
+        spec = spec.number("slots", slots);
+    }
+    if let Some((block, _)) = spec.thread_launch(options.width.unwrap_or(32) as u32, 56 << 10)
+        && template.numbers().iter().any(|n| n.0 == "block")
+    {
+        spec = spec.number("block", block as u64);
+    }
+    if template.flags().contains(&"whole") {
+        spec = spec.flag("whole", options.whole);
     }
     let source = spec.source()?;
     if options.source {

@@ -55,6 +55,17 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 64];
+    /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
+    SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
+        numbers ["width" = 32, "block" = 128];
+    /// Sparse product, rows of at most `width` products, a thread a row. `whole`: all rows of A, straight to
+    /// their places in C. `wide`: 2^26 columns or more.
+    SpgemmThread = "spgemm_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "wide"],
+        numbers ["width" = 32, "block" = 128];
+    /// Sparse product, all rows of few columns: how many a sample has.
+    SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
+    /// Sparse product, all rows of few columns: a hash table of so many slots a warp.
+    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 256];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -63,7 +74,7 @@ templates! {
     SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
@@ -103,6 +114,7 @@ kernels! {
     "portable.cuh"
     "thread/search.cuh"
     "thread/rank.cuh"
+    "thread/sort.cuh"
     "warp/scan.cuh"
     "warp/shuffle.cuh"
     "warp/sort.cuh"
@@ -112,6 +124,7 @@ kernels! {
     "block/sort.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
+    "device/look_back.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
@@ -133,8 +146,9 @@ parts! {
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
+    "part/spgemm_hash.cuh"
     "part/spgemm_sums.cuh"
-    "part/spgemm_tiny.cuh"
+    "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"
 }
 

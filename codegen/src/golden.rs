@@ -166,6 +166,8 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
         }
         for template in [
             Template::SpgemmSymbolic,
+            Template::SpgemmThreadCount,
+            Template::SpgemmHashCount,
             Template::SpgemmEscCount,
             Template::SpgemmWindowCount,
             Template::SpgemmBlockCount,
@@ -188,6 +190,25 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone())).number("width", width);
                 let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true)));
+            }
+            let whole = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone()).flag("whole", true);
+            if whole.sums_anywhere() {
+                all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
+            }
+            for slots in [128, 512] {
+                let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
+                let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
+            }
+            for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true), (64, true, false)] {
+                if width == 64 && s.c.size > 8 {
+                    continue;
+                }
+                let spec = with_mask(Spec::new(Template::SpgemmThread, architecture).semiring(s.clone()));
+                let spec = spec.flag("narrow", !wide).flag("whole", whole).flag("wide", wide).number("width", width);
+                let Some((block, _)) = spec.thread_launch(width as u32, 64 << 10) else { continue };
+                let label = format!("spgemm_thread{width}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.number("block", block as u64)));
             }
             for same in [false, true] {
                 let spec =

@@ -96,6 +96,38 @@ impl Spec {
         (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + self.warp_products()))
     }
 
+    /// Block and dynamic shared bytes of the kernels that give each thread a row of at most `width` products, with this
+    /// semiring's terms or, without one, to count: as many warps as `room` bytes hold, four at most; `None` if it holds none.
+    #[must_use]
+    pub fn thread_launch(&self, width: u32, room: u32) -> Option<(u32, u32)> {
+        let warp = self.thread_bytes(width);
+        let warps = (room / warp).min(4);
+        (warps > 0).then(|| (32 * warps, warps * warp))
+    }
+    fn thread_bytes(&self, width: u32) -> u32 {
+        let wide = self.flags.iter().any(|f| f.0 == "wide" && f.1);
+        let terms = match &self.semiring {
+            Some(s) if !s.kind().1 => {
+                rounded((width * 32).saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30))
+            }
+            _ => 0,
+        };
+        width * 32 * if wide { 8 } else { 4 } + terms
+    }
+
+    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` a warp.
+    #[must_use]
+    pub fn hash_bytes(&self, slots: u32) -> u32 {
+        let sums = match &self.semiring {
+            Some(s) if !s.kind().1 => {
+                let state = if s.kind().0 { 0 } else { rounded(slots.div_ceil(32) * 4) };
+                rounded(slots.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30)) + state
+            }
+            _ => 0,
+        };
+        slots * 4 + sums + self.warp_products()
+    }
+
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
     /// without one, to count.
     #[must_use]
@@ -142,7 +174,11 @@ impl Spec {
         let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
         let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(width, threads, sums);
-        let warps = format!("constexpr u32 esc = {esc}, window = {window}, block = {block};\n");
+        let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
+        let hash = self.hash_bytes(number("slots"));
+        let warps = format!(
+            "constexpr u32 esc = {esc}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
+        );
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }

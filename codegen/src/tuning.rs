@@ -37,8 +37,20 @@ tuning! {
     analyze_long,
     /// Threads of a block of the binning kernels, one a row.
     bin_block,
-    /// Threads of a block of the kernels for rows of at most 32 products.
-    tiny_block,
+    /// Threads of a block of the kernel that copies rows.
+    copy_block,
+    /// Most shared bytes of a block whose threads have a row each.
+    thread_bytes,
+    /// Threads of a block whose warps have a hash table each.
+    hash_block,
+    /// Rows of more products than this are not for one warp's hash table.
+    hash_products,
+    /// Only of so many rows a thread each fills the device.
+    thread_rows,
+    /// Products of at most so many rows and block_columns columns are not analysed: a block a row.
+    small_rows,
+    /// … unless none has more products than this, which a warp does better.
+    small_products,
     /// Threads of a block whose warps sort a row each.
     esc_block,
     /// Rows of more products are not sorted.
@@ -138,7 +150,13 @@ pub const SM_75: Tuning = Tuning {
     analyze_lanes: 8,
     analyze_long: 512,
     bin_block: 256,
-    tiny_block: 256,
+    copy_block: 256,
+    thread_bytes: 65536,
+    hash_block: 128,
+    hash_products: 65536,
+    thread_rows: 65536,
+    small_rows: 20480,
+    small_products: 2048,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -200,7 +218,13 @@ pub const SM_90: Tuning = Tuning {
     analyze_lanes: 8,
     analyze_long: 512,
     bin_block: 256,
-    tiny_block: 256,
+    copy_block: 256,
+    thread_bytes: 57344,
+    hash_block: 128,
+    hash_products: 65536,
+    thread_rows: 65536,
+    small_rows: 20480,
+    small_products: 2048,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,

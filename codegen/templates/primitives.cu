@@ -6,24 +6,12 @@
 namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_sums_u32(const u32* values, u64 n, u64* tile_sums) {
-  scan_tile_sums(values, n, tile_sums);
+scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  scan_exclusive(values, n, state, total, largest, out);
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_sums_u64(const u64* values, u64 n, u64* tile_sums) {
-  scan_tile_sums(values, n, tile_sums);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_spine_u64(u64* tile_sums, u64 tiles, u64* total) {
-  scan_spine(tile_sums, tiles, total);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_apply_u32(const u32* values, u64 n, const u64* tile_sums, u64* out) {
-  scan_tiles(values, n, tile_sums, out);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_apply_u64(const u64* values, u64 n, const u64* tile_sums, u64* out) {
-  scan_tiles(values, n, tile_sums, out);
+scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  scan_exclusive(values, n, state, total, largest, out);
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -8,11 +8,11 @@
 
 namespace oplus {
 
-// products[i] = number of products of row i; first[i], last[i] = its smallest and largest column (first > last: none).
+// products[i] = number of products of row i; for rows of more than `thread`, first[i], last[i] = their smallest and largest column.
 // control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
 // ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by the whole block.
 extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
-spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
+spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows, u32 thread,
                u64* control, u32* products, u32* first, u32* last) {
   constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block;
   __shared__ u32 long_rows[block / lanes];
@@ -41,14 +41,19 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
   u32 low = 0xffffffffu, high = 0;
   for (u64 e = begin + lane; e < end; e += lanes) {
     const u32 k = a_indices[e];
-    const u64 from = b_offsets[k], to = b_offsets[k + 1];
-    if (from < to) {
-      sum += to - from;
-      low = min(low, b_indices[from]);
-      high = max(high, b_indices[to - 1]);
-    }
+    sum += b_offsets[k + 1] - b_offsets[k];
   }
   sum = warp_sum<lanes>(sum);
+  if (sum > thread) {
+    for (u64 e = begin + lane; e < end; e += lanes) {
+      const u32 k = a_indices[e];
+      const u64 from = b_offsets[k], to = b_offsets[k + 1];
+      if (from < to) {
+        low = min(low, b_indices[from]);
+        high = max(high, b_indices[to - 1]);
+      }
+    }
+  }
   low = warp_min<lanes>(low);
   high = warp_max<lanes>(high);
   if (row < rows && lane == 0 && !is_long) {
@@ -114,7 +119,8 @@ struct Choice {
 
 // Which rows are done without a table. See Limits on the host.
 struct Limits {
-  u32 esc;     // sorted: at most so many products; at least 32, a power of two
+  u32 thread;  // a thread's: at most so many products; 0, 16, 32 or 64
+  u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 block;   // 0: no row gets a block and bits over its columns
 };
@@ -129,13 +135,13 @@ __device__ inline u32 warp_limit(u64 total) {
 __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, u64 total, Limits limits) {
   if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
   if (flag::reduce) return class_count;
-  if (work <= 32) return work <= 8 ? class_tiny8 : work <= 16 ? class_tiny16 : class_tiny32;
+  if (work <= limits.thread) return class_thread + (work > 32 ? 2 : work > 16 ? 1 : 0);
   const u64 span = u64(last) - first + 1;
   if (span <= limits.window && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   if (work <= limits.esc) {
-    const u32 bits = 32 - __clz(work - 1);
+    const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
@@ -150,7 +156,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
 }
 
 // Whether the class's rows are made in one pass where there is room for it.
-__device__ inline bool is_staged(u32 kind) { return kind >= class_tiny8 && kind < class_block; }
+__device__ inline bool is_staged(u32 kind) { return kind >= class_thread && kind < class_block; }
 
 // Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
 // that would take it several times over.
@@ -187,11 +193,10 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
 
 // The class of a row of C in the numeric phase: where its sums fit. value_bytes: shared memory a sum takes.
 __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32 kind, u64 entries, const u64* a_offsets,
-                                     u64 total, u32 value_bytes, Limits limits, u32 staged) {
+                                     u64 total, u32 value_bytes, Limits limits) {
   if (entries == 0 || kind == kind_parts) return {class_empty, 1};
   const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
-  if (staged && is_staged(small)) return {class_empty, 1};
-  if (small != class_count) return {small, 1};
+  if (small != class_count) return {class_empty, 1};  // no table's: its list stays as it is
   if (kind > 4) return {class_table + 4, 1};
   u32 t = kind;
   if (t == 0 && entries * value_bytes > tuning::table0_bytes) t = 1;
@@ -232,11 +237,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last, u32 esc, u32 window, u32 block) {
+                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {esc, window, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
 }
@@ -245,15 +250,19 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // (the same): zeroed, but for the counts of rows of the copy class.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
                   u32* row_kinds, u64* row_room) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {esc, window, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
-    if (row_room) row_room[row] = is_staged(choice.kind) ? min(u64(products[row]), u64(last[row]) - first[row] + 1) : 0;
+    if (row_room) {
+      u64 room = is_staged(choice.kind) ? products[row] : 0;
+      if (room > thread) room = min(room, u64(last[row]) - first[row] + 1);
+      row_room[row] = room;
+    }
   }
   u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
   if (row >= rows) return;
@@ -266,27 +275,26 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
   }
   if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
 }
-// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes. staged: 1 if rows of the
-// classes made in one pass are done already.
+// The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 window, u32 block, u32 staged) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 block) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {esc, window, block}, staged);
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, block});
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 esc, u32 window, u32 block, u32 staged, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 block, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {esc, window, block}, staged);
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, block});
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

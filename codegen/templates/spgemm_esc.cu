@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list, const u32* first,
-           const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+           const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));

@@ -9,7 +9,7 @@ namespace oplus {
 extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                  const u64* m_offsets, const u32* m_indices, u32 columns, const u64* control, u32 units, u32 begin,
-                 const u32* list, const u32* first, u64* row_counts) {
+                 const u32* list, const u32* first, const u32* last, u64* row_counts) {
   constexpr u32 width = u32(number::width), batch = tuning::symbolic_batch, warps = tuning::esc_block / 32;
   constexpr u32 bytes = EscKeys<width>::bytes + sizeof(WarpProducts);
   static_assert(bytes * warps == shared_bytes::esc, "");

@@ -2,60 +2,11 @@
 //
 // A row's columns are bits in shared memory, its sums stand at the ranks of these bits: columns come out ascending without
 // a sort of the entries. An entry of C stands where a product does. CSR as in the first phase.
-// Determinism: warps' rows (classes tiny, tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
+// Determinism: warps' rows (tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
 // sum in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #include "part/spgemm_sums.cuh"
-#include "part/spgemm_tiny.cuh"
 
 namespace oplus {
-
-template <u32 WIDTH>
-__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, const u64* control, u32 units_at,
-                                    u32 begin_at, const u32* units, const u64* c_offsets, u64* row_counts, u32* c_indices,
-                                    C* c_values) {
-  const u64 n = control[units_at], begin = control[begin_at];
-  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
-  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
-  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
-    const bool live = first + group < n;
-    const u32 row = live ? units[begin + first + group] : 0;
-    const Lane mine = lane_product<WIDTH>(x, live, row);
-    C term = C();
-    if (mine.active) term = product(factors, x, mine.a, mine.b, row);
-    u32 column, source;
-    bool active;
-    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
-    const u32 below = shuffle_up(column, 1, WIDTH);
-    const bool head = active && (lane == 0 || below != column);
-    const u32 heads = __ballot_sync(full_warp, head), actives = __ballot_sync(full_warp, active);
-    if constexpr (!Semiring::constant) {
-      C sum = shuffle(term, source, WIDTH);
-      const C sorted = sum;
-      if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
-        // Each head adds the terms behind it in their order, which is that of k.
-        const u32 ends = heads | ~actives, above = lane_id() == 31 ? 0 : ends & (0xfffffffeu << lane_id());
-        const u32 group_end = (lane_id() | (WIDTH - 1)) + 1;
-        u32 stop = above ? u32(__ffs(above)) - 1 : 32;
-        if (stop > group_end) stop = group_end;
-        const u32 size = head ? stop - lane_id() : 0;
-        for (u32 d = 1; __any_sync(full_warp, d < size); d++) {
-          const C next = shuffle_down(sorted, d);
-          if (d < size) sum = Semiring::add(sum, next);
-        }
-      }
-      term = sum;
-    } else {
-      term = Semiring::multiply(A(), B(), At{0, 0, 0});
-    }
-    const u32 in_group = heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH));
-    if (row_counts && live && lane == 0) row_counts[row] = __popc(in_group);
-    if (head) {
-      const u64 at = c_offsets[row] + __popc(in_group & ((1u << lane) - 1));
-      c_indices[at] = column;
-      c_values[at] = term;
-    }
-  }
-}
 
 #define OPLUS_NUMERIC_OPERANDS                                                                                         \
   const u64 *a_offsets, const u32 *a_indices, const A *a_values, const u64 *b_offsets, const u32 *b_indices,           \
@@ -65,29 +16,16 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, c
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
 
-// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid. `units_at`, `begin_at`: the
-// counters' places in the control block. Lengths go to row_counts unless it is null.
 #if OPLUS_NUMBER_kernels & 1
-#define OPLUS_TINY(WIDTH)                                                                                              \
-  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
-      OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units_at, u32 begin_at, const u32* units, const u64* c_offsets,  \
-      u64* row_counts, u32* c_indices, C* c_values) {                                                                  \
-    OPLUS_NUMERIC_BODY                                                                                                 \
-    tiny_numeric<WIDTH>(x, factors, control, units_at, begin_at, units, c_offsets, row_counts, c_indices, c_values);   \
-  }
-OPLUS_TINY(8)
-OPLUS_TINY(16)
-OPLUS_TINY(32)
-
-// Rows of A with one entry: a scaled copy of a row of B. Launch as above; a warp a row.
-extern "C" __global__ void __launch_bounds__(tuning::tiny_block)
-spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,
-                    C* c_values) {
+// Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp a row.
+extern "C" __global__ void __launch_bounds__(tuning::copy_block)
+spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
+                    u32* c_indices, C* c_values) {
   OPLUS_NUMERIC_BODY
-  const u64 n = control[sums_units + class_copy], begin = control[sums_begin + class_copy];
+  const u64 n = control[units], from_list = control[begin];
   const u64 warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
-    const u32 row = units[begin + u];
+    const u32 row = list[from_list + u];
     const u64 a = a_offsets[row], out = c_offsets[row];
     const u32 k = a_indices[a];
     const u64 from = b_offsets[k], to = b_offsets[k + 1];

@@ -4,40 +4,8 @@
 // fit its table goes on to the next larger one, so the table kernels must run one after the other, 0 to 4; the largest
 // takes a row in several ranges of columns. Deterministic. See README.md for launches and sizes.
 #include "part/spgemm.cuh"
-#include "part/spgemm_tiny.cuh"
 
 namespace oplus {
-
-template <u32 WIDTH>
-__device__ inline void tiny_symbolic(const Operands& x, u32 kind, const u64* control, const u32* units, u64* row_counts) {
-  const u64 n = control[control_units + kind], begin = control[control_begin + kind];
-  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
-  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
-  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
-    const bool live = first + group < n;
-    const u32 row = live ? units[begin + first + group] : 0;
-    const Lane mine = lane_product<WIDTH>(x, live, row);
-    u32 column, source;
-    bool active;
-    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
-    const u32 below = shuffle_up(column, 1, WIDTH);
-    const u32 heads = __ballot_sync(full_warp, active && (lane == 0 || below != column));
-    if (live && lane == 0) row_counts[row] = __popc(heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH)));
-  }
-}
-
-// Rows of at most 8, 16 or 32 products, a group of as many lanes each. Launch: 1-D blocks of tuning::tiny_block, any
-// grid. row_counts[row] = entries of the row.
-#define OPLUS_TINY(WIDTH)                                                                                              \
-  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_symbolic_tiny##WIDTH(                        \
-      const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, const u64* m_offsets,    \
-      const u32* m_indices, u32 columns, const u64* control, const u32* units, u64* row_counts) {                      \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    tiny_symbolic<WIDTH>(x, class_tiny##WIDTH, control, units, row_counts);                                            \
-  }
-OPLUS_TINY(8)
-OPLUS_TINY(16)
-OPLUS_TINY(32)
 
 // What the symbolic kernels of all table sizes are given besides the operands.
 struct Symbolic {

@@ -1,59 +1,47 @@
-// Exclusive prefix sum of n numbers over the device, in three launches: sums of tiles, scan of these, scan of tiles.
-// No block waits for another. Deterministic. A tile is block · items numbers, of tuning::primitive_block and scan_items.
+// Exclusive prefix sum of n numbers over the device in one launch. Deterministic.
+// A tile is block · items numbers, of tuning::primitive_block and scan_items.
 #include "block/team.cuh"
+#include "device/look_back.cuh"
 
 namespace oplus {
 
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
-// tile_sums[t] = sum of tile t. Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
-template <class T> __device__ inline void scan_tile_sums(const T* values, u64 n, u64* tile_sums) {
-  __shared__ u64 scratch[34];
+// out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
+// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
+template <class T>
+__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  __shared__ u64 scratch[34], place;
   const Team<tuning::primitive_block> team = {scratch};
-  u64 sum = 0;
+  const u64 tile = gridDim.x == 1 ? 0 : next_tile(state, &place);
+  const u64 first = tile * scan_tile + threadIdx.x * tuning::scan_items;
+  u64 x[tuning::scan_items], sum = 0, most = 0;
+#pragma unroll
   for (u32 t = 0; t < tuning::scan_items; t++) {
-    const u64 i = u64(blockIdx.x) * scan_tile + t * tuning::primitive_block + threadIdx.x;
-    if (i < n) sum += values[i];
+    x[t] = first + t < n ? u64(values[first + t]) : 0;
+    sum += x[t];
+    if (x[t] > most) most = x[t];
   }
-  sum = team.sum(sum);
-  if (threadIdx.x == 0) tile_sums[blockIdx.x] = sum;
-}
-
-// In place, exclusive; the sum of all goes to *total unless that is null. Launch: one block.
-__device__ inline void scan_spine(u64* tile_sums, u64 tiles, u64* total) {
-  __shared__ u64 scratch[34];
-  const Team<tuning::primitive_block> team = {scratch};
-  u64 before = 0;
-  for (u64 tile = 0; tile < tiles; tile += tuning::primitive_block) {
-    const u64 i = tile + threadIdx.x, x = i < tiles ? tile_sums[i] : 0;
-    u64 sum;
-    const u64 below = team.exclusive_sum(x, sum);
-    if (i < tiles) tile_sums[i] = before + below;
-    before += sum;
+  u64 all;
+  u64 before = team.exclusive_sum(sum, all);
+  if (gridDim.x > 1) {
+    if (threadIdx.x < 32) {
+      const u64 tiles_before = look_back(state + 1, tile, all);
+      if (threadIdx.x == 0) place = tiles_before;
+    }
+    __syncthreads();
+    before += place;
   }
-  if (threadIdx.x == 0 && total) *total = before;
-}
-
-// out[i] = sum of values[0 .. i) for i in 0 ..= n. `out` may be `values`. Launch: ceil((n + 1) / tile) blocks.
-template <class T> __device__ inline void scan_tiles(const T* values, u64 n, const u64* tile_sums, u64* out) {
-  __shared__ u64 scratch[34];
-  const Team<tuning::primitive_block> team = {scratch};
-  const u64 base = u64(blockIdx.x) * scan_tile;
-  // One past the last tile there is no sum: with n a multiple of the tile the total is the sum of the last tile.
-  u64 before = 0;
-  if (base < n) before = tile_sums[blockIdx.x];
-  else if (blockIdx.x > 0) {
-    u64 last = 0;
-    for (u64 i = base - scan_tile + threadIdx.x; i < n; i += tuning::primitive_block) last += values[i];
-    before = tile_sums[blockIdx.x - 1] + team.sum(last);
-  }
+#pragma unroll
   for (u32 t = 0; t < tuning::scan_items; t++) {
-    const u64 i = base + t * tuning::primitive_block + threadIdx.x;
-    const u64 x = i < n ? u64(values[i]) : 0;
-    u64 sum;
-    const u64 below = team.exclusive_sum(x, sum);
-    if (i <= n) out[i] = before + below;
-    before += sum;
+    if (first + t <= n) out[first + t] = before;
+    if (first + t == n && total) *total = before;
+    before += x[t];
+  }
+  if (largest) {
+    most = warp_max(most);
+    if (lane_id() == 0 && most) atomicMax(largest, most);
   }
 }
 

@@ -303,7 +303,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -353,7 +359,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, window = 576, block = 1328;
+constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

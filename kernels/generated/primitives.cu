@@ -298,7 +298,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -348,7 +354,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, window = 576, block = 1328;
+constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -603,62 +609,91 @@ __device__ inline void sort_scatter(const u64* keys, const u32* payloads, u64 n,
 }  // namespace oplus
 #line 4 "codegen/templates/primitives.cu"
 #line 1 "kernels/device/scan.cuh"
-// Exclusive prefix sum of n numbers over the device, in three launches: sums of tiles, scan of these, scan of tiles.
-// No block waits for another. Deterministic. A tile is block · items numbers, of tuning::primitive_block and scan_items.
+// Exclusive prefix sum of n numbers over the device in one launch. Deterministic.
+// A tile is block · items numbers, of tuning::primitive_block and scan_items.
 #line 4 "kernels/device/scan.cuh"
+#line 1 "kernels/device/look_back.cuh"
+// Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
+//
+// After Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002. Tiles are drawn by
+// ticket, so that all before one have begun: who waits, waits for a block that runs. Sums are below 2^62. Deterministic.
+#line 6 "kernels/device/look_back.cuh"
+
+namespace oplus {
+
+// One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
+constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
+
+// The sum of all tiles before `tile`, which holds `sum`. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  volatile u64* const seen = state;
+  if (lane_id() == 0) seen[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+  u64 before = 0;
+  for (u64 end = tile; end > 0; end -= 32) {
+    const bool inside = lane_id() < end;
+    u64 word;
+    do {
+      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    } while (__any_sync(full_warp, word >> 62 == 0));
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
+    const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
+    before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
+    if (totals) break;
+  }
+  if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
+  return before;
+}
+
+// The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
+__device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
+  __syncthreads();
+  if (threadIdx.x == 0) *place = atomicAdd(tickets, u64(1));
+  __syncthreads();
+  return *place;
+}
+
+}  // namespace oplus
+#line 5 "kernels/device/scan.cuh"
 
 namespace oplus {
 
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
-// tile_sums[t] = sum of tile t. Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
-template <class T> __device__ inline void scan_tile_sums(const T* values, u64 n, u64* tile_sums) {
-  __shared__ u64 scratch[34];
+// out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
+// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
+template <class T>
+__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  __shared__ u64 scratch[34], place;
   const Team<tuning::primitive_block> team = {scratch};
-  u64 sum = 0;
+  const u64 tile = gridDim.x == 1 ? 0 : next_tile(state, &place);
+  const u64 first = tile * scan_tile + threadIdx.x * tuning::scan_items;
+  u64 x[tuning::scan_items], sum = 0, most = 0;
+#pragma unroll
   for (u32 t = 0; t < tuning::scan_items; t++) {
-    const u64 i = u64(blockIdx.x) * scan_tile + t * tuning::primitive_block + threadIdx.x;
-    if (i < n) sum += values[i];
+    x[t] = first + t < n ? u64(values[first + t]) : 0;
+    sum += x[t];
+    if (x[t] > most) most = x[t];
   }
-  sum = team.sum(sum);
-  if (threadIdx.x == 0) tile_sums[blockIdx.x] = sum;
-}
-
-// In place, exclusive; the sum of all goes to *total unless that is null. Launch: one block.
-__device__ inline void scan_spine(u64* tile_sums, u64 tiles, u64* total) {
-  __shared__ u64 scratch[34];
-  const Team<tuning::primitive_block> team = {scratch};
-  u64 before = 0;
-  for (u64 tile = 0; tile < tiles; tile += tuning::primitive_block) {
-    const u64 i = tile + threadIdx.x, x = i < tiles ? tile_sums[i] : 0;
-    u64 sum;
-    const u64 below = team.exclusive_sum(x, sum);
-    if (i < tiles) tile_sums[i] = before + below;
-    before += sum;
+  u64 all;
+  u64 before = team.exclusive_sum(sum, all);
+  if (gridDim.x > 1) {
+    if (threadIdx.x < 32) {
+      const u64 tiles_before = look_back(state + 1, tile, all);
+      if (threadIdx.x == 0) place = tiles_before;
+    }
+    __syncthreads();
+    before += place;
   }
-  if (threadIdx.x == 0 && total) *total = before;
-}
-
-// out[i] = sum of values[0 .. i) for i in 0 ..= n. `out` may be `values`. Launch: ceil((n + 1) / tile) blocks.
-template <class T> __device__ inline void scan_tiles(const T* values, u64 n, const u64* tile_sums, u64* out) {
-  __shared__ u64 scratch[34];
-  const Team<tuning::primitive_block> team = {scratch};
-  const u64 base = u64(blockIdx.x) * scan_tile;
-  // One past the last tile there is no sum: with n a multiple of the tile the total is the sum of the last tile.
-  u64 before = 0;
-  if (base < n) before = tile_sums[blockIdx.x];
-  else if (blockIdx.x > 0) {
-    u64 last = 0;
-    for (u64 i = base - scan_tile + threadIdx.x; i < n; i += tuning::primitive_block) last += values[i];
-    before = tile_sums[blockIdx.x - 1] + team.sum(last);
-  }
+#pragma unroll
   for (u32 t = 0; t < tuning::scan_items; t++) {
-    const u64 i = base + t * tuning::primitive_block + threadIdx.x;
-    const u64 x = i < n ? u64(values[i]) : 0;
-    u64 sum;
-    const u64 below = team.exclusive_sum(x, sum);
-    if (i <= n) out[i] = before + below;
-    before += sum;
+    if (first + t <= n) out[first + t] = before;
+    if (first + t == n && total) *total = before;
+    before += x[t];
+  }
+  if (largest) {
+    most = warp_max(most);
+    if (lane_id() == 0 && most) atomicMax(largest, most);
   }
 }
 
@@ -668,24 +703,12 @@ template <class T> __device__ inline void scan_tiles(const T* values, u64 n, con
 namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_sums_u32(const u32* values, u64 n, u64* tile_sums) {
-  scan_tile_sums(values, n, tile_sums);
+scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  scan_exclusive(values, n, state, total, largest, out);
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_sums_u64(const u64* values, u64 n, u64* tile_sums) {
-  scan_tile_sums(values, n, tile_sums);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_spine_u64(u64* tile_sums, u64 tiles, u64* total) {
-  scan_spine(tile_sums, tiles, total);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_apply_u32(const u32* values, u64 n, const u64* tile_sums, u64* out) {
-  scan_tiles(values, n, tile_sums, out);
-}
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_apply_u64(const u64* values, u64 n, const u64* tile_sums, u64* out) {
-  scan_tiles(values, n, tile_sums, out);
+scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  scan_exclusive(values, n, state, total, largest, out);
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -305,7 +305,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -355,7 +361,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 69632, window = 4608, block = 8992;
+constexpr u32 esc = 69632, window = 4608, block = 8992, thread = 1048576, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -756,17 +762,15 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
 // 256 << n; class_block: a small block's, class_block + 1: a large
 // one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
-  class_tiny8,
-  class_tiny16,
-  class_tiny32,
-  class_esc,
+  class_thread,
+  class_esc = class_thread + 3,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -781,7 +785,10 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1250,7 +1257,7 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list by ticket.
+// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1263,7 +1270,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list[u]);
+    f(list ? list[u] : u);
   }
 }
 

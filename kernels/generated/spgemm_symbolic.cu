@@ -301,7 +301,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -351,7 +357,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, window = 576, block = 1328;
+constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -753,17 +759,15 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
 // 256 << n; class_block: a small block's, class_block + 1: a large
 // one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
-  class_tiny8,
-  class_tiny16,
-  class_tiny32,
-  class_esc,
+  class_thread,
+  class_esc = class_thread + 3,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -778,7 +782,10 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1157,136 +1164,8 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 7 "codegen/templates/spgemm_symbolic.cu"
-#line 1 "codegen/templates/part/spgemm_tiny.cuh"
-// Rows of at most 32 products: one product a lane, sorted by column in registers.
-#line 3 "codegen/templates/part/spgemm_tiny.cuh"
-#line 1 "kernels/warp/sort.cuh"
-// Bitonic sort of one key a lane, ascending, in groups of WIDTH = 2^n lanes. All 32 lanes take part.
-// log2(WIDTH)·(log2(WIDTH)+1)/2 exchanges. Equal keys are interchangeable: put the lane into the key for stability.
-#line 4 "kernels/warp/sort.cuh"
 
 namespace oplus {
-
-template <u32 WIDTH = 32, class Key> __device__ inline Key warp_sort(Key key) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-#pragma unroll
-  for (u32 size = 2; size <= WIDTH; size *= 2) {
-#pragma unroll
-    for (u32 stride = size / 2; stride > 0; stride /= 2) {
-      const Key other = shuffle_xor(key, stride);
-      const bool keep_small = ((lane & stride) == 0) == ((lane & size) == 0);
-      key = (other < key) == keep_small ? other : key;
-    }
-  }
-  return key;
-}
-
-}  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_tiny.cuh"
-
-namespace oplus {
-
-// The products of a row of at most WIDTH products, one a lane of a group; `active` is false past the last.
-struct Lane {
-  bool active;
-  u32 column;
-  u64 a, b;
-};
-template <u32 WIDTH> __device__ inline Lane lane_product(const Operands& x, bool live, u32 row) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-  Lane mine = {false, 0xffffffffu, 0, 0};
-  u64 begin = 0, end = 0;
-  if (live) {
-    begin = x.a.offsets[row];
-    end = x.a.offsets[row + 1];
-  }
-  u32 done = 0;
-  while (__any_sync(full_warp, begin < end)) {
-    u64 from = 0;
-    u32 size = 0;
-    if (begin + lane < end) {
-      const u32 k = x.a.indices[begin + lane];
-      from = x.b.offsets[k];
-      size = u32(x.b.offsets[k + 1] - from);
-    }
-    const u32 last = done + warp_inclusive_sum<WIDTH>(size);
-    u32 e = 0;  // entries of this round that end at or before product `lane`
-#pragma unroll
-    for (u32 step = WIDTH / 2; step > 0; step /= 2) {
-      if (shuffle(last, e + step - 1, WIDTH) <= lane) e += step;
-    }
-    const u32 e_last = shuffle(last, e, WIDTH), e_size = shuffle(size, e, WIDTH);
-    const u64 e_from = shuffle(from, e, WIDTH);
-    if (lane < e_last && lane >= done && begin < end) {
-      mine.active = true;
-      mine.a = begin + e;
-      mine.b = e_from + (lane - (e_last - e_size));
-    }
-    done = shuffle(last, WIDTH - 1, WIDTH);
-    begin += WIDTH;
-  }
-  if (mine.active) {
-    mine.column = x.b.indices[mine.b];
-    if (!admitted(x, row, mine.column)) mine.active = false;
-  }
-  return mine;
-}
-
-// Sorts the group's columns. `source`: the lane a sorted product came from. Inactive ones come last, with `last` = true.
-template <u32 WIDTH> __device__ inline void sort_lanes(const Lane& mine, u32 columns, u32& column, u32& source, bool& active) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-  if (columns < 1u << 27) {  // lane and column fit one key; an inactive key is above all others
-    u32 key = mine.column << 5 | lane;
-    if (!mine.active) key = 0xffffffe0u | lane;
-    const u32 inactive = WIDTH - __popc(__ballot_sync(full_warp, mine.active) >> (lane_id() & ~(WIDTH - 1)) & (0xffffffffu >> (32 - WIDTH)));
-    key = warp_sort<WIDTH>(key);
-    column = key >> 5;
-    source = key & 31;
-    active = lane < WIDTH - inactive;
-  } else {
-    u64 key = u64(mine.active ? mine.column : 0xffffffffu) << 5 | lane | (mine.active ? 0 : u64(1) << 37);
-    key = warp_sort<WIDTH>(key);
-    column = u32(key >> 5);
-    source = u32(key) & 31;
-    active = (key >> 37) == 0;
-  }
-}
-
-}  // namespace oplus
-#line 8 "codegen/templates/spgemm_symbolic.cu"
-
-namespace oplus {
-
-template <u32 WIDTH>
-__device__ inline void tiny_symbolic(const Operands& x, u32 kind, const u64* control, const u32* units, u64* row_counts) {
-  const u64 n = control[control_units + kind], begin = control[control_begin + kind];
-  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
-  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
-  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
-    const bool live = first + group < n;
-    const u32 row = live ? units[begin + first + group] : 0;
-    const Lane mine = lane_product<WIDTH>(x, live, row);
-    u32 column, source;
-    bool active;
-    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
-    const u32 below = shuffle_up(column, 1, WIDTH);
-    const u32 heads = __ballot_sync(full_warp, active && (lane == 0 || below != column));
-    if (live && lane == 0) row_counts[row] = __popc(heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH)));
-  }
-}
-
-// Rows of at most 8, 16 or 32 products, a group of as many lanes each. Launch: 1-D blocks of tuning::tiny_block, any
-// grid. row_counts[row] = entries of the row.
-#define OPLUS_TINY(WIDTH)                                                                                              \
-  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_symbolic_tiny##WIDTH(                        \
-      const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, const u64* m_offsets,    \
-      const u32* m_indices, u32 columns, const u64* control, const u32* units, u64* row_counts) {                      \
-    const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};              \
-    tiny_symbolic<WIDTH>(x, class_tiny##WIDTH, control, units, row_counts);                                            \
-  }
-OPLUS_TINY(8)
-OPLUS_TINY(16)
-OPLUS_TINY(32)
 
 // What the symbolic kernels of all table sizes are given besides the operands.
 struct Symbolic {

@@ -91,9 +91,9 @@ template <class T> inline T emu_shfl_xor(const char* s, unsigned m, T v, int x, 
 #define __shfl_up_sync(...) emu_shfl_up(EMU_SITE, __VA_ARGS__)
 #define __shfl_down_sync(...) emu_shfl_down(EMU_SITE, __VA_ARGS__)
 #define __shfl_xor_sync(...) emu_shfl_xor(EMU_SITE, __VA_ARGS__)
-#define __ballot_sync(m, p) unsigned(emu_warp((m), emu_ballot, (p) != 0, 0, EMU_SITE))
-#define __any_sync(m, p) int(emu_warp((m), emu_ballot, (p) != 0, 0, EMU_SITE) != 0)
-#define __all_sync(m, p) int(emu_warp((m), emu_ballot, !(p), 0, EMU_SITE) == 0)
+#define __ballot_sync(m, p) unsigned(emu_warp((m), emu_ballot, int(p) != 0, 0, EMU_SITE))
+#define __any_sync(m, p) int(emu_warp((m), emu_ballot, int(p) != 0, 0, EMU_SITE) != 0)
+#define __all_sync(m, p) int(emu_warp((m), emu_ballot, !int(p), 0, EMU_SITE) == 0)
 inline void emu_syncwarp(const char* site, unsigned m = 0xffffffffu) { emu_warp(m, emu_sync, 0, 0, site); }
 #define EMU_COMMA_SITE(...) EMU_SITE __VA_OPT__(,) __VA_ARGS__
 #define __syncwarp(...) emu_syncwarp(EMU_COMMA_SITE(__VA_ARGS__))

@@ -90,7 +90,7 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list by ticket.
+// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -103,7 +103,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list[u]);
+    f(list ? list[u] : u);
   }
 }
 

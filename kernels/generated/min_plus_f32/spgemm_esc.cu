@@ -337,7 +337,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -387,7 +393,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832, block = 1408;
+constexpr u32 esc = 4160, window = 832, block = 1408, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -791,17 +797,15 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
 // 256 << n; class_block: a small block's, class_block + 1: a large
 // one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
-  class_tiny8,
-  class_tiny16,
-  class_tiny32,
-  class_esc,
+  class_thread,
+  class_esc = class_thread + 3,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -816,7 +820,10 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1198,8 +1205,12 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 #line 1 "kernels/warp/sort_many.cuh"
 // Bitonic sort of K keys a lane, ascending over the whole warp: key j of lane l is element l·K + j of the result; the
 // order in which they come does not matter. K = 2^n. Exchanges of at most K elements apart stay in registers.
-// Equal keys are interchangeable. All 32 lanes take part. log2(32·K)·(log2(32·K) + 1)/2 steps.
-#line 5 "kernels/warp/sort_many.cuh"
+// Equal keys are interchangeable. All 32 lanes take part. log2(32·K)·(log2(32·K) + 1)/2 steps, those across lanes in loops:
+// unrolled they would be most of the compiler's time and no faster.
+#line 1 "kernels/thread/sort.cuh"
+// Batcher's odd-even merge sort of N = 2^n keys in one thread's registers, ascending. 19, 63, 191, 543 exchanges for 8, 16,
+// 32, 64 keys, all at places known when compiled. Equal keys are interchangeable.
+#line 4 "kernels/thread/sort.cuh"
 
 namespace oplus {
 
@@ -1209,43 +1220,80 @@ template <class Key> __device__ inline void sort_pair(Key& x, Key& y) {
   y = large;
 }
 
+// Merges the two sorted halves of each run of 2·P keys; STEP runs from P down to 1.
+template <u32 P, u32 STEP, u32 N, class Key> __device__ inline void merge_halves(Key (&key)[N]) {
+#pragma unroll
+  for (u32 i = 0; i + STEP < N; i++) {
+    // Pairs STEP apart, the first of them in an even stretch of STEP counted from STEP mod P, both in one run.
+    const u32 from = STEP == P ? 0 : STEP;
+    if (i >= from && (i - from) / STEP % 2 == 0 && i / (2 * P) == (i + STEP) / (2 * P)) sort_pair(key[i], key[i + STEP]);
+  }
+  if constexpr (STEP > 1) merge_halves<P, STEP / 2>(key);
+}
+
+template <u32 P, u32 N, class Key> __device__ inline void thread_sort_from(Key (&key)[N]) {
+  if constexpr (P < N) {
+    merge_halves<P, P>(key);
+    thread_sort_from<2 * P>(key);
+  }
+}
+
+template <u32 N, class Key> __device__ inline void thread_sort(Key (&key)[N]) { thread_sort_from<1>(key); }
+
+}  // namespace oplus
+#line 6 "kernels/warp/sort_many.cuh"
+#line 7 "kernels/warp/sort_many.cuh"
+
+namespace oplus {
+
+// Steps of `STRIDE` elements and fewer, within a lane.
+template <u32 STRIDE, u32 K, class Key> __device__ inline void merge_in_lane(Key (&key)[K]) {
+  if constexpr (STRIDE > 0) {
+#pragma unroll
+    for (u32 j = 0; j < K; j++) {
+      if ((j & STRIDE) == 0) sort_pair(key[j], key[j | STRIDE]);
+    }
+    merge_in_lane<STRIDE / 2>(key);
+  }
+}
+
 // Each half of `size` elements is ascending: the first step compares element i with size - 1 - i, so that all steps that
 // follow put the smaller key first.
 template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K]) {
   const u32 lane = lane_id();
 #pragma unroll
-  for (u32 size = 2; size <= 32 * K; size *= 2) {
-    if (size <= K) {
+  for (u32 size = 2; size <= K; size *= 2) {
 #pragma unroll
-      for (u32 j = 0; j < K; j++) {
-        const u32 other = j ^ (size - 1);
-        if (j < other) sort_pair(key[j], key[other]);
-      }
-    } else {
-      const u32 mask = size / K - 1;
-      const bool keep_small = (lane & (size / K / 2)) == 0;
-      Key other[K];
-#pragma unroll
-      for (u32 j = 0; j < K; j++) other[j] = shuffle_xor(key[K - 1 - j], mask);
-#pragma unroll
-      for (u32 j = 0; j < K; j++) key[j] = (other[j] < key[j]) == keep_small ? other[j] : key[j];
+    for (u32 j = 0; j < K; j++) {
+      const u32 other = j ^ (size - 1);
+      if (j < other) sort_pair(key[j], key[other]);
     }
 #pragma unroll
     for (u32 stride = size / 4; stride > 0; stride /= 2) {
-      if (stride >= K) {
-        const bool keep_small = (lane & (stride / K)) == 0;
 #pragma unroll
-        for (u32 j = 0; j < K; j++) {
-          const Key other = shuffle_xor(key[j], stride / K);
-          key[j] = (other < key[j]) == keep_small ? other : key[j];
-        }
-      } else {
-#pragma unroll
-        for (u32 j = 0; j < K; j++) {
-          if ((j & stride) == 0) sort_pair(key[j], key[j | stride]);
-        }
+      for (u32 j = 0; j < K; j++) {
+        if ((j & stride) == 0) sort_pair(key[j], key[j | stride]);
       }
     }
+  }
+#pragma unroll 1
+  for (u32 lanes = 2; lanes <= 32; lanes *= 2) {
+    const bool keep_small = (lane & (lanes / 2)) == 0;
+    Key other[K];
+#pragma unroll
+    for (u32 j = 0; j < K; j++) other[j] = shuffle_xor(key[K - 1 - j], lanes - 1);
+#pragma unroll
+    for (u32 j = 0; j < K; j++) key[j] = (other[j] < key[j]) == keep_small ? other[j] : key[j];
+#pragma unroll 1
+    for (u32 apart = lanes / 4; apart > 0; apart /= 2) {
+      const bool low = (lane & apart) == 0;
+#pragma unroll
+      for (u32 j = 0; j < K; j++) {
+        const Key theirs = shuffle_xor(key[j], apart);
+        key[j] = (theirs < key[j]) == low ? theirs : key[j];
+      }
+    }
+    merge_in_lane<K / 2>(key);
   }
 }
 
@@ -1374,7 +1422,7 @@ extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list, const u32* first,
-           const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+           const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));

@@ -337,7 +337,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -387,7 +393,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, window = 1088, block = 1408;
+constexpr u32 esc = 5184, window = 1088, block = 1408, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -396,7 +402,7 @@ constexpr u32 esc = 5184, window = 1088, block = 1408;
 //
 // A row's columns are bits in shared memory, its sums stand at the ranks of these bits: columns come out ascending without
 // a sort of the entries. An entry of C stands where a product does. CSR as in the first phase.
-// Determinism: warps' rows (classes tiny, tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
+// Determinism: warps' rows (tables 0 and 1) sum in the order of k, bit-equal to a serial sum; block rows
 // sum in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #line 1 "codegen/templates/part/spgemm_sums.cuh"
 // The numeric side of a sparse product: sums at the ranks of a table.
@@ -1012,17 +1018,15 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
 // 256 << n; class_block: a small block's, class_block + 1: a large
 // one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
-  class_tiny8,
-  class_tiny16,
-  class_tiny32,
-  class_esc,
+  class_thread,
+  class_esc = class_thread + 3,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1037,7 +1041,10 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1546,153 +1553,8 @@ __device__ inline bool sum_products(const SumMemory<T>& memory, typename SumMemo
 
 }  // namespace oplus
 #line 8 "codegen/templates/spgemm_numeric.cu"
-#line 1 "codegen/templates/part/spgemm_tiny.cuh"
-// Rows of at most 32 products: one product a lane, sorted by column in registers.
-#line 3 "codegen/templates/part/spgemm_tiny.cuh"
-#line 1 "kernels/warp/sort.cuh"
-// Bitonic sort of one key a lane, ascending, in groups of WIDTH = 2^n lanes. All 32 lanes take part.
-// log2(WIDTH)·(log2(WIDTH)+1)/2 exchanges. Equal keys are interchangeable: put the lane into the key for stability.
-#line 4 "kernels/warp/sort.cuh"
 
 namespace oplus {
-
-template <u32 WIDTH = 32, class Key> __device__ inline Key warp_sort(Key key) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-#pragma unroll
-  for (u32 size = 2; size <= WIDTH; size *= 2) {
-#pragma unroll
-    for (u32 stride = size / 2; stride > 0; stride /= 2) {
-      const Key other = shuffle_xor(key, stride);
-      const bool keep_small = ((lane & stride) == 0) == ((lane & size) == 0);
-      key = (other < key) == keep_small ? other : key;
-    }
-  }
-  return key;
-}
-
-}  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_tiny.cuh"
-
-namespace oplus {
-
-// The products of a row of at most WIDTH products, one a lane of a group; `active` is false past the last.
-struct Lane {
-  bool active;
-  u32 column;
-  u64 a, b;
-};
-template <u32 WIDTH> __device__ inline Lane lane_product(const Operands& x, bool live, u32 row) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-  Lane mine = {false, 0xffffffffu, 0, 0};
-  u64 begin = 0, end = 0;
-  if (live) {
-    begin = x.a.offsets[row];
-    end = x.a.offsets[row + 1];
-  }
-  u32 done = 0;
-  while (__any_sync(full_warp, begin < end)) {
-    u64 from = 0;
-    u32 size = 0;
-    if (begin + lane < end) {
-      const u32 k = x.a.indices[begin + lane];
-      from = x.b.offsets[k];
-      size = u32(x.b.offsets[k + 1] - from);
-    }
-    const u32 last = done + warp_inclusive_sum<WIDTH>(size);
-    u32 e = 0;  // entries of this round that end at or before product `lane`
-#pragma unroll
-    for (u32 step = WIDTH / 2; step > 0; step /= 2) {
-      if (shuffle(last, e + step - 1, WIDTH) <= lane) e += step;
-    }
-    const u32 e_last = shuffle(last, e, WIDTH), e_size = shuffle(size, e, WIDTH);
-    const u64 e_from = shuffle(from, e, WIDTH);
-    if (lane < e_last && lane >= done && begin < end) {
-      mine.active = true;
-      mine.a = begin + e;
-      mine.b = e_from + (lane - (e_last - e_size));
-    }
-    done = shuffle(last, WIDTH - 1, WIDTH);
-    begin += WIDTH;
-  }
-  if (mine.active) {
-    mine.column = x.b.indices[mine.b];
-    if (!admitted(x, row, mine.column)) mine.active = false;
-  }
-  return mine;
-}
-
-// Sorts the group's columns. `source`: the lane a sorted product came from. Inactive ones come last, with `last` = true.
-template <u32 WIDTH> __device__ inline void sort_lanes(const Lane& mine, u32 columns, u32& column, u32& source, bool& active) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-  if (columns < 1u << 27) {  // lane and column fit one key; an inactive key is above all others
-    u32 key = mine.column << 5 | lane;
-    if (!mine.active) key = 0xffffffe0u | lane;
-    const u32 inactive = WIDTH - __popc(__ballot_sync(full_warp, mine.active) >> (lane_id() & ~(WIDTH - 1)) & (0xffffffffu >> (32 - WIDTH)));
-    key = warp_sort<WIDTH>(key);
-    column = key >> 5;
-    source = key & 31;
-    active = lane < WIDTH - inactive;
-  } else {
-    u64 key = u64(mine.active ? mine.column : 0xffffffffu) << 5 | lane | (mine.active ? 0 : u64(1) << 37);
-    key = warp_sort<WIDTH>(key);
-    column = u32(key >> 5);
-    source = u32(key) & 31;
-    active = (key >> 37) == 0;
-  }
-}
-
-}  // namespace oplus
-#line 9 "codegen/templates/spgemm_numeric.cu"
-
-namespace oplus {
-
-template <u32 WIDTH>
-__device__ inline void tiny_numeric(const Operands& x, const Factors& factors, const u64* control, u32 units_at,
-                                    u32 begin_at, const u32* units, const u64* c_offsets, u64* row_counts, u32* c_indices,
-                                    C* c_values) {
-  const u64 n = control[units_at], begin = control[begin_at];
-  const u32 lane = lane_id() & (WIDTH - 1), group = lane_id() / WIDTH;
-  const u64 groups = u64(blockDim.x) / WIDTH, stride = gridDim.x * groups;
-  for (u64 first = blockIdx.x * groups + threadIdx.x / 32 * (32 / WIDTH); first < n; first += stride) {
-    const bool live = first + group < n;
-    const u32 row = live ? units[begin + first + group] : 0;
-    const Lane mine = lane_product<WIDTH>(x, live, row);
-    C term = C();
-    if (mine.active) term = product(factors, x, mine.a, mine.b, row);
-    u32 column, source;
-    bool active;
-    sort_lanes<WIDTH>(mine, x.columns, column, source, active);
-    const u32 below = shuffle_up(column, 1, WIDTH);
-    const bool head = active && (lane == 0 || below != column);
-    const u32 heads = __ballot_sync(full_warp, head), actives = __ballot_sync(full_warp, active);
-    if constexpr (!Semiring::constant) {
-      C sum = shuffle(term, source, WIDTH);
-      const C sorted = sum;
-      if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
-        // Each head adds the terms behind it in their order, which is that of k.
-        const u32 ends = heads | ~actives, above = lane_id() == 31 ? 0 : ends & (0xfffffffeu << lane_id());
-        const u32 group_end = (lane_id() | (WIDTH - 1)) + 1;
-        u32 stop = above ? u32(__ffs(above)) - 1 : 32;
-        if (stop > group_end) stop = group_end;
-        const u32 size = head ? stop - lane_id() : 0;
-        for (u32 d = 1; __any_sync(full_warp, d < size); d++) {
-          const C next = shuffle_down(sorted, d);
-          if (d < size) sum = Semiring::add(sum, next);
-        }
-      }
-      term = sum;
-    } else {
-      term = Semiring::multiply(A(), B(), At{0, 0, 0});
-    }
-    const u32 in_group = heads >> (group * WIDTH) & (0xffffffffu >> (32 - WIDTH));
-    if (row_counts && live && lane == 0) row_counts[row] = __popc(in_group);
-    if (head) {
-      const u64 at = c_offsets[row] + __popc(in_group & ((1u << lane) - 1));
-      c_indices[at] = column;
-      c_values[at] = term;
-    }
-  }
-}
 
 #define OPLUS_NUMERIC_OPERANDS                                                                                         \
   const u64 *a_offsets, const u32 *a_indices, const A *a_values, const u64 *b_offsets, const u32 *b_indices,           \
@@ -1702,29 +1564,16 @@ __device__ inline void tiny_numeric(const Operands& x, const Factors& factors, c
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};                \
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
 
-// Rows of at most 8, 16 or 32 products. Launch: 1-D blocks of tuning::tiny_block, any grid. `units_at`, `begin_at`: the
-// counters' places in the control block. Lengths go to row_counts unless it is null.
 #if OPLUS_NUMBER_kernels & 1
-#define OPLUS_TINY(WIDTH)                                                                                              \
-  extern "C" __global__ void __launch_bounds__(tuning::tiny_block) spgemm_numeric_tiny##WIDTH(                         \
-      OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units_at, u32 begin_at, const u32* units, const u64* c_offsets,  \
-      u64* row_counts, u32* c_indices, C* c_values) {                                                                  \
-    OPLUS_NUMERIC_BODY                                                                                                 \
-    tiny_numeric<WIDTH>(x, factors, control, units_at, begin_at, units, c_offsets, row_counts, c_indices, c_values);   \
-  }
-OPLUS_TINY(8)
-OPLUS_TINY(16)
-OPLUS_TINY(32)
-
-// Rows of A with one entry: a scaled copy of a row of B. Launch as above; a warp a row.
-extern "C" __global__ void __launch_bounds__(tuning::tiny_block)
-spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, const u32* units, const u64* c_offsets, u32* c_indices,
-                    C* c_values) {
+// Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp a row.
+extern "C" __global__ void __launch_bounds__(tuning::copy_block)
+spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
+                    u32* c_indices, C* c_values) {
   OPLUS_NUMERIC_BODY
-  const u64 n = control[sums_units + class_copy], begin = control[sums_begin + class_copy];
+  const u64 n = control[units], from_list = control[begin];
   const u64 warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
-    const u32 row = units[begin + u];
+    const u32 row = list[from_list + u];
     const u64 a = a_offsets[row], out = c_offsets[row];
     const u32 k = a_indices[a];
     const u64 from = b_offsets[k], to = b_offsets[k + 1];

@@ -319,6 +319,7 @@ constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
+constexpr bool whole = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -340,7 +341,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -390,7 +397,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 200704, window = 37376, block = 42272;
+constexpr u32 esc = 200704, window = 37376, block = 42272, thread = 3145728, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -400,13 +407,11 @@ constexpr u32 esc = 200704, window = 37376, block = 42272;
 // The columns are marked as bits; a product is added at the rank of its bit, which is its place in the row: in shared
 // memory while the row is short enough, else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
 // Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
-#line 1 "codegen/templates/part/accumulate.cuh"
-// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+#line 1 "kernels/device/look_back.cuh"
+// Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
 //
-// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
-// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
-#line 1 "kernels/block/team.cuh"
-// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+// After Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002. Tiles are drawn by
+// ticket, so that all before one have begun: who waits, waits for a block that runs. Sums are below 2^62. Deterministic.
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
@@ -493,6 +498,50 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
+#line 6 "kernels/device/look_back.cuh"
+
+namespace oplus {
+
+// One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
+constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
+
+// The sum of all tiles before `tile`, which holds `sum`. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  volatile u64* const seen = state;
+  if (lane_id() == 0) seen[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+  u64 before = 0;
+  for (u64 end = tile; end > 0; end -= 32) {
+    const bool inside = lane_id() < end;
+    u64 word;
+    do {
+      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    } while (__any_sync(full_warp, word >> 62 == 0));
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
+    const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
+    before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
+    if (totals) break;
+  }
+  if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
+  return before;
+}
+
+// The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
+__device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
+  __syncthreads();
+  if (threadIdx.x == 0) *place = atomicAdd(tickets, u64(1));
+  __syncthreads();
+  return *place;
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/spgemm_block.cu"
+#line 1 "codegen/templates/part/accumulate.cuh"
+// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+//
+// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
+// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 3 "kernels/block/team.cuh"
 
 namespace oplus {
@@ -757,7 +806,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_block.cu"
+#line 8 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_block.cuh"
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1014,17 +1063,15 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
 // 256 << n; class_block: a small block's, class_block + 1: a large
 // one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
-  class_tiny8,
-  class_tiny16,
-  class_tiny32,
-  class_esc,
+  class_thread,
+  class_esc = class_thread + 3,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1039,7 +1086,10 @@ enum {
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
   control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1508,7 +1558,7 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list by ticket.
+// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1521,12 +1571,12 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list[u]);
+    f(list ? list[u] : u);
   }
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_block.cu"
+#line 9 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1568,17 +1618,30 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_block.cu"
+#line 10 "codegen/templates/spgemm_block.cu"
 
 namespace oplus {
 
+// Where a row of `count` entries begins in C; told to whom it concerns. One warp calls.
+__device__ inline u64 find_place(u32 count, u32 row, u64 rows, u64* state, u64* control, u64* c_offsets) {
+  const u64 before = look_back(state, row, count);
+  if (lane_id() == 0) {
+    c_offsets[row] = before;
+    if (u64(row) + 1 == rows) c_offsets[rows] = control[control_entries] = before + count;
+  }
+  return before;
+}
+
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
+// flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
+// look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
+// control[control_entries] and control[control_longest] (0 before). list, first, last are null.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, const u64* c_offsets, u32* c_indices, C* c_values) {
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
@@ -1592,13 +1655,28 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
-  for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row) {
+  __shared__ u64 place;
+  u32 longest = 0;
+  const u32* const mine = flag::whole ? nullptr : list + control[begin];
+  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row) {
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
-    u64 out = c_offsets[row];
-    for_windows(row_range(row, columns, first, last), width, [&](Range r) {
+    u64 out = flag::whole ? 0 : c_offsets[row];
+    const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
+    if (flag::whole && all.high == 0 && threadIdx.x < 32) find_place(0, row, rows, state, control, c_offsets);
+    for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       mark_window(window, x, row, r);
       const u32 count = window.rank(words, bases);
+      if constexpr (flag::whole) {
+        if (threadIdx.x < 32) {
+          const u64 before = find_place(count, row, rows, state, control, c_offsets);
+          if (threadIdx.x == 0) place = before;
+        }
+        __syncthreads();
+        out = place;
+        if (count > longest) longest = count;
+        if (out + count > capacity) return;
+      }
       const bool is_near = count <= room;
       window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
         c_indices[out + rank] = low + at;
@@ -1634,6 +1712,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       out += count;
     });
   });
+  if (flag::whole && threadIdx.x == 0 && longest) atomicMax(&control[control_longest], u64(longest));
 }
 
 }  // namespace oplus

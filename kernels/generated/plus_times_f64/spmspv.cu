@@ -335,7 +335,13 @@ constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
-constexpr u32 tiny_block = 256;
+constexpr u32 copy_block = 256;
+constexpr u32 thread_bytes = 57344;
+constexpr u32 hash_block = 128;
+constexpr u32 hash_products = 65536;
+constexpr u32 thread_rows = 65536;
+constexpr u32 small_rows = 20480;
+constexpr u32 small_products = 2048;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -385,7 +391,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, window = 1088, block = 1408;
+constexpr u32 esc = 5184, window = 1088, block = 1408, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus

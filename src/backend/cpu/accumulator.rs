@@ -2,6 +2,7 @@
 use super::assemble::Rows;
 use super::flat::Flat;
 use super::parallel::unwritten;
+use super::pick::Picked;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::bitmap::Bitmap;
@@ -241,6 +242,7 @@ pub(super) struct Scratch<T> {
     pub(super) table: Table<T>,
     /// The mask of the row.
     pub(super) gate: Bitmap,
+    pub(super) picked: Picked,
     /// Where in its row of A each inner index stands.
     pub(super) places: Dense<u32>,
 }
@@ -251,6 +253,7 @@ impl<T> Default for Scratch<T> {
             flat: Flat::default(),
             table: Table::default(),
             gate: Bitmap::default(),
+            picked: Picked::default(),
             places: Dense::default(),
         }
     }

@@ -26,8 +26,24 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
     })
 }
 
+/// No row of such a matrix is much longer than the others.
+const EVEN: u64 = 16;
+
+/// Entries in the longest row.
+fn longest(a: &Pattern) -> u64 {
+    a.offsets.iter().zip(a.offsets.iter().skip(1)).fold(0, |most, (from, to)| most.max(to - from))
+}
+
 /// Rows of B are scattered.
 pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
+    if let Some(m) = mask.filter(|m| !m.complement && longest(b) <= EVEN) {
+        // Rows of B are about equal: entries of A say how much work there is.
+        let mean = 1 + b.nnz() as u64 / b.nrows.max(1) as u64;
+        let before = |r: usize| a.offsets[r] * mean + r as u64;
+        let target = target(before(a.nrows));
+        let blocks = partition(operation, (a.nrows, b.ncols), target, &before, &|_, _| Ok(Vec::new()))?;
+        return Ok(Plan { blocks, bound: m.pattern.nnz() as u64 });
+    }
     let before = work(operation, a, b, mask)?;
     let total = before.last().copied().unwrap_or(0);
     let cuts = |row: usize, parts: usize| {

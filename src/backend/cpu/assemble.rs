@@ -139,6 +139,19 @@ impl<T: Copy> Rows<T> {
             self.values.set_len(n + 1);
         }
     }
+    /// Without a branch to guess.
+    /// # Safety
+    /// There is room for one more, whether it is kept or not.
+    #[inline(always)]
+    pub(super) unsafe fn push_if(&mut self, keep: bool, column: u32, value: T) {
+        let n = self.indices.len();
+        // SAFETY: the contract; a length grows by one only where an entry was written.
+        unsafe {
+            self.push_unchecked(column, value);
+            self.indices.set_len(n + keep as usize);
+            self.values.set_len(n + keep as usize);
+        }
+    }
     #[inline(always)]
     pub(super) fn end_row(&mut self) {
         self.ends.push(self.indices.len() as u64);

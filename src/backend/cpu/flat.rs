@@ -110,6 +110,23 @@ impl<T: Copy> Flat<T> {
         // SAFETY: the contract.
         unsafe { *self.flags.get_unchecked_mut(place) = 1 };
     }
+    /// The sums of those of `listed`, ascending, that have one, appended; there are no others.
+    pub(super) fn drain_listed(
+        &mut self,
+        operation: &'static str,
+        listed: &[u32],
+        neutral: T,
+        rows: &mut Rows<T>,
+    ) -> Result<()> {
+        rows.reserve(operation, listed.len())?;
+        for j in listed {
+            let (flag, sum) = (&mut self.flags[*j as usize], &mut self.sums[*j as usize]);
+            // SAFETY: room for all that are listed was reserved.
+            unsafe { rows.push_if(*flag != 0, *j, *sum) };
+            (*flag, *sum) = (0, neutral);
+        }
+        Ok(())
+    }
     /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met.
     pub(super) fn drain(
         &mut self,

@@ -21,6 +21,7 @@ mod map;
 mod merge;
 mod multiply;
 mod parallel;
+mod pick;
 mod product;
 mod pull;
 mod push;

@@ -3,6 +3,7 @@ use super::accumulator::{Columns, Dense, Scratch, Table};
 use super::analysis::{OnMask, Soon, Survey, ask, searches};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
+use super::pick::{Picked, Reached};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
@@ -93,6 +94,7 @@ pub(super) struct Loops<A, B, C> {
     dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
+    picked: fn(&Job<A, B>, usize, &Picked, &mut Flat<C>),
     hash: fn(&Job<A, B>, &Block, usize, &mut Table<C>),
     multiples: fn(&Run<A, B>, &mut [MaybeUninit<C>]),
     add_multiples: unsafe fn(&Run<A, B>, &mut [MaybeUninit<C>]),
@@ -104,6 +106,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             dense: dense::<A, B, S, false>,
             gated: dense::<A, B, S, true>,
             close: close::<A, B, S>,
+            picked: add_picked::<A, B, S>,
             hash: hash::<A, B, S>,
             multiples: multiples::<A, B, S>,
             add_multiples: add_multiples::<A, B, S>,
@@ -142,7 +145,23 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
     for i in block.rows.clone() {
         if let Some(m) = job.mask.filter(|m| !m.complement) {
             let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
-            let products = if admitted.is_empty() { 0 } else { Survey::count(a, i, b, values) };
+            if admitted.is_empty() || a.range(i).is_empty() {
+                rows.end_row();
+                continue;
+            }
+            if meets_none(a, i, b, block, admitted, values) {
+                rows.end_row();
+                continue;
+            }
+            // Few are admitted for as many entries: no need to count.
+            if admitted.len() / 16 <= a.range(i).len()
+                && let Some((start, _)) = start
+            {
+                picked(loops, job, block, i, (admitted, start, values), rows, scratch)?;
+                rows.end_row();
+                continue;
+            }
+            let products = Survey::count(a, i, b, values);
             if products == 0 {
                 rows.end_row();
                 continue;
@@ -269,6 +288,84 @@ fn listed<A: Scalar, B: Scalar, C: Scalar>(
     let met = (loops.gated)(job, block, i, scratch, true);
     admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
+}
+
+/// Whether no product of a short row is admitted, as in most of a grid or of a road map; `false` where rows are longer.
+#[inline(always)]
+fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> bool {
+    const SHORT: usize = 4;
+    if admitted.len() > SHORT || a.range(i).len() > SHORT {
+        return false;
+    }
+    // No column is u32::MAX.
+    let mut list = [u32::MAX; SHORT];
+    list.iter_mut().zip(admitted).for_each(|(l, j)| *l = *j);
+    let mut met = [false; SHORT];
+    for e in a.range(i) {
+        ask(a, e, b, soon);
+        let range = block.range(b, a.indices[e] as usize);
+        // Always four columns, those of the next rows too: no branch on how many there are.
+        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return false };
+        if range.len() > SHORT {
+            return false;
+        }
+        for c in 0..SHORT {
+            met[c] |= ((run[c] == list[0]) | (run[c] == list[1]) | (run[c] == list[2]) | (run[c] == list[3]))
+                & (c < range.len());
+        }
+    }
+    met == [false; SHORT]
+}
+
+/// A row of which the mask admits few columns, given ascending: its products are found first, then computed.
+fn picked<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    (admitted, start, soon): (&[u32], C, Soon),
+    rows: &mut Rows<C>,
+    Scratch { picked, flat, .. }: &mut Scratch<C>,
+) -> Result<()> {
+    let (a, b) = (&job.a.pattern, &job.b.pattern);
+    let (mut reached, mut any) = (Reached::default(), false);
+    a.range(i).for_each(|e| ask(a, e, b, soon));
+    picked.grow(job.operation, b.ncols)?;
+    flat.grow(job.operation, b.ncols, start)?;
+    picked.open(admitted);
+    loop {
+        let ended = picked.find(a.row(i), b, block, &mut reached);
+        if !picked.is_empty() {
+            (loops.picked)(job, i, picked, flat);
+            any = true;
+        }
+        if ended {
+            break;
+        }
+    }
+    picked.close(admitted);
+    if any { flat.drain_listed(job.operation, admitted, start, rows) } else { Ok(()) }
+}
+
+/// Adds products that were found.
+fn add_picked<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    i: usize,
+    picked: &Picked,
+    flat: &mut Flat<S::Out>,
+) {
+    let (a, b, first) = (&job.a.pattern, &job.b.pattern, job.a.pattern.range(i).start);
+    for (entry, place) in picked.found() {
+        // SAFETY: entries of A's row and places in the row of B that they meet, which lie within all arrays as `Job::new`
+        // asserted; columns are below ncols, for which there is room.
+        unsafe {
+            let e = first + entry as usize;
+            let (k, x) = (*a.indices.get_unchecked(e) as usize, *job.a.values.get_unchecked(e));
+            let f = *b.offsets.get_unchecked(k) as usize + place as usize;
+            let (j, y) = (*b.indices.get_unchecked(f) as usize, *job.b.values.get_unchecked(f));
+            flat.add(j, S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j)), S::Add::apply);
+        }
+    }
 }
 
 /// Whether there was a product.

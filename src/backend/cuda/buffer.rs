@@ -12,6 +12,8 @@ pub struct Buffer {
     context: Arc<Context>,
     pointer: u64,
     bytes: u64,
+    /// What was allocated: no less than `bytes`.
+    capacity: u64,
 }
 
 impl std::fmt::Debug for Buffer {
@@ -27,7 +29,7 @@ impl Buffer {
     /// `bytes` of memory, contents unspecified.
     pub fn alloc(context: &Arc<Context>, bytes: u64) -> Result<Buffer> {
         let pointer = if bytes == 0 { 0 } else { context.allocate("allocate", bytes)? };
-        Ok(Buffer { context: context.clone(), pointer, bytes })
+        Ok(Buffer { context: context.clone(), pointer, bytes, capacity: bytes })
     }
 
     /// Memory for `count` values of `T`, contents unspecified.
@@ -226,6 +228,19 @@ impl Buffer {
         Ok(copy)
     }
 
+    /// Keeps the first `bytes`. They stay where they are while little is lost by that, and else are moved to memory of their
+    /// size, if there is any.
+    pub(super) fn shorten(&mut self, bytes: u64) -> Result<()> {
+        const LITTLE: u64 = 1 << 20;
+        self.bytes = self.bytes.min(bytes);
+        if self.capacity - self.bytes > LITTLE.max(self.bytes / 16)
+            && let Ok(copy) = self.duplicate()
+        {
+            *self = copy;
+        }
+        Ok(())
+    }
+
     /// Sets every byte.
     pub fn fill(&mut self, byte: u8) -> Result<()> {
         if self.bytes == 0 {
@@ -259,8 +274,8 @@ pub(super) fn same_handle(operation: &'static str, left: &Arc<Context>, right: &
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.context.free(self.pointer, self.bytes);
+        if self.capacity > 0 {
+            self.context.free(self.pointer, self.capacity);
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct DevicePattern {
     pub(crate) nrows: usize,
     pub(crate) ncols: usize,
     pub(crate) nnz: u64,
+    /// Entries of the longest row, where it is known.
+    pub(crate) longest: Option<u64>,
     pub(crate) offsets: Buffer,
     pub(crate) indices: Buffer,
 }
@@ -36,6 +38,7 @@ impl DevicePattern {
             nrows: host.nrows,
             ncols: host.ncols,
             nnz: host.nnz() as u64,
+            longest: Some(host.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)),
             offsets: Buffer::from_host(context, &host.offsets)?,
             indices: Buffer::from_host(context, &host.indices)?,
         })

@@ -47,46 +47,39 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
-/// offsets[0..=n] = exclusive sums of the n counts already in its first n places; the total stays on the device.
+/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`.
+fn scan(
+    context: &Arc<Context>,
+    kernel: &str,
+    values: &Buffer,
+    n: u64,
+    out: &Buffer,
+    to: Option<(&Buffer, u64, u64)>,
+) -> Result<()> {
+    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
+    let block = tuning.primitive_block;
+    let tiles = (n + 1).div_ceil((block * tuning.scan_items) as u64);
+    let state = if tiles > 1 { Some(Buffer::zeroed_for::<u64>(context, tiles as usize + 1)?) } else { None };
+    let place = |at: u64| to.map_or(0, |(buffer, ..)| buffer.pointer() + 8 * at);
+    let (total, largest) = to.map_or((0, 0), |(_, total, largest)| (place(total), place(largest)));
+    let kernel = primitives.kernel(kernel)?;
+    let launch = kernel.launch(tiles, block, 0).arg(values).arg(n).arg(state.as_ref());
+    // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, `state` one a tile and one.
+    unsafe { launch.arg(total).arg(largest).arg(out).run() }
+}
+
+/// offsets[0..=n] = exclusive sums of the n counts already in its first n places. With `to` = (buffer, i, j) their sum goes to
+/// place i of the buffer, and their maximum to place j, where there is no larger number.
 pub(super) fn scan_in_place(
     context: &Arc<Context>,
     offsets: &Buffer,
     n: u64,
-    total: Option<(&Buffer, u64)>,
+    to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
-    let tile = (tuning.primitive_block * tuning.scan_items) as u64;
-    let tiles = n.div_ceil(tile);
-    let mut sums = Buffer::alloc_for::<u64>(context, tiles as usize + 1)?;
-    if n == 0 {
-        sums.fill(0)?;
-    }
-    let block = tuning.primitive_block;
-    // SAFETY: parameters as `primitives.cu` lists them; `offsets` has n + 1 places, `sums` one a tile.
-    unsafe {
-        primitives.kernel("scan_sums_u64")?.launch(tiles, block, 0).arg(offsets).arg(n).arg(&sums).run()?;
-        let spine = primitives.kernel("scan_spine_u64")?;
-        let total = total.map_or(0, |(buffer, place)| buffer.pointer() + 8 * place);
-        spine.launch(1u32, block, 0).arg(&sums).arg(tiles).arg(total).run()?;
-        let apply = primitives.kernel("scan_apply_u64")?;
-        apply.launch((n + 1).div_ceil(tile), block, 0).arg(offsets).arg(n).arg(&sums).arg(offsets).run()
-    }
+    scan(context, "scan_u64", offsets, n, offsets, to)
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
 pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    if n == 0 {
-        return scan_in_place(context, starts, 0, None);
-    }
-    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
-    let tile = (tuning.primitive_block * tuning.scan_items) as u64;
-    let (tiles, block) = (n.div_ceil(tile), tuning.primitive_block);
-    let sums = Buffer::alloc_for::<u64>(context, tiles as usize)?;
-    // SAFETY: parameters as `primitives.cu` lists them; `starts` has n + 1 places, `sums` one a tile.
-    unsafe {
-        primitives.kernel("scan_sums_u32")?.launch(tiles, block, 0).arg(counts).arg(n).arg(&sums).run()?;
-        primitives.kernel("scan_spine_u64")?.launch(1u32, block, 0).arg(&sums).arg(tiles).arg(0u64).run()?;
-        let apply = primitives.kernel("scan_apply_u32")?;
-        apply.launch((n + 1).div_ceil(tile), block, 0).arg(counts).arg(n).arg(&sums).arg(starts).run()
-    }
+    scan(context, "scan_u32", counts, n, starts, None)
 }

@@ -1,5 +1,5 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
-use super::{CONTROL, Job, STAGED};
+use super::{CONTROL, Job, LARGEST_ROOM, STAGED};
 
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::program::{Program, scan_in_place};
@@ -20,7 +20,9 @@ pub(super) struct Work {
 /// Which rows are done without a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Rows of more products are not sorted: 32 or more.
+    /// Rows of so many products have a thread each: 0, 16, 32 or 64.
+    pub(super) thread: u32,
+    /// Rows of more products are not sorted by a warp.
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
@@ -61,7 +63,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
     unsafe {
         let kernel = program.kernel("spgemm_analyze")?;
         let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
-        let launch = launch.arg(&b.indices).arg(rows).arg(&work.control).arg(&work.products);
+        let launch = launch.arg(&b.indices).arg(rows).arg(limits.thread).arg(&work.control).arg(&work.products);
         launch.arg(&work.first).arg(&work.last).run()?;
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
@@ -70,6 +72,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
             .arg(&work.products)
             .arg(&work.first)
             .arg(&work.last)
+            .arg(limits.thread)
             .arg(limits.esc)
             .arg(limits.window)
             .arg(limits.block)
@@ -78,6 +81,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last);
         let launch = launch
+            .arg(limits.thread)
             .arg(limits.esc)
             .arg(limits.window)
             .arg(limits.block)
@@ -89,7 +93,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
         launch.arg(room).run()?;
     }
     if let Some(room) = room {
-        scan_in_place(context, room, rows, Some((&work.control, STAGED as u64)))?;
+        scan_in_place(context, room, rows, Some((&work.control, STAGED as u64, LARGEST_ROOM as u64)))?;
     }
     Ok(work)
 }

@@ -5,6 +5,8 @@
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod reduce;
+mod short;
+mod whole;
 
 use super::entries::movable;
 use super::lanes::Fork;
@@ -26,21 +28,21 @@ const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
 const STAGED: usize = 5;
+const LARGEST_ROOM: usize = 6;
+const LONGEST: usize = 7;
+const FAILED: usize = 13;
 const UNITS: usize = 32;
 const SUMS: usize = 128;
 /// From the rows of a class to the first of them.
 const BEGIN: usize = 32;
 const TABLES: usize = 5;
-/// Classes of rows.
-const COPY: usize = 1;
-const TINY: [(&str, usize); 3] = [("8", 2), ("16", 3), ("32", 4)];
-const ESC: usize = 5;
-const ESC_SIZES: usize = 5;
-const WINDOW: usize = ESC + ESC_SIZES;
-const WINDOW_SIZES: usize = 5;
-const BLOCK: usize = WINDOW + WINDOW_SIZES;
+/// Classes of rows; those of `short` between.
+const CLASS_COPY: usize = 1;
+const THREAD: usize = 2;
+const BLOCK: usize = short::END;
 const BLOCK_SIZES: usize = 3;
 const TABLE: usize = BLOCK + BLOCK_SIZES;
+const CLASS_COUNT: usize = TABLE + TABLES;
 /// Tickets for the rows of each block size.
 const BLOCKS: usize = 224;
 /// The operands of one product, ready.
@@ -98,8 +100,16 @@ impl<'a> Job<'a> {
     fn numeric(&self, group: u64) -> Program<'_> {
         Program::new(self.context, Template::SpgemmNumeric, |s| self.with_semiring(s).number("kernels", 1 << group))
     }
-    fn esc(&self, width: u32) -> Program<'_> {
-        Program::new(self.context, Template::SpgemmEsc, |s| self.with_semiring(s).number("width", width as u64))
+    /// The most products of a row that a thread takes: its terms are in registers in the end.
+    fn thread_limit(&self, spec: &Spec) -> u32 {
+        let widest = if self.is_wide() || self.semiring.c.size > 8 { 32 } else { 64 };
+        if self.rows < u64::from(self.tuning.thread_rows) {
+            return 0;
+        }
+        [64, 32, 16]
+            .into_iter()
+            .find(|w| *w <= widest && short::thread_launch(spec, *w, self.tuning).is_some())
+            .unwrap_or(0)
     }
     /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
     fn limits(&self, strategy: Strategy) -> Limits {
@@ -118,18 +128,18 @@ impl<'a> Job<'a> {
         let (width, threads, sums) = block_size(self.tuning, BLOCK_SIZES - 1);
         let widest = spec.block_bytes(width, threads, sums);
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
+        let thread = self.thread_limit(&spec.flag("wide", self.is_wide()));
         match strategy {
-            Strategy::Hash => Limits { esc: 32, window: 0, block: 0 },
-            Strategy::Esc => Limits { esc, window: 0, block: 0 },
-            _ => Limits { esc, window: if window < 256 { 0 } else { window }, block },
+            Strategy::Hash => Limits { thread: thread.min(32), esc: 0, window: 0, block: 0 },
+            Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
+            _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
         }
     }
 }
 
-/// Blocks of warps that share nothing: as many as have room.
-fn warps(tuning: &Tuning, bytes: u32) -> (u32, u32) {
-    let warps = ((48 << 10) / bytes).clamp(1, tuning.window_block / 32);
-    (32 * warps, warps * bytes)
+/// Places in the control block: rows of a class, and the first of them in the list.
+fn places(class: usize) -> (u32, u32) {
+    ((UNITS + class) as u32, (UNITS + BEGIN + class) as u32)
 }
 
 /// Columns of a window, threads and bytes for sums of block size n.
@@ -156,6 +166,8 @@ struct Run<'a> {
     tables: Vec<TableLaunch>,
     c_offsets: Buffer,
     row_kinds: Buffer,
+    /// Rows of the tables in the numeric phase.
+    sums: Buffer,
     slice_counts: Buffer,
     parts: Buffer,
     spill: Buffer,
@@ -174,6 +186,11 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if let Some(whole) = job.whole(strategy)
+        && let Some(made) = job.mxm_whole(whole)?
+    {
+        return Ok(made);
+    }
     let (rows, nrows, size) = (job.rows, a.pattern.nrows, job.semiring.c.size as u64);
     let limits = job.limits(strategy);
     let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
@@ -188,6 +205,7 @@ pub(super) fn mxm(
         job: &job,
         limits,
         tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
+        sums: Buffer::alloc_for::<u32>(context, if tabled { nrows } else { 0 })?,
         slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
         parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
         spill: Buffer::alloc_for::<u32>(context, if tabled { 2 * nrows } else { 0 })?,
@@ -208,28 +226,28 @@ pub(super) fn mxm(
             None => run.count_short_rows(&fork)?,
         }
     }
-    scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64)))?;
+    scan_in_place(context, &run.c_offsets, rows, Some((&run.work.control, NNZ as u64, LONGEST as u64)))?;
     let blocks = run.control[UNITS + BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0);
-    let others = tabled || blocks || staged.is_none() || run.control[UNITS + COPY] > 0;
-    if others {
-        run.list_sums(staged.is_some(), spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+    let others = tabled || blocks || staged.is_none() || run.control[UNITS + CLASS_COPY] > 0;
+    if tabled {
+        run.list_sums(spec.value_bytes(TABLES - 1).unwrap_or(0))?;
     }
     let room_taken = run.control[STAGED];
     run.control = run.work.control.to_host()?;
-    let nnz = run.control[NNZ];
+    let (nnz, longest) = (run.control[NNZ], Some(run.control[LONGEST]));
     let (nrows, ncols) = (a.pattern.nrows, b.pattern.ncols);
     if !others
         && nnz == room_taken
         && let Some((indices, values)) = stage
     {
         // Nothing to spare: rows stand where they belong.
-        return Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values));
+        return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values));
     }
     let indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
     if nnz > 0 {
         let c = Rows { offsets: &run.c_offsets, indices: &indices, values: &values };
-        let fork = Fork::begin(context, run.classes(SUMS) > 2)?;
+        let fork = Fork::begin(context, run.classes(UNITS) > 2)?;
         if others {
             run.blocks(&fork, Some(&c))?;
             run.sum_tables(&fork, &c)?;
@@ -240,15 +258,10 @@ pub(super) fn mxm(
             None => run.short_rows(&fork, &c, false)?,
         }
     }
-    Ok((DevicePattern { nrows, ncols, nnz, offsets: run.c_offsets, indices }, values))
+    Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values))
 }
 
 impl Run<'_> {
-    /// How many classes have rows, by the lists from `at` on.
-    fn classes(&self, at: usize) -> usize {
-        self.control[at + COPY..at + TABLE + TABLES].iter().filter(|n| **n > 0).count()
-    }
-
     /// Room for the rows that one pass makes, where the device can spare it.
     fn stage(&self, size: u64) -> Result<Option<(Buffer, Buffer)>> {
         let context = self.job.context;
@@ -297,9 +310,8 @@ impl Run<'_> {
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
     fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
         let (job, work) = (self.job, &self.work);
-        let units = if to.is_some() { SUMS } else { UNITS };
         for size in (0..BLOCK_SIZES).rev() {
-            let ((width, threads, sums), n) = (block_size(job.tuning, size), self.control[units + BLOCK + size]);
+            let ((width, threads, sums), n) = (block_size(job.tuning, size), self.control[UNITS + BLOCK + size]);
             if n == 0 {
                 continue;
             }
@@ -314,12 +326,16 @@ impl Run<'_> {
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
-            let launch = launch.arg((units + BLOCK + size) as u32).arg((units + BEGIN + BLOCK + size) as u32);
+            let (units, begin) = places(BLOCK + size);
+            let launch = launch.arg(units).arg(begin);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
             let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
             match to {
                 // SAFETY: as above.
-                Some(c) => unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?)? },
+                Some(c) => unsafe {
+                    let launch = launch.arg(c.offsets).arg(c.indices).arg(c.values);
+                    launch.arg(0u64).arg(0u64).arg(0u64).run_on(fork.next()?)?
+                },
                 // SAFETY: as above.
                 None => unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? },
             }
@@ -327,134 +343,22 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// How many columns the rows of few products have.
-    fn count_short_rows(&self, fork: &Fork) -> Result<()> {
-        let (job, work) = (self.job, &self.work);
-        let tiny = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
-        for (name, class) in TINY {
-            let n = self.control[UNITS + class];
-            if n > 0 {
-                let kernel = tiny.kernel(&format!("spgemm_symbolic_tiny{name}"))?;
-                let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
-                let launch = job.patterns(kernel.launch(grid, job.tuning.tiny_block, 0));
-                // SAFETY: as above.
-                unsafe { launch.arg(&work.control).arg(&work.units).arg(&self.c_offsets).run_on(fork.next()?)? };
-            }
-        }
-        for n in 0..ESC_SIZES {
-            let (width, units) = (64u32 << n, self.control[UNITS + ESC + n]);
-            if units > 0 {
-                let program = Program::new(job.context, Template::SpgemmEscCount, |s| {
-                    job.walking(s).number("width", width as u64)
-                });
-                let (block, shared) = program.spec.esc_launch(width);
-                let kernel = program.kernel("spgemm_esc_count")?;
-                let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
-                let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch =
-                    launch.arg((UNITS + ESC + n) as u32).arg((UNITS + BEGIN + ESC + n) as u32).arg(&work.units);
-                // SAFETY: as above.
-                unsafe { launch.arg(&work.first).arg(&self.c_offsets).run_on(fork.next()?)? };
-            }
-        }
-        for n in 0..WINDOW_SIZES {
-            let (width, units) = (256u32 << n, self.control[UNITS + WINDOW + n]);
-            if units > 0 {
-                let program = Program::new(job.context, Template::SpgemmWindowCount, |s| {
-                    job.walking(s).number("width", width as u64)
-                });
-                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
-                let kernel = program.kernel("spgemm_window_count")?;
-                let grid = resident(&kernel, block, shared, units.div_ceil(block as u64 / 32))?;
-                let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch = launch.arg((UNITS + WINDOW + n) as u32).arg((UNITS + BEGIN + WINDOW + n) as u32);
-                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last);
-                // SAFETY: as above.
-                unsafe { launch.arg(&self.c_offsets).run_on(fork.next()?)? };
-            }
-        }
-        Ok(())
-    }
-
-    /// The rows of few products, whole; `counted`: their lengths too.
-    fn short_rows(&self, fork: &Fork, to: &Rows, counted: bool) -> Result<()> {
-        let (job, work) = (self.job, &self.work);
-        let counts = counted.then_some(&self.c_offsets);
-        let units = if counted { UNITS } else { SUMS };
-        for (name, class) in TINY {
-            let n = self.control[units + class];
-            if n > 0 {
-                let program = job.numeric(0);
-                let kernel = program.kernel(&format!("spgemm_numeric_tiny{name}"))?;
-                let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
-                let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&work.control);
-                let launch = launch.arg((units + class) as u32).arg((units + BEGIN + class) as u32).arg(&work.units);
-                // SAFETY: as above.
-                unsafe { launch.arg(to.offsets).arg(counts).arg(to.indices).arg(to.values).run_on(fork.next()?)? };
-            }
-        }
-        for size in 0..ESC_SIZES {
-            let (width, n) = (64u32 << size, self.control[units + ESC + size]);
-            if n > 0 {
-                let program = job.esc(width);
-                let (block, shared) = program.spec.esc_launch(width);
-                let kernel = program.kernel("spgemm_esc")?;
-                let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
-                let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch = launch.arg((units + ESC + size) as u32).arg((units + BEGIN + ESC + size) as u32);
-                let launch = launch.arg(&work.units).arg(&work.first).arg(to.offsets).arg(counts);
-                // SAFETY: as above.
-                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
-            }
-        }
-        for size in 0..WINDOW_SIZES {
-            let (width, n) = (256u32 << size, self.control[units + WINDOW + size]);
-            if n > 0 {
-                let program = Program::new(job.context, Template::SpgemmWindow, |s| {
-                    job.with_semiring(s).number("width", width as u64)
-                });
-                let (block, shared) = warps(job.tuning, program.spec.window_bytes(width));
-                let kernel = program.kernel("spgemm_window")?;
-                let grid = resident(&kernel, block, shared, n.div_ceil(block as u64 / 32))?;
-                let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control);
-                let launch = launch.arg((units + WINDOW + size) as u32).arg((units + BEGIN + WINDOW + size) as u32);
-                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets).arg(counts);
-                // SAFETY: as above.
-                unsafe { launch.arg(to.indices).arg(to.values).run_on(fork.next()?)? };
-            }
-        }
-        Ok(())
-    }
-
-    /// Rows by class again, for the numeric phase.
-    fn list_sums(&self, staged: bool, value_bytes: u32) -> Result<()> {
+    /// The rows of the tables by class again, for the numeric phase.
+    fn list_sums(&self, value_bytes: u32) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
         let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
-        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&work.units))] {
+        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&self.sums))] {
             let kernel = program.kernel(name)?;
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
             let launch = launch.arg(&work.control).arg(&work.products).arg(&self.row_kinds).arg(&self.c_offsets);
             let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
-            let launch = launch.arg(self.limits.esc).arg(self.limits.window).arg(self.limits.block).arg(staged as u32);
+            let launch =
+                launch.arg(self.limits.thread).arg(self.limits.esc).arg(self.limits.window).arg(self.limits.block);
             // SAFETY: as above.
             unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
         }
         Ok(())
-    }
-
-    /// Rows of A with one entry.
-    fn copy_rows(&self, fork: &Fork, c: &Rows) -> Result<()> {
-        let (job, n) = (self.job, self.control[SUMS + COPY]);
-        if n == 0 {
-            return Ok(());
-        }
-        let program = job.numeric(0);
-        let kernel = program.kernel("spgemm_numeric_copy")?;
-        let grid = resident(&kernel, job.tuning.tiny_block, 0, n)?;
-        let launch = job.operands(kernel.launch(grid, job.tuning.tiny_block, 0)).arg(&self.work.control);
-        // SAFETY: as above.
-        unsafe { launch.arg(&self.work.units).arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
     }
 
     /// The rows of the tables.
@@ -468,7 +372,7 @@ impl Run<'_> {
                 let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
                 let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
                 let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control);
-                let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.slice_counts);
+                let launch = launch.arg(&self.sums).arg(&work.first).arg(&work.last).arg(&self.slice_counts);
                 let launch = launch.arg(&self.parts).arg(self.parts_room).arg(c.offsets);
                 // SAFETY: as above.
                 unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
@@ -480,7 +384,7 @@ impl Run<'_> {
     /// The rows made in one pass, moved to where they belong.
     fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
         let job = self.job;
-        let n: u64 = self.control[UNITS + TINY[0].1..UNITS + BLOCK].iter().sum();
+        let n: u64 = self.control[UNITS + THREAD..UNITS + BLOCK].iter().sum();
         if n == 0 {
             return Ok(());
         }

@@ -32,7 +32,7 @@ pub(in crate::backend::cuda) fn mxm_reduce(
     let program =
         Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
     let row_units = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
-    let work = analyze(&job, Limits { esc: 32, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
+    let work = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
     let places = a.pattern.nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;

@@ -1,0 +1,44 @@
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of few columns: how many a sample of the rows has. Any semiring.
+// Deterministic. See README.md for launches and sizes.
+#include "part/spgemm_hash.cuh"
+
+namespace oplus {
+
+// Stretches of a block's warps, one of every `stride` of them. sums[0] += their columns, sums[1] = the most of a row, sums[2] = 1
+// if a row has more than fit. Columns are below 2^32 / number::slots.
+// Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
+extern "C" __global__ void __launch_bounds__(tuning::hash_block)
+spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+                  const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums) {
+  constexpr u32 slots = u32(number::slots), batch = tuning::symbolic_batch, warps = tuning::hash_block / 32;
+  typedef WarpTable<slots> Table;
+  constexpr u32 bytes = Table::bytes + sizeof(WarpProducts);
+  static_assert(bytes == shared_bytes::hash, "");
+  DYN_SHARED(unsigned char, shared);
+  unsigned char* const memory = shared + threadIdx.x / 32 * bytes;
+  WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
+  const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts))};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  u64 sum = 0;
+  u32 most = 0;
+  bool failed = false;
+  for (u64 at = blockIdx.x * stride * warps + threadIdx.x / 32; at < rows; at += gridDim.x * stride * warps) {
+    table.clear();
+    __syncwarp();
+    const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},
+                                              [](const Batch<batch>&, u32, bool, u32, u32) {});
+    if (n == 0xffffffffu) {
+      failed = true;
+    } else {
+      sum += n;
+      if (n > most) most = n;
+    }
+  }
+  if (lane_id() == 0) {
+    if (sum) atomicAdd(&sums[0], sum);
+    if (most) atomicMax(&sums[1], u64(most));
+    if (failed) atomicMax(&sums[2], u64(1));
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,241 @@
+//! Products that need no analysis: all rows short, as the longest rows of A and B say, or a small matrix.
+//!
+//! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
+//! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
+//! still found every offset and the true size, and is made again.
+use super::short::{Kind, thread_launch};
+use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ, block_size};
+use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::{Buffer, DevicePattern};
+use crate::error::Result;
+use crate::spgemm::Strategy;
+use oplus_codegen::{Spec, Template};
+
+/// Bound on the bytes of C up to which it is taken for C's size.
+const SMALL: u64 = 4 << 20;
+/// One stretch of rows of so many is counted.
+const SAMPLE: u64 = 64;
+/// Slots of the hash tables.
+const HASH_SLOTS: [u32; 3] = [128, 256, 512];
+/// Mean products of a row from which on it gets a large block.
+const LARGE_ROWS: u64 = 2048;
+
+/// Who makes a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Whole {
+    /// A thread, up to so many products.
+    Thread(u32),
+    /// A warp with a hash table, if rows turn out to have few columns.
+    Hash,
+    /// A block of size n of `block_size`.
+    Block(usize),
+}
+
+/// Where C goes.
+struct Room {
+    capacity: u64,
+    offsets: Buffer,
+    indices: Buffer,
+    values: Buffer,
+}
+
+impl Job<'_> {
+    /// Products of a row in the mean, if all rows of B were as long as their mean.
+    fn mean_products(&self) -> u64 {
+        let (a, b) = (self.a.pattern, self.b.pattern);
+        (a.nnz / self.rows.max(1)).saturating_mul((b.nnz / (b.nrows as u64).max(1)).max(1))
+    }
+    /// No more entries than this are in C.
+    fn bound(&self) -> Option<u64> {
+        let dense = self.rows.saturating_mul(u64::from(self.columns));
+        Some(self.a.pattern.nnz.saturating_mul(self.b.pattern.longest?).min(dense))
+    }
+
+    pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
+        let (tuning, properties) = (self.tuning, self.context.properties());
+        let most = self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)?;
+        let spec = Spec::new(Template::SpgemmThread, properties.architecture);
+        let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
+        let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
+        if let Some(width) = [16u32, 32, 64].into_iter().find(|w| esc && u64::from(*w) >= most) {
+            // Where most rows are much shorter than the longest might be, the network is too wide for them.
+            let filled = width <= 16 || self.mean_products() * 3 > u64::from(width);
+            let fits = width <= self.thread_limit(&spec) && thread_launch(&spec, width, tuning).is_some();
+            if filled && fits {
+                return Some(Whole::Thread(width));
+            }
+        }
+        if strategy != Strategy::Auto || self.rows == 0 {
+            return None;
+        }
+        let hash = most <= u64::from(tuning.hash_products)
+            && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
+            && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
+        let bytes = self.bound()?.saturating_mul(4 + self.semiring.c.size as u64);
+        let small = self.rows <= u64::from(tuning.small_rows)
+            && self.columns <= tuning.block_columns
+            && bytes <= properties.total_memory / 512
+            && spec.sums_anywhere();
+        if small && (!hash || most > u64::from(tuning.small_products)) {
+            return Some(Whole::Block(usize::from(self.mean_products() > LARGE_ROWS)));
+        }
+        hash.then_some(Whole::Hash)
+    }
+
+    /// The product; `None` where rows have too many columns for what was chosen.
+    pub(super) fn mxm_whole(&self, whole: Whole) -> Result<Option<(DevicePattern, Buffer)>> {
+        let (size, bound) = (self.semiring.c.size as u64, self.bound().unwrap_or(u64::MAX));
+        let small = bound.saturating_mul(4 + size) <= SMALL;
+        match whole {
+            Whole::Thread(width) => {
+                let guess = if small { bound } else { self.sampled_by_threads(width)? };
+                self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
+            }
+            Whole::Block(n) => self.allocated(bound, |c| self.by_blocks(n, c)).map(Some),
+            Whole::Hash => {
+                let most = self.a.pattern.longest.unwrap_or(0).saturating_mul(self.b.pattern.longest.unwrap_or(0));
+                let (guess, most) =
+                    if small && most <= u64::from(HASH_SLOTS[1]) { (bound, most) } else { self.sampled_by_hash()? };
+                // Tables are better not quite full, and other rows may be longer than those seen.
+                for slots in HASH_SLOTS.into_iter().filter(|slots| most + most / 4 <= u64::from(*slots - 32)) {
+                    let mut failed = false;
+                    let made = self.allocated(guess.min(bound), |c| {
+                        let found = self.by_hash(slots, c)?;
+                        failed = found[FAILED] > 0;
+                        Ok(found)
+                    })?;
+                    if !failed {
+                        return Ok(Some(made));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// What `pass` makes in room for `capacity` entries, or else in as much as it has found that it needs.
+    fn allocated(
+        &self,
+        mut capacity: u64,
+        mut pass: impl FnMut(&Room) -> Result<Vec<u64>>,
+    ) -> Result<(DevicePattern, Buffer)> {
+        let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.c.size as u64);
+        let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+        loop {
+            let indices = Buffer::alloc(context, capacity.saturating_mul(4))?;
+            let values = Buffer::alloc(context, capacity.saturating_mul(size))?;
+            let mut room = Room { capacity, offsets, indices, values };
+            let found = pass(&room)?;
+            let (nnz, longest) = (found[NNZ], Some(found[LONGEST]));
+            if nnz > capacity {
+                (capacity, offsets) = (nnz, room.offsets);
+                continue;
+            }
+            room.indices.shorten(nnz * 4)?;
+            room.values.shorten(nnz * size)?;
+            let (ncols, Room { offsets, indices, values, .. }) = (self.b.pattern.ncols, room);
+            return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets, indices }, values));
+        }
+    }
+
+    /// A control block and the states of `tiles`, all zero.
+    fn control(&self, tiles: u64) -> Result<(Buffer, u64)> {
+        let control = Buffer::zeroed_for::<u64>(self.context, CONTROL + 1 + tiles as usize)?;
+        let state = control.pointer() + 8 * CONTROL as u64;
+        Ok((control, state))
+    }
+
+    /// The control block after rows were made by a thread each; what has room is written.
+    fn by_threads(&self, width: u32, room: &Room) -> Result<Vec<u64>> {
+        let (program, block, shared, _) = self.short(Kind::Thread(width), true, true);
+        let tiles = self.rows.div_ceil(block as u64);
+        let (control, state) = self.control(tiles)?;
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = self.operands(kernel.launch(resident(&kernel, block, shared, tiles)?, block, shared));
+        let launch = launch.arg(&control).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(&room.offsets);
+        let launch = launch.arg(0u64).arg(&room.indices).arg(&room.values);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
+        control.read(0..FAILED + 1)
+    }
+
+    /// The same by a block each.
+    fn by_blocks(&self, n: usize, room: &Room) -> Result<Vec<u64>> {
+        let (most, threads, sums) = block_size(self.tuning, n);
+        let width = if self.columns <= 4096 { most.min(4096) } else { most };
+        let program = Program::new(self.context, Template::SpgemmBlock, |s| {
+            let s = s.number("width", width as u64).number("threads", threads as u64).number("bytes", sums as u64);
+            self.with_semiring(s).flag("whole", true)
+        });
+        let shared = program.spec.block_bytes(width, threads, sums);
+        let (control, state) = self.control(self.rows)?;
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = self.operands(kernel.launch(resident(&kernel, threads, shared, self.rows)?, threads, shared));
+        let launch = launch.arg(&control).arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(0u64).arg(0u64).arg(0u64);
+        let launch = launch.arg(&room.offsets).arg(&room.indices).arg(&room.values);
+        // SAFETY: as above.
+        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
+        control.read(0..FAILED + 1)
+    }
+
+    /// The same by a warp with a hash table each.
+    fn by_hash(&self, slots: u32, room: &Room) -> Result<Vec<u64>> {
+        let (program, shared) = self.hash(slots, true);
+        let block = self.tuning.hash_block;
+        let tiles = self.rows.div_ceil(block as u64 / 32);
+        let (control, state) = self.control(tiles)?;
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = self.operands(kernel.launch(resident(&kernel, block, shared, tiles)?, block, shared));
+        let launch = launch.arg(&control).arg(&room.offsets).arg(&room.indices).arg(&room.values);
+        // SAFETY: as above.
+        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
+        control.read(0..FAILED + 1)
+    }
+
+    /// The program for hash tables, and its shared bytes: `numeric` or only to count.
+    fn hash(&self, slots: u32, numeric: bool) -> (Program<'_>, u32) {
+        let template = if numeric { Template::SpgemmHash } else { Template::SpgemmHashCount };
+        let program = Program::new(self.context, template, |s| {
+            let s = s.number("slots", slots as u64);
+            if numeric { self.with_semiring(s) } else { self.walking(s) }
+        });
+        let shared = program.spec.hash_bytes(slots) * (self.tuning.hash_block / 32);
+        (program, shared)
+    }
+
+    /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
+    fn sampled_by_threads(&self, width: u32) -> Result<u64> {
+        let (program, block, shared, _) = self.short(Kind::Thread(width), false, false);
+        let sum = Buffer::zeroed_for::<u64>(self.context, 1)?;
+        let stretches = self.rows.div_ceil(block as u64).div_ceil(SAMPLE);
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
+        let launch = launch.arg(&sum).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
+        // SAFETY: as above.
+        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sum).run()? };
+        Ok(self.estimate(sum.read_one(0)?, stretches * block as u64))
+    }
+
+    /// The same, and the columns of the longest row seen; more than fit if some did not.
+    fn sampled_by_hash(&self) -> Result<(u64, u64)> {
+        let slots = HASH_SLOTS[2];
+        let ((program, shared), block) = (self.hash(slots, false), self.tuning.hash_block);
+        let sums = Buffer::zeroed_for::<u64>(self.context, 3)?;
+        let warps = block as u64 / 32;
+        let stretches = self.rows.div_ceil(warps).div_ceil(SAMPLE);
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
+        // SAFETY: as above.
+        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
+        let found: Vec<u64> = sums.to_host()?;
+        let most = if found[2] > 0 { u64::from(slots) } else { found[1] };
+        Ok((self.estimate(found[0], stretches * warps), most))
+    }
+
+    /// nnz(C) if the rows seen, of so many entries together, are like the others; and some room to spare.
+    fn estimate(&self, sum: u64, rows: u64) -> u64 {
+        let rows = rows.min(self.rows).max(1);
+        let estimate = u128::from(sum) * u128::from(self.rows) / u128::from(rows);
+        u64::try_from(estimate + estimate / 64 + 4096).unwrap_or(u64::MAX)
+    }
+}

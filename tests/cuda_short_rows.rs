@@ -1,0 +1,136 @@
+//! Products on CUDA whose rows are all short: made in one pass into room that is guessed.
+mod common;
+
+use common::emulator;
+use oplus::prelude::*;
+
+type Entries<T> = Vec<(u64, u64, T)>;
+
+fn masked<S: Semiring<i64, i64>>(a: &Matrix<i64>, mask: &Matrix<bool>, device: Device, which: u32) -> Entries<S::Out> {
+    let (a, m) = (a.to(&device).unwrap().over::<S>(), mask.to(&device).unwrap());
+    let product = match which {
+        0 => mxm(&a, &a),
+        1 => mxm(&a, &a).mask(&m.structure()),
+        _ => mxm(&a, &a).mask(&m.structure().complement()),
+    };
+    let c = product.eval().unwrap();
+    // A product of products: the length of the longest row is known of those too.
+    assert_eq!(c.nvals(), c.entries().unwrap().len() as u64);
+    c.entries().unwrap()
+}
+
+/// Rows of `length` entries and fewer, some empty, columns anywhere and near.
+fn matrix(length: u64, n: u64) -> Matrix<i64> {
+    let mut coo = Coo::<i64>::new(n, n);
+    let mut state = 9u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    for row in 0..n {
+        for e in 0..if row % 7 == 3 { 0 } else { length - row % 2 } {
+            let column = if row % 3 == 0 { next(n) } else { (row + e * e) % n };
+            coo.push(row, column, next(100) as i64 - 50);
+        }
+    }
+    Matrix::build_with(&coo, Plus).unwrap()
+}
+
+#[test]
+fn every_width_masked_and_not() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 66_000;
+    let mut mask = Coo::<bool>::new(n, n);
+    let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    for length in [1, 8] {
+        let a = matrix(length, n);
+        for which in 0..3 {
+            let (d, r) = (Device::Cuda(0), Device::Reference);
+            assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
+            assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
+            assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
+        }
+    }
+}
+
+/// Rows of more products than a thread takes: a hash table a warp, of every size.
+#[test]
+fn rows_in_hash_tables() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 1500;
+    let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
+    let mut mask = Coo::<bool>::new(n, n);
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    for length in [9, 15, 20] {
+        let a = matrix(length, n);
+        for which in 0..3 {
+            let (d, r) = (Device::Cuda(0), Device::Reference);
+            assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
+            assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
+            assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
+        }
+    }
+    // Long rows of B, and many products a column.
+    let mut coo = Coo::<i64>::new(1200, 1200);
+    for row in 0..1200u64 {
+        (row.saturating_sub(30)..(row + 31).min(1200))
+            .for_each(|column| coo.push(row, column, (row * column % 97) as i64));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
+
+/// Rows where the sample does not look have more columns than any table holds.
+#[test]
+fn rows_that_do_not_fit_go_another_way() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 3000;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in (0..n).filter(|row| row % 256 >= 4) {
+        (0..30).for_each(|e| coo.push(row, (row * 131 + e * 977 + e * e * row) % n, (row + e) as i64 % 100));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
+
+#[test]
+fn floats_are_summed_in_the_order_of_k() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let a: Matrix<f64> = Matrix::build_with(&oplus::generate::stencil_5(257, 257).unwrap(), First).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap();
+    let bits = |c: &Matrix<f64>| -> Vec<_> { c.entries().unwrap().iter().map(|e| (e.0, e.1, e.2.to_bits())).collect() };
+    let (cuda, reference) = (on(Device::Cuda(0)), on(Device::Reference));
+    assert_eq!(bits(&cuda), bits(&reference));
+    // The result's longest row is known, so its product goes the same way where it fits.
+    let (cuda, reference) = (mxm(&cuda, &cuda).eval().unwrap(), mxm(&reference, &reference).eval().unwrap());
+    assert_eq!(bits(&cuda), bits(&reference));
+}
+
+/// Rows that are empty wherever the sample looks: the guess is far too small, and the pass is made again.
+#[test]
+fn a_wrong_guess_only_costs_time() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 128 * 520;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in (0..n).filter(|row| row / 128 % 64 != 0) {
+        (0..8).for_each(|e| coo.push(row, (row * 31 + e * 977) % n, (row + e) as i64 % 100));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
