@@ -159,6 +159,16 @@ impl<T> Body<T> {
         }
     }
 }
+impl Body<u8> {
+    /// A body without entries has no values: it is one of any scalar.
+    pub(crate) fn without_values<T>(self) -> Body<T> {
+        match self {
+            Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => Body::Cuda(d.cast()),
+        }
+    }
+}
 impl<T> Body<T> {
     /// The same values, in the same order, at other positions in the same memory.
     pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
