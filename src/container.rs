@@ -334,12 +334,13 @@ impl<T: Scalar, S> Vector<T, S> {
 }
 
 fn split<T: Scalar>(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Coo<T>> {
-    let mut coo = Coo::new(nrows, ncols);
-    crate::memory::reserve("build", &mut coo.rows, entries.len())?;
-    crate::memory::reserve("build", &mut coo.columns, entries.len())?;
-    crate::memory::reserve("build", &mut coo.values, entries.len())?;
-    entries.iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
-    Ok(coo)
+    let (mut rows, mut columns) =
+        (crate::memory::with_capacity("build", entries.len())?, crate::memory::with_capacity("build", entries.len())?);
+    let mut values = crate::memory::with_capacity("build", entries.len())?;
+    rows.extend(entries.iter().map(|e| e.0));
+    columns.extend(entries.iter().map(|e| e.1));
+    values.extend(entries.iter().map(|e| e.2));
+    Ok(Coo { nrows, ncols, rows, columns, values })
 }
 
 fn split_vector<T: Scalar>(entries: &[(u64, T)]) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
@@ -368,5 +369,5 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
         }
     }
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
-    on_backend!(store.device, |backend| { backend.get(&backend.csr(&store.body)?, row, column as u32) })
+    on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

@@ -50,7 +50,7 @@ fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
     use crate::algebra::OfValue;
     let body = on_backend!(store.device, |backend| {
         let kept =
-            backend.select::<T, T, OfValue<IsTrue>>(&backend.csr(&store.body)?, T::zeroed(), &Default::default())?;
+            backend.select::<T, T, OfValue<IsTrue>>(backend.csr(&store.body)?, T::zeroed(), &Default::default())?;
         crate::backend::Body::from(kept).pattern()
     });
     Ok(PatternStore { rows: store.rows.clone(), cols: store.cols.clone(), body, device: store.device })

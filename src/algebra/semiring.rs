@@ -1,8 +1,8 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
 use super::scalar::{Number, Scalar};
-use oplus_codegen::SemiringText;
 use oplus_codegen::text::{Atomic, Reads, Terminal};
+use oplus_codegen::{FunctionText, SemiringText};
 use std::marker::PhantomData;
 
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
@@ -105,9 +105,8 @@ pub trait Semiring<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 
 /// All the generator needs to know of a semiring over these scalars.
 pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText {
-    let name = std::any::type_name::<S>();
     SemiringText {
-        name: name.rsplit("::").next().unwrap_or(name).trim_end_matches('>').to_string(),
+        name: short_name(std::any::type_name::<S>()),
         a: A::TEXT,
         b: B::TEXT,
         c: <S::Out as Scalar>::TEXT,
@@ -116,12 +115,26 @@ pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText 
         multiply: <S::Multiply as Multiply<A, B>>::TEXT,
         reads: <S::Multiply as Multiply<A, B>>::READS,
         identity: S::Add::identity().cuda_literal(),
-        terminal: match S::Add::terminal() {
-            Terminal::Never => Terminal::Never,
-            Terminal::Always => Terminal::Always,
-            Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
-        },
+        terminal: terminal_text::<S::Out, S::Add>(),
     }
+}
+
+fn short_name(name: &str) -> String {
+    name.rsplit("::").next().unwrap_or(name).trim_end_matches('>').to_string()
+}
+
+fn terminal_text<T: Scalar, M: Monoid<T>>() -> Terminal<String> {
+    match M::terminal() {
+        Terminal::Never => Terminal::Never,
+        Terminal::Always => Terminal::Always,
+        Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
+    }
+}
+
+/// All the generator needs to know of a monoid.
+pub(crate) fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
+    let text = FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT);
+    text.monoid(M::identity().cuda_literal(), terminal_text::<T, M>(), M::ATOMIC)
 }
 
 /// Named semirings: a type of its own each, so that error messages say `MinPlus`.

@@ -30,18 +30,26 @@ macro_rules! host_memory {
     () => {
         type Csr<T: Scalar> = HostCsr<T>;
         type Pattern = Arc<Pattern>;
-        fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<HostCsr<T>> {
+        fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a HostCsr<T>> {
             match body {
-                Body::Host(h) => Ok(h.clone()),
+                Body::Host(h) => Ok(h),
                 #[cfg(feature = "cuda")]
                 Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
-        fn pattern(&self, body: &PatternBody) -> Result<Arc<Pattern>> {
+        fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<Pattern>> {
             match body {
-                PatternBody::Host(p) => Ok(p.clone()),
+                PatternBody::Host(p) => Ok(p),
                 #[cfg(feature = "cuda")]
                 PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+            }
+        }
+        fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {
+            match mask {
+                None => Ok(None),
+                Some(MaskBody::Host(m)) => Ok(Some(m)),
+                #[cfg(feature = "cuda")]
+                Some(MaskBody::Cuda(_)) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {

@@ -2,7 +2,7 @@
 //!
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar, Semiring};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -16,12 +16,31 @@ pub(crate) mod cpu;
 pub mod cuda;
 pub(crate) mod host;
 pub(crate) mod reference;
+pub(crate) mod ring;
+pub(crate) mod untyped;
 
 /// Which entries of the result may be written: those in the pattern, or with `complement` those not in it.
 #[derive(Clone, Debug)]
 pub(crate) struct MaskOn<P> {
     pub(crate) pattern: P,
     pub(crate) complement: bool,
+}
+
+/// A mask, wherever it is.
+#[derive(Clone, Debug)]
+pub(crate) enum MaskBody {
+    Host(MaskOn<Arc<Pattern>>),
+    #[cfg(feature = "cuda")]
+    Cuda(MaskOn<Arc<cuda::DevicePattern>>),
+}
+impl MaskBody {
+    pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
+        match pattern {
+            PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
+            #[cfg(feature = "cuda")]
+            PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
+        }
+    }
 }
 
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.
@@ -40,15 +59,17 @@ pub(crate) struct MxmOptions {
     pub(crate) transposed_b: bool,
 }
 
-/// The kernels every device offers.
+/// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
+/// a table, a [`ring`].
 pub(crate) trait Backend: Sized {
     /// Compressed rows in this device's memory; cheap to clone.
     type Csr<T: Scalar>: Clone;
     /// Their positions alone.
     type Pattern: Clone;
 
-    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<Self::Csr<T>>;
-    fn pattern(&self, body: &PatternBody) -> Result<Self::Pattern>;
+    fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a Self::Csr<T>>;
+    fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Self::Pattern>;
+    fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Self::Pattern>>>;
     /// Rows without entries.
     fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<Self::Csr<T>>;
     fn upload<T: Scalar>(&self, host: &host::HostCsr<T>) -> Result<Self::Csr<T>>;
@@ -56,40 +77,6 @@ pub(crate) trait Backend: Sized {
     fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Self::Pattern>;
     fn download_pattern(&self, a: &Self::Pattern) -> Result<Arc<Pattern>>;
 
-    /// T⟨M⟩ = A ⊕.⊗ B: an entry exactly where a product exists and the mask admits it.
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-        &self,
-        a: &Self::Csr<A>,
-        b: &Self::Csr<B>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Self::Csr<S::Out>>;
-    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by the monoid R without storing the product; `None` where there is no product.
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
-        &self,
-        a: &Self::Csr<A>,
-        b: &Self::Csr<B>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<S::Out>>;
-    /// t⟨m⟩ = A ⊕.⊗ x: the rows of A pull; x and t are single rows.
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
-        &self,
-        a: &Self::Csr<A>,
-        x: &Self::Csr<X>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-    ) -> Result<Self::Csr<S::Out>>;
-    /// t⟨m⟩ = xᵀ ⊕.⊗ A: the entries of x push along the rows of A.
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-        &self,
-        x: &Self::Csr<X>,
-        a: &Self::Csr<A>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-    ) -> Result<Self::Csr<S::Out>>;
     /// Entries of either, `F` where both are.
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &Self::Csr<T>, b: &Self::Csr<T>) -> Result<Self::Csr<T>>;
     /// `F` where both are.
@@ -169,6 +156,30 @@ impl<T> Body<T> {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+        }
+    }
+}
+impl Body<u8> {
+    /// A body without entries has no values: it is one of any scalar.
+    pub(crate) fn without_values<T>(self) -> Body<T> {
+        match self {
+            Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => Body::Cuda(d.cast()),
+        }
+    }
+}
+impl<T> Body<T> {
+    /// The same values, in the same order, at other positions in the same memory.
+    pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
+        match (self, pattern) {
+            (Body::Host(h), PatternBody::Host(pattern)) => {
+                Ok(Body::Host(host::HostCsr { pattern, values: h.values.clone() }))
+            }
+            #[cfg(feature = "cuda")]
+            (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
+            #[cfg(feature = "cuda")]
+            _ => Err(misplaced(Device::Cpu)),
         }
     }
 }

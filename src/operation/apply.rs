@@ -3,7 +3,6 @@ use super::{OfOne, Operation};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Scalar, UnaryOp};
 use crate::backend::{Body, Positions, on_backend};
 use crate::container::Container;
-use crate::storage::store::Store;
 use std::sync::Arc;
 
 type Applied<X, C> = Operation<OfOne<<X as Container>::Scalar, <X as Container>::Of<C, <X as Container>::Label>>>;
@@ -21,15 +20,17 @@ pub fn apply_index<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y>>(
     _op: F,
     thunk: Y,
 ) -> Applied<X, F::Out> {
-    let run = move |a: &Store<X::Scalar>| {
+    Operation::new(OfOne::new("apply", a.parts().0, mapping::<X::Scalar, Y, F>(thunk)))
+}
+
+fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
+    Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
-            Body::from(backend.apply::<X::Scalar, Y, F>(&backend.csr(&a.body)?, thunk, &at)?)
+            Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });
-        Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
-    };
-    let a = a.parts().0.clone();
-    Operation::new(OfOne { name: "apply", a, transposed: false, shape: |s| s, run: Arc::new(run) })
+        Ok(a.holding(body))
+    })
 }
 
 /// T = f(A) at every entry of A. O(nnz(A)).

@@ -1,10 +1,10 @@
 //! ewise_add and ewise_mult: the union and the intersection of two patterns.
 use super::{OfTwo, Operation};
-use crate::algebra::BinaryOp;
+use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::container::Container;
+use crate::error::Result;
 use crate::storage::store::Store;
-use std::sync::Arc;
 
 /// T = A ⊕ B: f where both have an entry, the entry where one has. O(nnz(A) + nnz(B)).
 /// ```
@@ -21,14 +21,14 @@ where
     Z: Container<Scalar = X::Scalar, Kind = X::Kind>,
     F: BinaryOp<X::Scalar, X::Scalar, Out = X::Scalar>,
 {
-    let run = |a: &Store<X::Scalar>, b: &Store<X::Scalar>| {
-        let body = on_backend!(a.device, |backend| {
-            Body::from(backend.union::<X::Scalar, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?)
-        });
-        Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
-    };
-    let (a, b) = ((a.parts().0.clone(), false), (b.parts().0.clone(), false));
-    Operation::new(OfTwo { name: "ewise_add", a, b, run: Arc::new(run) })
+    Operation::new(OfTwo::new("ewise_add", a.parts().0, b.parts().0, united::<X::Scalar, F>))
+}
+
+fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
+    let body = on_backend!(a.device, |backend| {
+        Body::from(backend.union::<T, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
+    });
+    Ok(a.holding(body))
 }
 
 /// T = A ⊗ B: f where both have an entry. O(nnz(A) + nnz(B)).
@@ -46,12 +46,12 @@ where
     Z: Container<Kind = X::Kind>,
     F: BinaryOp<X::Scalar, Z::Scalar>,
 {
-    let run = |a: &Store<X::Scalar>, b: &Store<Z::Scalar>| {
-        let body = on_backend!(a.device, |backend| {
-            Body::from(backend.intersection::<X::Scalar, Z::Scalar, F>(&backend.csr(&a.body)?, &backend.csr(&b.body)?)?)
-        });
-        Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
-    };
-    let (a, b) = ((a.parts().0.clone(), false), (b.parts().0.clone(), false));
-    Operation::new(OfTwo { name: "ewise_mult", a, b, run: Arc::new(run) })
+    Operation::new(OfTwo::new("ewise_mult", a.parts().0, b.parts().0, intersected::<X::Scalar, Z::Scalar, F>))
+}
+
+fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {
+    let body = on_backend!(a.device, |backend| {
+        Body::from(backend.intersection::<A, B, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
+    });
+    Ok(a.holding(body))
 }

@@ -1,5 +1,5 @@
 //! extract: rows of a matrix.
-use super::{Compute, MaskParts, Operation};
+use super::{Compute, Core, MaskParts, Operation};
 use crate::algebra::Scalar;
 use crate::backend::{Body, on_backend};
 use crate::container::{Matrix, Owned};
@@ -12,10 +12,14 @@ use std::marker::PhantomData;
 /// A list of rows of a matrix, in the list's order.
 #[derive(Debug, Clone)]
 pub struct Rows<T, S> {
+    core: Chosen<T>,
+    label: PhantomData<fn() -> S>,
+}
+#[derive(Debug, Clone)]
+struct Chosen<T> {
     a: Store<T>,
     /// Or that memory did not suffice for them, which is told when the operation runs.
     rows: Result<Vec<u64>>,
-    label: PhantomData<fn() -> S>,
 }
 
 /// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
@@ -30,10 +34,11 @@ pub struct Rows<T, S> {
 /// # Ok(()) }
 /// ```
 pub fn extract_rows<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64]) -> Operation<Rows<T, S>> {
-    Operation::new(Rows { a: a.store.clone(), rows: memory::copied("extract", rows), label: PhantomData })
+    let core = Chosen { a: a.store.clone(), rows: memory::copied("extract", rows) };
+    Operation::new(Rows { core, label: PhantomData })
 }
 
-impl<T, S> Rows<T, S> {
+impl<T> Chosen<T> {
     fn rows(&self) -> Result<&[u64]> {
         self.rows.as_deref().map_err(Clone::clone)
     }
@@ -41,6 +46,11 @@ impl<T, S> Rows<T, S> {
 
 impl<T: Scalar, S> Compute for Rows<T, S> {
     type Target = Matrix<T, S>;
+    fn core(&self) -> &dyn Core<T> {
+        &self.core
+    }
+}
+impl<T: Scalar> Core<T> for Chosen<T> {
     fn name(&self) -> &'static str {
         "extract"
     }
@@ -59,7 +69,7 @@ impl<T: Scalar, S> Compute for Rows<T, S> {
         places.extend(self.rows()?.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
         let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
         let body =
-            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(&backend.csr(&a.body)?, &places)?) });
+            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(backend.csr(&a.body)?, &places)?) });
         let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {
             operation: self.name(),
             what: "number of rows",

@@ -6,7 +6,7 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
-use crate::backend::{Body, MaskOn, on_backend};
+use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ mod apply;
 mod cast;
 mod ewise;
 mod extract;
+mod factors;
 mod product;
 mod reduce;
 mod select;
@@ -38,6 +39,13 @@ pub use transpose::transpose;
 pub trait Compute {
     /// What `.eval()` makes.
     type Target: Container;
+    /// The computation without the semiring's label, so that what follows is compiled once for a scalar.
+    #[doc(hidden)]
+    fn core(&self) -> &dyn Core<Out<Self>>;
+}
+
+/// A computation whose result has values of `T`: opaque outside.
+pub trait Core<T: Scalar> {
     #[doc(hidden)]
     fn name(&self) -> &'static str;
     /// Shape and device of the result; every check of the operands.
@@ -45,7 +53,17 @@ pub trait Compute {
     fn check(&self) -> Result<((u64, u64), Device)>;
     /// The result, and whether the mask was applied already.
     #[doc(hidden)]
-    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<<Self::Target as Container>::Scalar>, bool)>;
+    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<T>, bool)>;
+    /// The result where the mask admits.
+    #[doc(hidden)]
+    fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<T>> {
+        let (t, masked) = self.compute(mask)?;
+        if mask.is_none() || masked {
+            return Ok(t);
+        }
+        let c = Store::<T>::empty_on(self.name(), t.0.rows.clone(), t.0.cols.clone(), t.0.device)?;
+        write::<_, _, Overwrite>(self.name(), &c, t.0, mask, true).map(Owned)
+    }
 }
 
 /// A checked mask: opaque outside.
@@ -76,19 +94,11 @@ impl<K: Compute> Operation<K> {
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
     pub fn eval(self) -> Result<K::Target> {
-        let (shape, device) = self.kernel.check()?;
-        let mask = self.mask_parts(shape, device)?;
-        let (t, masked) = self.kernel.compute(mask.as_ref())?;
-        if mask.is_none() || masked {
-            return Ok(K::Target::made_of(t));
-        }
-        let c = Store::<Out<K>>::empty(self.kernel.name(), shape.0, shape.1, device)?;
-        let written = write::<_, _, Overwrite>(self.kernel.name(), &c, t.0, mask.as_ref(), true)?;
-        Ok(K::Target::made_of(Owned(written)))
+        made(self.kernel.core(), self.mask.as_ref()).map(K::Target::made_of)
     }
 }
 
-impl<K: Compute, F> Operation<K, F> {
+impl<K, F> Operation<K, F> {
     /// Only what the mask admits is written. The last call counts.
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
         self.mask = Some(mask.as_mask());
@@ -103,13 +113,9 @@ impl<K: Compute, F> Operation<K, F> {
     pub fn accumulate<G>(self, _op: G) -> Operation<K, With<G>> {
         Operation { kernel: self.kernel, mask: self.mask, replace: self.replace, accumulate: PhantomData }
     }
-    pub(crate) fn mask_parts(&self, shape: (u64, u64), device: Device) -> Result<Option<MaskParts>> {
-        let Some(mask) = &self.mask else { return Ok(None) };
-        let (operation, pattern) = (self.kernel.name(), mask.pattern.clone()?);
-        same_shape(operation, ("the result", shape), ("the mask", pattern.shape()))?;
-        same_device(operation, ("the result", device), ("the mask", pattern.device))?;
-        Ok(Some(MaskParts { pattern, complement: mask.complement }))
-    }
+}
+
+impl<K: Compute, F> Operation<K, F> {
     /// C⟨M, replace⟩ ⊙= T. `c` is untouched on error, and may be an operand or the mask.
     ///
     /// # Errors
@@ -119,27 +125,52 @@ impl<K: Compute, F> Operation<K, F> {
         C: Container<Kind = <K::Target as Container>::Kind>,
         F: Accumulate<C::Scalar, Out<K>>,
     {
-        let operation = self.kernel.name();
-        let (shape, device) = self.kernel.check()?;
-        same_shape(operation, ("the result", shape), ("the output", c.parts().0.shape()))?;
-        same_device(operation, ("the operands", device), ("the output", c.parts().0.device))?;
-        let mask = self.mask_parts(shape, device)?;
-        let (t, masked) = self.kernel.compute(mask.as_ref())?;
-        let t = if mask.is_none() || (masked && self.replace) {
-            match F::adopt(t) {
-                Ok(all) => {
-                    c.replace_with(all);
-                    return Ok(());
-                }
-                Err(t) => t,
-            }
-        } else {
-            t
-        };
-        let written = write::<_, _, F>(operation, c.parts().0, t.0, mask.as_ref(), self.replace)?;
-        c.replace_with(Owned(written));
+        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts().0)?;
+        c.replace_with(made);
         Ok(())
     }
+}
+
+/// [`Operation::eval`].
+fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
+    let (shape, device) = core.check()?;
+    core.admitted(mask_parts(core.name(), mask, shape, device)?.as_ref())
+}
+
+/// [`Operation::into`]: what `c` becomes.
+fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    core: &dyn Core<T>,
+    mask: Option<&Mask>,
+    replace: bool,
+    c: &Store<C>,
+) -> Result<Owned<C>> {
+    let operation = core.name();
+    let (shape, device) = core.check()?;
+    same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
+    same_device(operation, ("the operands", device), ("the output", c.device))?;
+    let mask = mask_parts(operation, mask, shape, device)?;
+    let (mut t, masked) = core.compute(mask.as_ref())?;
+    if mask.is_none() || (masked && replace) {
+        t = match F::adopt(t) {
+            Ok(all) => return Ok(all),
+            Err(t) => t,
+        };
+    }
+    write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
+}
+
+/// The mask where it fits the result.
+pub(crate) fn mask_parts(
+    operation: &'static str,
+    mask: Option<&Mask>,
+    shape: (u64, u64),
+    device: Device,
+) -> Result<Option<MaskParts>> {
+    let Some(mask) = mask else { return Ok(None) };
+    let pattern = mask.pattern.clone()?;
+    same_shape(operation, ("the result", shape), ("the mask", pattern.shape()))?;
+    same_device(operation, ("the result", device), ("the mask", pattern.device))?;
+    Ok(Some(MaskParts { pattern, complement: mask.complement }))
 }
 
 /// The rule of the standard on common axes.
@@ -155,13 +186,13 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         (rows, cols) = (rows.union(&m.pattern.rows, operation)?, cols.union(&m.pattern.cols, operation)?);
     }
     let (c, t) = (c.on_axes(&rows, &cols, operation)?, t.on_axes(&rows, &cols, operation)?);
-    let mask = mask.map(|m| Ok((m.pattern.on_axes(&rows, &cols, operation)?, m.complement))).transpose()?;
+    let mask = match mask {
+        Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, operation)?.body, m.complement)),
+        None => None,
+    };
     let body = on_backend!(c.device, |backend| {
-        let mask = match &mask {
-            Some((p, complement)) => Some(MaskOn { pattern: backend.pattern(&p.body)?, complement: *complement }),
-            None => None,
-        };
-        Body::from(backend.write::<C, T, F>(&backend.csr(&c.body)?, &backend.csr(&t.body)?, mask.as_ref(), replace)?)
+        let (c, t, mask) = (backend.csr(&c.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
+        Body::from(backend.write::<C, T, F>(c, t, mask, replace)?)
     });
     Ok(Store { rows, cols, body, device: c.device })
 }
@@ -182,7 +213,7 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
     if !transposed {
         return Ok(store.clone());
     }
-    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(&backend.csr(&store.body)?)?) });
+    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&store.body)?)?) });
     Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
 }
 
@@ -193,57 +224,89 @@ pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u
 
 /// An operation on one operand.
 pub struct OfOne<A, C: Container> {
+    core: One<A, C::Scalar>,
+}
+struct One<A, T> {
     name: &'static str,
     a: Store<A>,
     transposed: bool,
     shape: fn((u64, u64)) -> (u64, u64),
-    run: std::sync::Arc<dyn Fn(&Store<A>) -> Result<Store<C::Scalar>> + Send + Sync>,
+    run: Run<A, T>,
 }
+pub(crate) type Run<A, T> = std::sync::Arc<dyn Fn(&Store<A>) -> Result<Store<T>> + Send + Sync>;
 
 /// An operation on two operands of one shape.
 pub struct OfTwo<A, B, C: Container> {
+    core: Two<A, B, C::Scalar>,
+}
+struct Two<A, B, T> {
     name: &'static str,
     a: (Store<A>, bool),
     b: (Store<B>, bool),
-    run: std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>> + Send + Sync>,
+    run: fn(&Store<A>, &Store<B>) -> Result<Store<T>>,
 }
 
+impl<A, C: Container> OfOne<A, C> {
+    fn new(name: &'static str, a: &Store<A>, run: Run<A, C::Scalar>) -> Self {
+        Self { core: One { name, a: a.clone(), transposed: false, shape: |s| s, run } }
+    }
+}
+impl<A, B, C: Container> OfTwo<A, B, C> {
+    fn new(
+        name: &'static str,
+        a: &Store<A>,
+        b: &Store<B>,
+        run: fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>>,
+    ) -> Self {
+        Self { core: Two { name, a: (a.clone(), false), b: (b.clone(), false), run } }
+    }
+}
 impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct(self.name).field("transposed", &self.transposed).finish_non_exhaustive()
+        f.debug_struct(self.core.name).field("transposed", &self.core.transposed).finish_non_exhaustive()
     }
 }
 impl<A, B, C: Container> std::fmt::Debug for OfTwo<A, B, C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct(self.name).finish_non_exhaustive()
+        f.debug_struct(self.core.name).finish_non_exhaustive()
     }
 }
 impl<A, C: Container> Clone for OfOne<A, C> {
     fn clone(&self) -> Self {
-        Self { a: self.a.clone(), run: self.run.clone(), ..*self }
+        Self { core: One { a: self.core.a.clone(), run: self.core.run.clone(), ..self.core } }
     }
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        Self { name: self.name, a: self.a.clone(), b: self.b.clone(), run: self.run.clone() }
+        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), ..self.core } }
     }
 }
 
 impl<A: Scalar, C: Container> Compute for OfOne<A, C> {
     type Target = C;
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &self.core
+    }
+}
+impl<A: Scalar, T: Scalar> Core<T> for One<A, T> {
     fn name(&self) -> &'static str {
         self.name
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
         Ok(((self.shape)(shape_of(&self.a, self.transposed)), self.a.device))
     }
-    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         Ok((Owned((self.run)(&oriented(&self.a, self.transposed)?)?), false))
     }
 }
 
 impl<A: Scalar, B: Scalar, C: Container> Compute for OfTwo<A, B, C> {
     type Target = C;
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &self.core
+    }
+}
+impl<A: Scalar, B: Scalar, T: Scalar> Core<T> for Two<A, B, T> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -252,7 +315,7 @@ impl<A: Scalar, B: Scalar, C: Container> Compute for OfTwo<A, B, C> {
         same_shape(self.name, ("A", shape), ("B", shape_of(&self.b.0, self.b.1)))?;
         Ok((shape, same_device(self.name, ("A", self.a.0.device), ("B", self.b.0.device))?))
     }
-    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         let (a, b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
         let (rows, cols) = (a.rows.union(&b.rows, self.name)?, a.cols.union(&b.cols, self.name)?);
         let (a, b) = (a.on_axes(&rows, &cols, self.name)?, b.on_axes(&rows, &cols, self.name)?);
@@ -264,19 +327,19 @@ impl<A: Scalar, B: Scalar, C: Container> Compute for OfTwo<A, B, C> {
 impl<A: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfOne<A, C>, F> {
     /// A is read transposed.
     pub fn transpose_a(mut self) -> Self {
-        self.kernel.transposed = !self.kernel.transposed;
+        self.kernel.core.transposed = !self.kernel.core.transposed;
         self
     }
 }
 impl<A: Scalar, B: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfTwo<A, B, C>, F> {
     /// A is read transposed.
     pub fn transpose_a(mut self) -> Self {
-        self.kernel.a.1 = !self.kernel.a.1;
+        self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
     /// B is read transposed.
     pub fn transpose_b(mut self) -> Self {
-        self.kernel.b.1 = !self.kernel.b.1;
+        self.kernel.core.b.1 = !self.kernel.core.b.1;
         self
     }
 }

@@ -1,49 +1,28 @@
 //! mxm, mxv, vxm: products over a semiring.
-use super::{Compute, MaskParts, Operation, oriented, shape_of};
+//!
+//! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
+//! everything after the doors here is compiled once.
+use super::factors::{Factors, Kind};
+use super::{Compute, Core, Operation};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
-use crate::backend::{Body, MaskOn, MxmOptions, Positions, on_backend};
-use crate::container::{Container, Matrix, Owned, Vector};
-use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::backend::ring::{AnyRing, Fold, Of};
+use crate::backend::untyped::UntypedStore;
+use crate::container::{Container, Matrix, Vector};
+use crate::error::Result;
 use crate::spgemm::Strategy;
-use crate::storage::axis::Axis;
-use crate::storage::store::{PatternStore, Store, same_device};
+use crate::storage::store::Store;
 use std::marker::PhantomData;
-
-/// The semiring's compiled functions, fixed where its type is known. Everything after this is free of S.
-type Run<A, B, C> = fn(&Aligned<A, B>, &MxmOptions) -> Result<Body<C>>;
-
-/// Operands and mask on common axes, ready for a kernel.
-pub(crate) struct Aligned<A, B> {
-    a: Store<A>,
-    b: Store<B>,
-    mask: Option<MaskParts>,
-    at: Positions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Mxm,
-    Mxv,
-    Vxm,
-}
 
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
-    kind: Kind,
-    a: (Store<A>, bool),
-    b: (Store<B>, bool),
-    options: MxmOptions,
-    run: Run<A, B, C::Scalar>,
-    /// The same by the transposed kernel: mxv of a transposed matrix pushes, vxm of one pulls.
-    run_flipped: Run<A, B, C::Scalar>,
-    label: PhantomData<fn() -> (C, S)>,
+    core: Box<Factors>,
+    label: PhantomData<fn() -> (A, B, C, S)>,
 }
 
 impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
     fn clone(&self) -> Self {
-        Self { a: self.a.clone(), b: self.b.clone(), label: PhantomData, ..*self }
+        Self { core: self.core.clone(), label: PhantomData }
     }
 }
 
@@ -65,17 +44,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     a: &Matrix<A, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<A, B, Matrix<S::Out, S>, S>> {
-    let run: Run<A, B, S::Out> = |o, options| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxm::<A, B, S>(&a, &b, mask.as_ref(), &o.at, options)?)
-        }))
-    };
-    Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, run, run))
+    Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, Of::<A, B, S>::MXM, Of::<A, B, S>::MXM))
 }
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A, or pushed with `.transpose_a()`.
@@ -92,27 +61,7 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &Matrix<A, S>,
     x: &Vector<X, S>,
 ) -> Operation<Product<A, X, Vector<S::Out, S>, S>> {
-    let run: Run<A, X, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, x) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxv::<A, X, S>(&a, &x, mask.as_ref(), &o.at)?)
-        }))
-    };
-    let run_flipped: Run<A, X, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, x) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.vxm::<X, A, Flipped<S>>(&x, &a, mask.as_ref(), &o.at)?)
-        }))
-    };
-    Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, run, run_flipped))
+    Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, Of::<A, X, S>::MXV, Of::<X, A, Flipped<S>>::VXM))
 }
 
 /// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
@@ -128,150 +77,47 @@ pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
     x: &Vector<X, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<X, B, Vector<S::Out, S>, S>> {
-    let run: Run<X, B, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (x, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.vxm::<X, B, S>(&x, &b, mask.as_ref(), &o.at)?)
-        }))
-    };
-    let run_flipped: Run<X, B, S::Out> = |o, _| {
-        Ok(on_backend!(o.a.device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (x, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            Body::from(backend.mxv::<B, X, Flipped<S>>(&b, &x, mask.as_ref(), &o.at)?)
-        }))
-    };
-    Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, run, run_flipped))
+    Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, Of::<X, B, S>::VXM, Of::<B, X, Flipped<S>>::MXV))
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
-    fn of(
-        kind: Kind,
-        a: &Store<A>,
-        b: &Store<B>,
-        run: Run<A, B, C::Scalar>,
-        run_flipped: Run<A, B, C::Scalar>,
-    ) -> Self {
-        let (a, b, options) = ((a.clone(), false), (b.clone(), false), MxmOptions::default());
-        Self { kind, a, b, options, run, run_flipped, label: PhantomData }
-    }
-    /// Shapes of the operands as an m×k and a k×n matrix; a right-hand vector is a column.
-    fn shapes(&self) -> ((u64, u64), (u64, u64)) {
-        let b = shape_of(&self.b.0, self.b.1);
-        (shape_of(&self.a.0, self.a.1), if self.kind == Kind::Mxv { (b.1, b.0) } else { b })
-    }
-    /// Operands as the kernel takes them, on common axes; whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned<A, B>, (Axis, Axis), MxmOptions, bool)> {
-        let (operation, mut options) = (self.name(), self.options);
-        let plain_mask = mask.is_some_and(|m| !m.complement);
-        // A kernel that dots wants B as it is; vectors choose push or pull by how the matrix is stored.
-        let flipped = (self.kind == Kind::Mxv && self.a.1) || (self.kind == Kind::Vxm && self.b.1);
-        options.transposed_b = self.kind == Kind::Mxm && self.b.1 && (plain_mask || options.strategy == Strategy::Dot);
-        let a = oriented(&self.a.0, self.a.1 && !flipped)?;
-        let b = oriented(&self.b.0, self.b.1 && !flipped && !options.transposed_b)?;
-        // The three axes of the product, whichever way the operands lie.
-        let a_axes = if flipped && self.kind == Kind::Mxv { (&a.cols, &a.rows) } else { (&a.rows, &a.cols) };
-        let b_swapped = options.transposed_b || (flipped && self.kind == Kind::Vxm) || self.kind == Kind::Mxv;
-        let b_axes = if b_swapped { (&b.cols, &b.rows) } else { (&b.rows, &b.cols) };
-        let (mut i, k, mut j) = (a_axes.0.clone(), a_axes.1.union(b_axes.0, operation)?, b_axes.1.clone());
-        if let Some(m) = mask {
-            let (mi, mj) = if self.kind == Kind::Mxv {
-                (&m.pattern.cols, &m.pattern.rows)
-            } else {
-                (&m.pattern.rows, &m.pattern.cols)
-            };
-            (i, j) = (i.union(mi, operation)?, j.union(mj, operation)?);
-        }
-        let a = if flipped && self.kind == Kind::Mxv {
-            a.on_axes(&k, &i, operation)?
-        } else {
-            a.on_axes(&i, &k, operation)?
-        };
-        let b = if b_swapped { b.on_axes(&j, &k, operation)? } else { b.on_axes(&k, &j, operation)? };
-        let mask = match mask {
-            None => None,
-            Some(m) => {
-                let (rows, cols) = if self.kind == Kind::Mxv { (&j, &i) } else { (&i, &j) };
-                let pattern: PatternStore = m.pattern.on_axes(rows, cols, operation)?;
-                Some(MaskParts { pattern, complement: m.complement })
-            }
-        };
-        // A flipped kernel computes the transposed product: its i is our j.
-        let at = match flipped {
-            false => Positions { i: i.ids(), k: k.ids(), j: j.ids() },
-            true => Positions { i: j.ids(), k: k.ids(), j: i.ids() },
-        };
-        let axes = if self.kind == Kind::Mxv { (j, i) } else { (i, j) };
-        Ok((Aligned { a, b, mask, at }, axes, options, flipped))
+    fn of(kind: Kind, a: &Store<A>, b: &Store<B>, ring: &'static dyn AnyRing, flipped: &'static dyn AnyRing) -> Self {
+        Self { core: Factors::new(kind, UntypedStore::of(a), UntypedStore::of(b), ring, flipped), label: PhantomData }
     }
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
     type Target = C;
-    fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Mxm => "mxm",
-            Kind::Mxv => "mxv",
-            Kind::Vxm => "vxm",
-        }
-    }
-    fn check(&self) -> Result<((u64, u64), Device)> {
-        let (a, b) = self.shapes();
-        let (left, right) = match self.kind {
-            Kind::Mxm => ("A", "B"),
-            Kind::Mxv => ("A", "x"),
-            Kind::Vxm => ("x", "A"),
-        };
-        if a.1 != b.0 {
-            let operation = self.name();
-            return Err(Error::DimensionMismatch { operation, left_name: left, left: a, right_name: right, right: b });
-        }
-        let device = same_device(self.name(), (left, self.a.0.device), (right, self.b.0.device))?;
-        Ok((if self.kind == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) }, device))
-    }
-    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C::Scalar>, bool)> {
-        let (operands, (rows, cols), options, flipped) = self.aligned(mask)?;
-        if options.strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
-            let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
-            return Err(Error::InvalidValue { operation: self.name(), reason });
-        }
-        let body = if flipped { (self.run_flipped)(&operands, &options)? } else { (self.run)(&operands, &options)? };
-        Ok((Owned(Store { rows, cols, body, device: operands.a.device }), true))
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &*self.core
     }
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F> {
     /// How the product is computed; every strategy gives the same result.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.kernel.options.strategy = strategy;
+        self.kernel.core.options.strategy = strategy;
         self
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Matrix<T, R>, S>, F> {
     /// A is read transposed.
     pub fn transpose_a(mut self) -> Self {
-        self.kernel.a.1 = !self.kernel.a.1;
+        self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
     /// B is read transposed.
     pub fn transpose_b(mut self) -> Self {
-        self.kernel.b.1 = !self.kernel.b.1;
+        self.kernel.core.b.1 = !self.kernel.core.b.1;
         self
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T, R>, S>, F> {
     /// The matrix is read transposed: mxv pushes, vxm pulls.
     pub fn transpose(mut self) -> Self {
-        match self.kernel.kind {
-            Kind::Vxm => self.kernel.b.1 = !self.kernel.b.1,
-            _ => self.kernel.a.1 = !self.kernel.a.1,
+        match self.kernel.core.kind {
+            Kind::Vxm => self.kernel.core.b.1 = !self.kernel.core.b.1,
+            _ => self.kernel.core.a.1 = !self.kernel.core.a.1,
         }
         self
     }
@@ -291,17 +137,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
     /// # Errors
     /// Those of [`eval`](Operation::eval).
     pub fn reduce<M: Monoid<C>>(self, _monoid: M) -> Result<C> {
-        let (shape, device) = self.kernel.check()?;
-        let mask = self.mask_parts(shape, device)?;
-        let (o, _, options, _) = self.kernel.aligned(mask.as_ref())?;
-        let sum = on_backend!(device, |backend| {
-            let mask = match &o.mask {
-                Some(m) => Some(MaskOn { pattern: backend.pattern(&m.pattern.body)?, complement: m.complement }),
-                None => None,
-            };
-            let (a, b) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?);
-            backend.mxm_reduce::<A, B, S, M>(&a, &b, mask.as_ref(), &o.at, &options)?
-        });
+        let sum = self.kernel.core.reduced(self.mask.as_ref(), Of::<A, B, S>::MXM, &Fold::<C>::by::<M>())?;
         Ok(sum.unwrap_or_else(M::identity))
     }
 }

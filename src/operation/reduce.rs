@@ -23,19 +23,20 @@ pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
     a: &Matrix<T, S>,
     _monoid: M,
 ) -> Operation<OfOne<T, Vector<T, S>>> {
-    let run = |a: &Store<T>| {
-        let body =
-            on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(&backend.csr(&a.body)?)?) });
-        Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
-    };
-    let a = a.store.clone();
-    Operation::new(OfOne { name: "reduce", a, transposed: false, shape: |s| (1, s.0), run: Arc::new(run) })
+    let mut rows = OfOne::new("reduce", &a.store, Arc::new(summed::<T, M>));
+    rows.core.shape = |s| (1, s.0);
+    Operation::new(rows)
+}
+
+fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
+    let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(backend.csr(&a.body)?)?) });
+    Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }
 
 impl<T: Scalar, S, F> Operation<OfOne<T, Vector<T, S>>, F> {
     /// A is read transposed: columns are reduced.
     pub fn transpose_a(mut self) -> Self {
-        self.kernel.transposed = !self.kernel.transposed;
+        self.kernel.core.transposed = !self.kernel.core.transposed;
         self
     }
 }
@@ -52,7 +53,10 @@ impl<T: Scalar, S, F> Operation<OfOne<T, Vector<T, S>>, F> {
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
 pub fn reduce<X: Container, M: Monoid<X::Scalar>>(a: &X, _monoid: M) -> Result<X::Scalar> {
-    let a = a.parts().0;
-    let sum = on_backend!(a.device, |backend| { backend.reduce::<X::Scalar, M>(&backend.csr(&a.body)?)? });
+    total::<X::Scalar, M>(a.parts().0)
+}
+
+fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
+    let sum = on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?)? });
     Ok(sum.unwrap_or_else(M::identity))
 }

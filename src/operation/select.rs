@@ -3,7 +3,6 @@ use super::{OfOne, Operation};
 use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::{Body, Positions, on_backend};
 use crate::container::Container;
-use crate::storage::store::Store;
 use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
@@ -19,13 +18,15 @@ pub fn select<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y, Out = bool>
     _predicate: F,
     thunk: Y,
 ) -> Operation<OfOne<X::Scalar, X>> {
-    let run = move |a: &Store<X::Scalar>| {
+    Operation::new(OfOne::new("select", a.parts().0, selecting::<X::Scalar, Y, F>(thunk)))
+}
+
+fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {
+    Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
-            Body::from(backend.select::<X::Scalar, Y, F>(&backend.csr(&a.body)?, thunk, &at)?)
+            Body::from(backend.select::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });
-        Ok(Store { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device })
-    };
-    let a = a.parts().0.clone();
-    Operation::new(OfOne { name: "select", a, transposed: false, shape: |s| s, run: Arc::new(run) })
+        Ok(a.holding(body))
+    })
 }

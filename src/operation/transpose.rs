@@ -2,6 +2,7 @@
 use super::{OfOne, Operation};
 use crate::algebra::Scalar;
 use crate::container::Matrix;
+use crate::storage::store::Store;
 use std::sync::Arc;
 
 /// T = Aᵀ; with `.transpose_a()` A itself. O(nnz(A) + m + n).
@@ -13,6 +14,7 @@ use std::sync::Arc;
 /// # Ok(()) }
 /// ```
 pub fn transpose<T: Scalar, S>(a: &Matrix<T, S>) -> Operation<OfOne<T, Matrix<T, S>>> {
-    let run = Arc::new(|a: &crate::storage::store::Store<T>| Ok(a.clone()));
-    Operation::new(OfOne { name: "transpose", a: a.store.clone(), transposed: true, shape: |s| s, run })
+    let mut kernel = OfOne::new("transpose", &a.store, Arc::new(|a: &Store<T>| Ok(a.clone())));
+    kernel.core.transposed = true;
+    Operation::new(kernel)
 }

@@ -17,6 +17,8 @@ pub(crate) struct Store<T> {
 }
 
 impl<T> Clone for Store<T> {
+    // Everywhere, and never in a loop.
+    #[inline(never)]
     fn clone(&self) -> Self {
         Self { rows: self.rows.clone(), cols: self.cols.clone(), body: self.body.clone(), device: self.device }
     }
@@ -31,6 +33,11 @@ pub(crate) struct PatternStore {
     pub(crate) device: Device,
 }
 
+/// Rows without entries, of any scalar.
+fn no_entries(operation: &'static str, (nrows, ncols): (usize, usize), device: Device) -> Result<Body<u8>> {
+    Ok(on_backend!(device, |backend| { Body::from(backend.empty::<u8>(operation, nrows, ncols)?) }))
+}
+
 impl<T: Scalar> Store<T> {
     pub(crate) fn host(rows: Axis, cols: Axis, pattern: Pattern, values: Vec<T>, device: Device) -> Self {
         let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: Arc::new(values) });
@@ -41,9 +48,12 @@ impl<T: Scalar> Store<T> {
         Self::empty_on(operation, Axis::new(nrows), Axis::new(ncols), device)
     }
     pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
-        let shape = (rows.places(), cols.places());
-        let body = on_backend!(device, |backend| { Body::from(backend.empty::<T>(operation, shape.0, shape.1)?) });
+        let body = no_entries(operation, (rows.places(), cols.places()), device)?.without_values();
         Ok(Self { rows, cols, body, device })
+    }
+    /// Other entries on the same axes.
+    pub(crate) fn holding<U>(&self, body: Body<U>) -> Store<U> {
+        Store { rows: self.rows.clone(), cols: self.cols.clone(), body, device: self.device }
     }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
@@ -67,18 +77,15 @@ impl<T: Scalar> Store<T> {
     }
     /// The entries in host memory; no copy where they are there already.
     pub(crate) fn to_host(&self) -> Result<HostCsr<T>> {
-        on_backend!(self.device, |backend| { backend.download(&backend.csr(&self.body)?) })
+        on_backend!(self.device, |backend| { backend.download(backend.csr(&self.body)?) })
     }
     /// The same entries on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
-        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
-        let host = self.to_host()?;
-        let pattern = host.pattern.spread((&self.rows, &self.cols), (rows, cols), operation)?;
-        let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: host.values });
-        Self { rows: rows.clone(), cols: cols.clone(), body, device: Device::Cpu }.to(self.device)
+        let on = self.pattern().on_axes(rows, cols, operation)?;
+        Ok(Self { rows: on.rows, cols: on.cols, body: self.body.at(on.body)?, device: self.device })
     }
 }
 
@@ -86,11 +93,13 @@ impl PatternStore {
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
     }
+    /// The same positions on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
-        let host = on_backend!(self.device, |backend| { backend.download_pattern(&backend.pattern(&self.body)?)? });
+        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
+        let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
         let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
         Ok(Self { rows: rows.clone(), cols: cols.clone(), body, device: self.device })

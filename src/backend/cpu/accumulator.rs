@@ -2,6 +2,7 @@
 use super::assemble::Rows;
 use super::flat::Flat;
 use super::parallel::unwritten;
+use super::pick::Picked;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::bitmap::Bitmap;
@@ -192,22 +193,29 @@ impl<T: Copy> Table<T> {
         self.shift = 32 - slots.trailing_zeros().min(31);
         memory::reserve(operation, &mut self.used, n)
     }
+    /// # Safety
+    /// Since [`grow`](Self::grow) no more columns than it was told were added.
     #[inline(always)]
-    pub(super) fn add(&mut self, column: u32, product: T, add: impl Fn(T, T) -> T) {
+    pub(super) unsafe fn add(&mut self, column: u32, product: T, add: impl Fn(T, T) -> T) {
         let mask = (1usize << (32 - self.shift)) - 1;
         let mut slot = (column.wrapping_mul(0x9E37_79B1) >> self.shift) as usize;
+        debug_assert!(mask < self.keys.len() && self.used.len() < self.used.capacity());
         loop {
-            let key = self.keys[slot];
-            if key == column {
-                // SAFETY: a slot with a key has a value.
-                self.values[slot] = MaybeUninit::new(add(unsafe { self.values[slot].assume_init() }, product));
-                return;
-            }
-            if key == EMPTY {
-                self.keys[slot] = column;
-                self.values[slot] = MaybeUninit::new(product);
-                self.used.push((column as u64) << 32 | slot as u64);
-                return;
+            // SAFETY: slots are at most `mask`, for which `grow` made room; a slot with a key has a value; no more columns
+            // than `grow` was told take a slot, for which it reserved.
+            unsafe {
+                let (key, value) = (self.keys.get_unchecked_mut(slot), self.values.get_unchecked_mut(slot));
+                if *key == column {
+                    *value = MaybeUninit::new(add(value.assume_init(), product));
+                    return;
+                }
+                if *key == EMPTY {
+                    (*key, *value) = (column, MaybeUninit::new(product));
+                    let n = self.used.len();
+                    self.used.as_mut_ptr().add(n).write((column as u64) << 32 | slot as u64);
+                    self.used.set_len(n + 1);
+                    return;
+                }
             }
             slot = (slot + 1) & mask;
         }
@@ -234,6 +242,7 @@ pub(super) struct Scratch<T> {
     pub(super) table: Table<T>,
     /// The mask of the row.
     pub(super) gate: Bitmap,
+    pub(super) picked: Picked,
     /// Where in its row of A each inner index stands.
     pub(super) places: Dense<u32>,
 }
@@ -244,6 +253,7 @@ impl<T> Default for Scratch<T> {
             flat: Flat::default(),
             table: Table::default(),
             gate: Bitmap::default(),
+            picked: Picked::default(),
             places: Dense::default(),
         }
     }

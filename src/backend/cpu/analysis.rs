@@ -26,8 +26,24 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
     })
 }
 
+/// No row of such a matrix is much longer than the others.
+const EVEN: u64 = 16;
+
+/// Entries in the longest row.
+fn longest(a: &Pattern) -> u64 {
+    a.offsets.iter().zip(a.offsets.iter().skip(1)).fold(0, |most, (from, to)| most.max(to - from))
+}
+
 /// Rows of B are scattered.
 pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
+    if let Some(m) = mask.filter(|m| !m.complement && longest(b) <= EVEN) {
+        // Rows of B are about equal: entries of A say how much work there is.
+        let mean = 1 + b.nnz() as u64 / b.nrows.max(1) as u64;
+        let before = |r: usize| a.offsets[r] * mean + r as u64;
+        let target = target(before(a.nrows));
+        let blocks = partition(operation, (a.nrows, b.ncols), target, &before, &|_, _| Ok(Vec::new()))?;
+        return Ok(Plan { blocks, bound: m.pattern.nnz() as u64 });
+    }
     let before = work(operation, a, b, mask)?;
     let total = before.last().copied().unwrap_or(0);
     let cuts = |row: usize, parts: usize| {
@@ -142,17 +158,28 @@ fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32
     Ok(lengths)
 }
 
-/// Asks for the cache line of an element that will be read soon.
-#[inline(always)]
-fn prefetch<T>(values: &[T], at: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and cannot fault, wherever the address points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast()) };
+/// Values that will be read soon: where they lie, and the size of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Soon {
+    start: *const u8,
+    size: usize,
+}
+impl Soon {
+    pub(super) fn of<T>(values: &[T]) -> Self {
+        Self { start: values.as_ptr().cast(), size: size_of::<T>() }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, at);
+    /// Asks for the cache line of an element.
+    #[inline(always)]
+    fn prefetch(self, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch reads nothing and cannot fault, wherever the address points.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(at * self.size).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (self.start, self.size, at);
+    }
 }
 
 /// How many entries of A ahead of their use rows of B are asked for.
@@ -160,14 +187,14 @@ const AHEAD: usize = 12;
 
 /// Rows of B lie anywhere: what entries of A after this one will read, those of the next rows too, is asked for.
 #[inline(always)]
-pub(super) fn ask<T>(a: &Pattern, e: usize, b: &Pattern, values: &[T]) {
+pub(super) fn ask(a: &Pattern, e: usize, b: &Pattern, values: Soon) {
     if let Some(k) = a.indices.get(e + 2 * AHEAD) {
-        prefetch(&b.offsets, *k as usize);
+        Soon::of(&b.offsets).prefetch(*k as usize);
     }
     if let Some(k) = a.indices.get(e + AHEAD) {
         let start = b.offsets[*k as usize] as usize;
-        prefetch(&b.indices, start);
-        prefetch(values, start);
+        Soon::of(&b.indices).prefetch(start);
+        values.prefetch(start);
     }
 }
 
@@ -189,8 +216,7 @@ pub(super) struct Survey {
     pub(super) banded: bool,
 }
 impl Survey {
-    #[inline]
-    pub(super) fn of<T>(a: &Pattern, i: usize, b: &Pattern, values: &[T], block: &Block) -> Self {
+    pub(super) fn of(a: &Pattern, i: usize, b: &Pattern, values: Soon, block: &Block) -> Self {
         let mut survey = Survey { products: 0, span: (u32::MAX, 0), banded: true };
         for e in a.range(i) {
             ask(a, e, b, values);
@@ -205,8 +231,7 @@ impl Survey {
         survey
     }
     /// Products alone, all columns; rows of B are asked for.
-    #[inline]
-    pub(super) fn count<T>(a: &Pattern, i: usize, b: &Pattern, values: &[T]) -> usize {
+    pub(super) fn count(a: &Pattern, i: usize, b: &Pattern, values: Soon) -> usize {
         let mut products = 0;
         for e in a.range(i) {
             ask(a, e, b, values);

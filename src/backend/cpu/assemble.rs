@@ -30,7 +30,7 @@ impl Block {
         let range = pattern.range(row);
         if self.whole { range } else { self.narrow(pattern, range) }
     }
-    fn narrow(&self, pattern: &Pattern, range: Range<usize>) -> Range<usize> {
+    pub(super) fn narrow(&self, pattern: &Pattern, range: Range<usize>) -> Range<usize> {
         let columns = &pattern.indices[range.clone()];
         let from = columns.partition_point(|c| *c < self.columns.start);
         let len = columns[from..].partition_point(|c| *c < self.columns.end);
@@ -116,6 +116,7 @@ impl<T: Copy> Rows<T> {
         self.ends.clear();
     }
     /// Room for `n` more entries.
+    #[inline(never)]
     pub(super) fn reserve(&mut self, operation: &'static str, n: usize) -> Result<()> {
         memory::reserve(operation, &mut self.indices, n)?;
         memory::reserve(operation, &mut self.values, n)
@@ -138,6 +139,19 @@ impl<T: Copy> Rows<T> {
             self.values.set_len(n + 1);
         }
     }
+    /// Without a branch to guess.
+    /// # Safety
+    /// There is room for one more, whether it is kept or not.
+    #[inline(always)]
+    pub(super) unsafe fn push_if(&mut self, keep: bool, column: u32, value: T) {
+        let n = self.indices.len();
+        // SAFETY: the contract; a length grows by one only where an entry was written.
+        unsafe {
+            self.push_unchecked(column, value);
+            self.indices.set_len(n + keep as usize);
+            self.values.set_len(n + keep as usize);
+        }
+    }
     #[inline(always)]
     pub(super) fn end_row(&mut self) {
         self.ends.push(self.indices.len() as u64);
@@ -147,113 +161,203 @@ impl<T: Copy> Rows<T> {
 /// What computes a block: appends its entries and ends each of its rows.
 pub(super) type Kernel<'a, T, W> = dyn Fn(&Block, &mut Rows<T>, &mut W) -> Result<()> + Sync + 'a;
 
-/// The compressed rows that the blocks make together; `bound` is the most entries there can be.
-pub(super) fn assemble<T: Copy + Send + Sync, W: Default>(
+/// A thread's buffers for finished blocks, by slot, whatever the scalar: what hands out and places blocks is compiled once.
+trait Bench: Send {
+    /// Appends a block to what a slot holds; the first slot that is not there yet is made.
+    fn append(&mut self, block: &Block, slot: usize) -> Result<()>;
+    /// The first slot, with room for the ends of so many rows and, where memory allows, for so many entries.
+    fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()>;
+    /// Gives back a slot's unused room.
+    fn trim(&mut self, slot: usize);
+    /// Empties a slot.
+    fn clear(&mut self, slot: usize);
+    fn made(&mut self, slot: usize) -> Made<'_>;
+}
+/// What a slot holds.
+struct Made<'a> {
+    indices: &'a [u32],
+    ends: &'a mut Vec<u64>,
+    /// As many as indices.
+    values: *const u8,
+}
+
+/// A kernel with a thread's scratch.
+type Working<'a, T> = Box<dyn FnMut(&Block, &mut Rows<T>) -> Result<()> + Send + 'a>;
+
+struct Own<'a, T> {
     operation: &'static str,
-    (nrows, ncols): (usize, usize),
+    kernel: Working<'a, T>,
+    slots: Vec<Rows<T>>,
+}
+impl<T: Copy + Send> Bench for Own<'_, T> {
+    fn append(&mut self, block: &Block, slot: usize) -> Result<()> {
+        if slot == self.slots.len() {
+            self.slots.push(Rows::default());
+        }
+        let rows = &mut self.slots[slot];
+        rows.reserve_rows(self.operation, block.rows.len())?;
+        (self.kernel)(block, rows)
+    }
+    fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()> {
+        let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
+        let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        if entries.is_some_and(|n| rows.reserve(self.operation, n).is_ok()) {
+            prefer_huge_pages(&rows.indices);
+            prefer_huge_pages(&rows.values);
+        }
+        self.slots.push(rows);
+        Ok(())
+    }
+    fn trim(&mut self, slot: usize) {
+        let rows = &mut self.slots[slot];
+        trim(&mut rows.indices);
+        trim(&mut rows.values);
+    }
+    fn clear(&mut self, slot: usize) {
+        if let Some(rows) = self.slots.get_mut(slot) {
+            rows.clear();
+        }
+    }
+    fn made(&mut self, slot: usize) -> Made<'_> {
+        let rows = &mut self.slots[slot];
+        Made { indices: &rows.indices, ends: &mut rows.ends, values: rows.values.as_ptr().cast() }
+    }
+}
+
+/// The compressed rows that the blocks make together; `bound` is the most entries there can be.
+pub(super) fn assemble<T: Copy + Send + Sync, W: Default + Send>(
+    operation: &'static str,
+    shape: (usize, usize),
     bound: u64,
     blocks: &[Block],
     kernel: &Kernel<'_, T, W>,
 ) -> Result<HostCsr<T>> {
+    together(operation, shape, bound, blocks, &|| {
+        let mut scratch = W::default();
+        Box::new(move |block, rows| kernel(block, rows, &mut scratch))
+    })
+}
+
+fn together<'a, T: Copy + Send + Sync>(
+    operation: &'static str,
+    (nrows, ncols): (usize, usize),
+    bound: u64,
+    blocks: &[Block],
+    kernel: &(dyn Fn() -> Working<'a, T> + Sync),
+) -> Result<HostCsr<T>> {
+    let own = || Own { operation, kernel: kernel(), slots: Vec::new() };
     if blocks.len() < 2 || rayon::current_num_threads() < 2 {
-        return in_order(operation, (nrows, ncols), bound, blocks, kernel);
+        let mut own = own();
+        in_order(&mut own, nrows, bound, blocks)?;
+        let rows = own.slots.pop().unwrap_or_default();
+        return Ok(HostCsr::new(Pattern { nrows, ncols, offsets: rows.ends, indices: rows.indices }, rows.values));
     }
-    // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
-    let room =
-        usize::try_from(bound).ok().and_then(|n| Some((unwritten(operation, n).ok()?, unwritten(operation, n).ok()?)));
+    let mut values = Vec::<MaybeUninit<T>>::new();
+    let bench = || Box::new(own()) as Box<dyn Bench + '_>;
+    let pattern = on_threads(operation, (nrows, ncols), bound, blocks, &bench, &mut values)?;
+    // SAFETY: every entry has a value where `on_threads` returns.
+    let values = unsafe { written(values, pattern.nnz()) };
+    Ok(HostCsr::new(pattern, values))
+}
+
+/// Where values are put together, whatever they are.
+trait Room {
+    /// Room for `n` instead of what was there.
+    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>>;
+    fn size(&self) -> usize;
+}
+impl<T> Room for Vec<MaybeUninit<T>> {
+    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>> {
+        *self = unwritten(operation, n)?;
+        Ok(Shared::of_bytes(self))
+    }
+    fn size(&self) -> usize {
+        size_of::<T>()
+    }
+}
+
+/// All threads: positions, and values in `values`, each written.
+fn on_threads<'b>(
+    operation: &'static str,
+    (nrows, ncols): (usize, usize),
+    bound: u64,
+    blocks: &[Block],
+    bench: &(dyn Fn() -> Box<dyn Bench + 'b> + Sync),
+    values: &mut dyn Room,
+) -> Result<Pattern> {
     let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
-    let line = Line::new(operation, blocks.len())?;
-    let (mut indices, mut values) = room.unwrap_or_default();
-    let roomy = indices.len() as u64 >= bound;
-    let target = Target {
-        indices: Shared::new(&mut indices),
-        values: Shared::new(&mut values),
-        offsets: Shared::new(&mut offsets),
+    let mut indices = Vec::new();
+    let line = Line::new(operation, blocks)?;
+    let mut target = |n: usize, indices: &mut Vec<MaybeUninit<u32>>| {
+        *indices = unwritten(operation, n)?;
+        let (size, offsets) = (values.size(), Shared::new(&mut offsets));
+        Ok(Target { indices: Shared::of_bytes(indices), values: values.make(operation, n)?, size, offsets })
     };
-    let pending: Vec<Result<Vec<(usize, Rows<T>)>>> = (0..rayon::current_num_threads().min(blocks.len()))
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|_| line.work(operation, blocks, kernel, roomy.then_some(&target)))
-        .collect();
-    let mut late = Vec::new();
-    for rows in pending {
-        late.append(&mut rows?);
-    }
-    let total = line.total();
-    let target = if roomy {
-        target
-    } else {
-        (indices, values) = (unwritten(operation, total as usize)?, unwritten(operation, total as usize)?);
-        Target { indices: Shared::new(&mut indices), values: Shared::new(&mut values), offsets: target.offsets }
+    // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
+    let roomy = usize::try_from(bound).ok().and_then(|n| Result::ok(target(n, &mut indices)));
+    let late = line.run(bench, roomy.as_ref())?;
+    let total = line.total() as usize;
+    let target = match roomy {
+        Some(target) => target,
+        None => target(total, &mut indices)?,
     };
-    late.into_par_iter().for_each(|(b, rows)| {
-        if let Some(start) = line.start(b) {
-            target.place(blocks, b, &rows, start);
-        }
-    });
+    line.place(late, &target);
     // SAFETY: every block was placed, and the blocks fill 0..total without gaps.
-    let (indices, values) = unsafe { (written(indices, total as usize), written(values, total as usize)) };
-    Ok(HostCsr::new(Pattern { nrows, ncols, offsets, indices }, values))
+    Ok(Pattern { nrows, ncols, offsets, indices: unsafe { written(indices, total) } })
 }
 
 /// One thread: every block into one growing buffer, which then is the result.
-fn in_order<T: Copy, W: Default>(
-    operation: &'static str,
-    (nrows, ncols): (usize, usize),
-    bound: u64,
-    blocks: &[Block],
-    kernel: &Kernel<'_, T, W>,
-) -> Result<HostCsr<T>> {
-    let mut rows = Rows { ends: memory::with_capacity(operation, nrows + 1)?, ..Rows::default() };
-    if blocks.len() > 1 && rows.reserve(operation, usize::try_from(bound).unwrap_or(usize::MAX)).is_ok() {
-        prefer_huge_pages(&rows.indices);
-        prefer_huge_pages(&rows.values);
-    }
-    rows.ends.push(0);
-    let mut scratch = W::default();
+fn in_order(bench: &mut dyn Bench, nrows: usize, bound: u64, blocks: &[Block]) -> Result<()> {
+    bench.first(nrows + 1, if blocks.len() > 1 { Some(bound) } else { None })?;
+    bench.made(0).ends.push(0);
     for (b, block) in blocks.iter().enumerate() {
-        kernel(block, &mut rows, &mut scratch)?;
+        bench.append(block, 0)?;
         // A row in parts has one end, the last part's.
         if !ends_row(blocks, b) {
-            rows.ends.pop();
+            bench.made(0).ends.pop();
         }
     }
-    rows.ends.resize(nrows + 1, rows.indices.len() as u64);
-    trim(&mut rows.indices);
-    trim(&mut rows.values);
-    Ok(HostCsr::new(Pattern { nrows, ncols, offsets: rows.ends, indices: rows.indices }, rows.values))
+    let made = bench.made(0);
+    made.ends.resize(nrows + 1, made.indices.len() as u64);
+    bench.trim(0);
+    Ok(())
 }
 
 fn ends_row(blocks: &[Block], b: usize) -> bool {
     blocks[b].whole || blocks.get(b + 1).is_none_or(|next| next.rows.start != blocks[b].rows.start)
 }
 
-struct Target<T> {
-    indices: Shared<MaybeUninit<u32>>,
-    values: Shared<MaybeUninit<T>>,
+/// Where blocks go.
+struct Target {
+    indices: Shared<u8>,
+    values: Shared<u8>,
+    /// The size of a value.
+    size: usize,
     offsets: Shared<u64>,
 }
-impl<T: Copy> Target<T> {
-    fn place(&self, blocks: &[Block], b: usize, rows: &Rows<T>, start: u64) {
-        let range = start as usize..start as usize + rows.indices.len();
-        // SAFETY: blocks have disjoint places by the scan of their sizes; the room is alive.
-        let (indices, values) = unsafe { (self.indices.part(range.clone()), self.values.part(range)) };
-        // SAFETY: MaybeUninit<X> has the layout of X, and the lengths are equal.
+impl Target {
+    fn place(&self, blocks: &[Block], b: usize, made: &Made, start: u64) {
+        let (at, n) = (start as usize, made.indices.len());
+        // SAFETY: blocks have disjoint places by the scan of their sizes; the room is alive and unread; as many values as
+        // indices were made, of this size.
         unsafe {
-            std::ptr::copy_nonoverlapping(rows.indices.as_ptr(), indices.as_mut_ptr().cast(), indices.len());
-            std::ptr::copy_nonoverlapping(rows.values.as_ptr(), values.as_mut_ptr().cast(), values.len());
+            let indices = self.indices.place(at * size_of::<u32>(), n * size_of::<u32>());
+            std::ptr::copy_nonoverlapping(made.indices.as_ptr().cast(), indices, n * size_of::<u32>());
+            let values = self.values.place(at * self.size, n * self.size);
+            std::ptr::copy_nonoverlapping(made.values, values, n * self.size);
         }
         if ends_row(blocks, b) {
             let first = blocks[b].rows.start + 1;
             // SAFETY: each row is ended by one block.
-            let offsets = unsafe { self.offsets.part(first..first + rows.ends.len()) };
-            offsets.iter_mut().zip(&rows.ends).for_each(|(o, end)| *o = start + end);
+            let offsets = unsafe { self.offsets.part(first..first + made.ends.len()) };
+            offsets.iter_mut().zip(made.ends.iter()).for_each(|(o, end)| *o = start + end);
         }
     }
 }
 
 /// Blocks on their way: who takes the next, and where the finished ones go.
-struct Line {
+struct Line<'a> {
+    blocks: &'a [Block],
     next: AtomicUsize,
     failed: AtomicBool,
     /// Entries of each block; UNKNOWN before it is finished.
@@ -265,12 +369,17 @@ struct Line {
 }
 const UNKNOWN: u64 = u64::MAX;
 
-impl Line {
-    fn new(operation: &'static str, n: usize) -> Result<Self> {
+/// A bench and the blocks on it that could not be placed yet, with their slots.
+type Waiting<'a> = (Box<dyn Bench + 'a>, Vec<(usize, usize)>);
+
+impl<'a> Line<'a> {
+    fn new(operation: &'static str, blocks: &'a [Block]) -> Result<Self> {
+        let n = blocks.len();
         let (mut counts, mut starts) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
         counts.resize_with(n, || AtomicU64::new(UNKNOWN));
         starts.resize_with(n, || AtomicU64::new(UNKNOWN));
         Ok(Self {
+            blocks,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             counts,
@@ -293,46 +402,57 @@ impl Line {
             *front = (front.0 + 1, front.1 + count);
         }
     }
-    /// One thread's part; the blocks it could not place yet.
-    fn work<T: Copy, W: Default>(
+    /// All blocks on all threads; what could not be placed.
+    fn run<'b>(
         &self,
-        operation: &'static str,
-        blocks: &[Block],
-        kernel: &Kernel<'_, T, W>,
-        target: Option<&Target<T>>,
-    ) -> Result<Vec<(usize, Rows<T>)>> {
-        let (mut scratch, mut waiting, mut free) = (W::default(), Vec::<(usize, Rows<T>)>::new(), Vec::new());
-        let outcome = loop {
-            let b = self.next.fetch_add(1, Ordering::Relaxed);
-            if b >= blocks.len() || self.failed.load(Ordering::Relaxed) {
-                break Ok(());
-            }
-            let mut rows: Rows<T> = free.pop().unwrap_or_default();
-            rows.clear();
-            if let Err(e) = rows
-                .reserve_rows(operation, blocks[b].rows.len())
-                .and_then(|()| kernel(&blocks[b], &mut rows, &mut scratch))
-            {
-                break Err::<(), Error>(e);
-            }
-            self.finish(b, rows.indices.len() as u64);
-            waiting.push((b, rows));
-            let Some(target) = target else { continue };
-            let mut i = 0;
-            while i < waiting.len() {
-                match self.start(waiting[i].0) {
-                    Some(start) => {
-                        let (b, rows) = waiting.swap_remove(i);
-                        target.place(blocks, b, &rows, start);
-                        free.push(rows);
-                    }
-                    None => i += 1,
+        bench: &(dyn Fn() -> Box<dyn Bench + 'b> + Sync),
+        target: Option<&Target>,
+    ) -> Result<Vec<Waiting<'b>>> {
+        let pending: Vec<Result<Waiting>> = (0..rayon::current_num_threads().min(self.blocks.len()))
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|_| self.work(bench(), target))
+            .collect();
+        pending.into_iter().collect()
+    }
+    fn place(&self, late: Vec<Waiting>, target: &Target) {
+        late.into_par_iter().for_each(|(mut bench, waiting)| {
+            for (b, slot) in waiting {
+                if let Some(start) = self.start(b) {
+                    target.place(self.blocks, b, &bench.made(slot), start);
                 }
             }
+        });
+    }
+    /// One thread's part.
+    fn work<'b>(&self, mut bench: Box<dyn Bench + 'b>, target: Option<&Target>) -> Result<Waiting<'b>> {
+        let (mut waiting, mut free, mut slots) = (Vec::<(usize, usize)>::new(), Vec::new(), 0);
+        let outcome = loop {
+            let b = self.next.fetch_add(1, Ordering::Relaxed);
+            if b >= self.blocks.len() || self.failed.load(Ordering::Relaxed) {
+                break Ok(());
+            }
+            let slot = free.pop().unwrap_or_else(|| {
+                slots += 1;
+                slots - 1
+            });
+            bench.clear(slot);
+            if let Err(e) = bench.append(&self.blocks[b], slot) {
+                break Err::<(), Error>(e);
+            }
+            self.finish(b, bench.made(slot).indices.len() as u64);
+            waiting.push((b, slot));
+            let Some(target) = target else { continue };
+            waiting.retain(|(b, slot)| {
+                let Some(start) = self.start(*b) else { return true };
+                target.place(self.blocks, *b, &bench.made(*slot), start);
+                free.push(*slot);
+                false
+            });
         };
         if outcome.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
-        outcome.map(|()| waiting)
+        outcome.map(|()| (bench, waiting))
     }
 }

@@ -5,9 +5,14 @@ use crate::error::Result;
 use crate::memory;
 use std::any::TypeId;
 
-/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
-pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
-    let (t, m) = (TypeId::of::<T>(), TypeId::of::<M>());
+/// What a sum can start from so that adding to it leaves x to the bit.
+enum Neutral {
+    Identity,
+    Float(f64),
+}
+
+/// The neutral element by scalar and monoid, and whether sums may be grouped at will to the bit.
+fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
     let whole = [
         TypeId::of::<bool>(),
         TypeId::of::<u8>(),
@@ -30,27 +35,38 @@ pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
         TypeId::of::<Lxnor>(),
     ];
     if whole.contains(&t) && built_in.contains(&m) {
-        return Some((M::identity(), true));
+        return Some((Neutral::Identity, true));
     }
     if t != TypeId::of::<f32>() && t != TypeId::of::<f64>() {
         return None;
     }
     // Only −0 + x is x for both zeros, only NaN leaves NaN to a minimum that omits it.
-    let (value, free) = if m == TypeId::of::<Plus>() {
-        (-0.0, false)
+    if m == TypeId::of::<Plus>() {
+        Some((Neutral::Float(-0.0), false))
     } else if m == TypeId::of::<Min>() || m == TypeId::of::<Max>() {
-        (f64::NAN, true)
+        Some((Neutral::Float(f64::NAN), true))
     } else {
-        return None;
-    };
+        None
+    }
+}
+
+/// e with e ⊕ x = x to the bit, and whether sums may be grouped at will to the bit.
+pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
+    let (neutral, free) = known(TypeId::of::<T>(), TypeId::of::<M>())?;
     let mut e = M::identity();
-    // SAFETY: T is f32 or f64 as asked above: its bytes, no padding, every pattern of bits is one.
-    let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
-    match size_of::<T>() {
+    if let Neutral::Float(value) = neutral {
+        // SAFETY: T is f32 or f64 as the type said: its bytes, no padding, every pattern of bits is one.
+        let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
+        put(value, bytes);
+    }
+    Some((e, free))
+}
+
+fn put(value: f64, bytes: &mut [u8]) {
+    match bytes.len() {
         4 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
         _ => bytes.copy_from_slice(&value.to_ne_bytes()),
     }
-    Some((e, free))
 }
 
 /// Columns `first..first + len` of one row. All flags are 0 and all sums neutral between rows.
@@ -93,6 +109,23 @@ impl<T: Copy> Flat<T> {
     pub(super) unsafe fn mark(&mut self, place: usize) {
         // SAFETY: the contract.
         unsafe { *self.flags.get_unchecked_mut(place) = 1 };
+    }
+    /// The sums of those of `listed`, ascending, that have one, appended; there are no others.
+    pub(super) fn drain_listed(
+        &mut self,
+        operation: &'static str,
+        listed: &[u32],
+        neutral: T,
+        rows: &mut Rows<T>,
+    ) -> Result<()> {
+        rows.reserve(operation, listed.len())?;
+        for j in listed {
+            let (flag, sum) = (&mut self.flags[*j as usize], &mut self.sums[*j as usize]);
+            // SAFETY: room for all that are listed was reserved.
+            unsafe { rows.push_if(*flag != 0, *j, *sum) };
+            (*flag, *sum) = (0, neutral);
+        }
+        Ok(())
     }
     /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met.
     pub(super) fn drain(

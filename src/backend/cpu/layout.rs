@@ -53,10 +53,47 @@ fn row_chunks(operation: &'static str, a: &Pattern, keys: usize) -> Result<Vec<R
 }
 
 /// Aᵀ, its values moved along; `values` may be as good as none.
-pub(super) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+pub(crate) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+    assert!(values.len() == a.nnz());
+    let mut moved = unwritten::<T>("transpose", a.nnz())?;
+    // SAFETY: as many values as entries on both sides, of this size.
+    let pattern = unsafe { transpose_bytes(a, size_of::<T>(), values.as_ptr().cast(), &Shared::of_bytes(&mut moved))? };
+    // SAFETY: every entry was moved to a place of its own.
+    Ok((pattern, unsafe { written(moved, a.nnz()) }))
+}
+
+/// Values are moved as bytes, so that this is compiled for a few sizes instead of every scalar.
+/// # Safety
+/// `values` and `to` have room for a value of this size for every entry.
+unsafe fn transpose_bytes(a: &Pattern, size: usize, values: *const u8, to: &Shared<u8>) -> Result<Pattern> {
+    // SAFETY: the contract.
+    unsafe {
+        match size {
+            0 => transpose_sized::<0>(a, 1, values, to),
+            1 => transpose_sized::<1>(a, 1, values, to),
+            2 => transpose_sized::<2>(a, 1, values, to),
+            4 => transpose_sized::<4>(a, 1, values, to),
+            8 => transpose_sized::<8>(a, 1, values, to),
+            12 => transpose_sized::<12>(a, 1, values, to),
+            16 => transpose_sized::<16>(a, 1, values, to),
+            _ => transpose_sized::<1>(a, size, values, to),
+        }
+    }
+}
+
+/// # Safety
+/// As [`transpose_bytes`] for values of N · `times` bytes.
+unsafe fn transpose_sized<const N: usize>(
+    a: &Pattern,
+    times: usize,
+    values: *const u8,
+    to: &Shared<u8>,
+) -> Result<Pattern> {
     let operation = "transpose";
-    let (mut indices, mut moved) = (unwritten::<u32>(operation, a.nnz())?, unwritten::<T>(operation, a.nnz())?);
-    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut moved));
+    // A pointer that threads may share: it is read only.
+    let from = Shared::<u8>::read_only(values, a.nnz() * N * times);
+    let mut indices = unwritten::<u32>(operation, a.nnz())?;
+    let to_indices = Shared::new(&mut indices);
     let chunks = row_chunks(operation, a, a.ncols)?;
     let each = |rows: &Range<usize>, count: &mut dyn FnMut(usize)| {
         let entries = a.offsets[rows.start] as usize..a.offsets[rows.end] as usize;
@@ -65,20 +102,24 @@ pub(super) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Res
     let put = |rows: &Range<usize>, next: &mut [u64]| {
         for i in rows.clone() {
             for e in a.range(i) {
-                let to = &mut next[a.indices[e] as usize];
-                // SAFETY: a counting sort: every place is handed out once and is below nnz.
+                let at = &mut next[a.indices[e] as usize];
+                // SAFETY: a counting sort: every place is handed out once and is below nnz, as entries are.
                 unsafe {
-                    to_indices.write(*to as usize, MaybeUninit::new(i as u32));
-                    to_values.write(*to as usize, MaybeUninit::new(values[e]));
+                    to_indices.write(*at as usize, MaybeUninit::new(i as u32));
+                    let (source, target) = (from.at(e * N * times), to.at(*at as usize * N * times));
+                    match times {
+                        1 => target.cast::<[u8; N]>().write(source.cast::<[u8; N]>().read()),
+                        _ => std::ptr::copy_nonoverlapping(source, target, N * times),
+                    }
                 }
-                *to += 1;
+                *at += 1;
             }
         }
     };
     let offsets = distribute(operation, a.ncols, &chunks, &each, &put)?;
     // SAFETY: every entry was moved to a place of its own.
-    let (indices, moved) = unsafe { (written(indices, a.nnz()), written(moved, a.nnz())) };
-    Ok((Pattern { nrows: a.ncols, ncols: a.nrows, offsets, indices }, moved))
+    let indices = unsafe { written(indices, a.nnz()) };
+    Ok(Pattern { nrows: a.ncols, ncols: a.nrows, offsets, indices })
 }
 
 /// Triplets to rows, duplicates folded in input order, or the first second one refused.

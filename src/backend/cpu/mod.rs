@@ -3,8 +3,9 @@
 //! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
 use super::host::{HostCsr, host_memory};
-use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar, Semiring};
+use super::ring::{MxmRing, MxvRing, VxmRing};
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::operation::Accumulate;
@@ -20,12 +21,18 @@ mod map;
 mod merge;
 mod multiply;
 mod parallel;
+mod pick;
 mod product;
 mod pull;
 mod push;
 #[cfg(test)]
 mod tests;
 mod vector;
+
+pub(crate) use layout::transpose;
+pub(crate) use product::{MxmKernels, mxm_reduce};
+pub(crate) use push::VxmKernels;
+pub(crate) use vector::MxvKernels;
 
 /// The cores of the host.
 #[derive(Clone, Copy, Debug)]
@@ -36,55 +43,46 @@ impl Cpu {
     const DEVICE: Device = Device::Cpu;
 }
 
+pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+}
+
+pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
+    ring: &MxvRing<A, X, C>,
+    a: &HostCsr<A>,
+    x: &HostCsr<X>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    vector::mxv(&ring.cpu, a, x, mask, at)
+}
+
+pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    ring: &VxmRing<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    let products = push::products(&x.pattern, &a.pattern);
+    if mask.is_none() && push::meets_most(products, &a.pattern) {
+        return push::push(&ring.cpu.push, x, a, products, at);
+    }
+    let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
+    product::mxm("vxm", &ring.operators, &ring.cpu.rows, x, a, mask, at, &options)
+}
+
 impl Backend for Cpu {
     host_memory!();
-
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-        &self,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<HostCsr<S::Out>> {
-        product::mxm::<A, B, S>("mxm", a, b, mask, at, options)
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
-        &self,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<S::Out>> {
-        product::mxm_reduce::<A, B, S, R>(a, b, mask, at, options)
-    }
-
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
-        &self,
-        a: &HostCsr<A>,
-        x: &HostCsr<X>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<S::Out>> {
-        vector::mxv::<A, X, S>(a, x, mask, at)
-    }
-
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-        &self,
-        x: &HostCsr<X>,
-        a: &HostCsr<A>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<S::Out>> {
-        let products = push::products(&x.pattern, &a.pattern);
-        if mask.is_none() && push::meets_most(products, &a.pattern) {
-            return push::push::<X, A, S>(x, a, products, at);
-        }
-        let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
-        product::mxm::<X, A, S>("vxm", x, a, mask, at, &options)
-    }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
         merge::union::<T, F>(a, b)

@@ -1,8 +1,9 @@
 //! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
-use super::accumulator::{Columns, Scratch};
-use super::analysis::{OnMask, Survey, ask, searches};
+use super::accumulator::{Columns, Dense, Scratch, Table};
+use super::analysis::{OnMask, Soon, Survey, ask, searches};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
+use super::pick::{Picked, Reached};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
@@ -10,15 +11,103 @@ use crate::error::Result;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// A product's operands, ready.
 #[derive(Debug)]
 pub(super) struct Job<'a, A, B> {
     pub(super) operation: &'static str,
-    pub(super) a: &'a HostCsr<A>,
-    pub(super) b: &'a HostCsr<B>,
+    a: &'a HostCsr<A>,
+    b: &'a HostCsr<B>,
     pub(super) mask: OnMask<'a>,
-    pub(super) at: &'a Positions,
+    at: &'a Positions,
+    a_rows: Rowed<'a, A>,
+    b_rows: Rowed<'a, B>,
+}
+
+/// The arrays of compressed rows, in one place: what inner loops read without asking.
+#[derive(Debug)]
+struct Rowed<'a, T> {
+    offsets: &'a [u64],
+    columns: &'a [u32],
+    values: &'a [T],
+}
+impl<'a, T> Rowed<'a, T> {
+    fn of(a: &'a HostCsr<T>) -> Self {
+        Self { offsets: &a.pattern.offsets, columns: &a.pattern.indices, values: &a.values }
+    }
+    /// # Safety
+    /// There is such a row.
+    #[inline(always)]
+    unsafe fn range(&self, row: usize) -> Range<usize> {
+        // SAFETY: the contract; there is one offset more than rows.
+        unsafe { read(self.offsets, row) as usize..read(self.offsets, row + 1) as usize }
+    }
+    /// # Safety
+    /// The range lies in a row.
+    #[inline(always)]
+    unsafe fn part(&self, range: Range<usize>) -> (&'a [u32], &'a [T]) {
+        let (from, n) = (range.start, range.end - range.start);
+        debug_assert!(range.end <= self.columns.len());
+        // SAFETY: the contract; rows lie within both arrays.
+        unsafe {
+            let (columns, values) = (self.columns.as_ptr().add(from), self.values.as_ptr().add(from));
+            (std::slice::from_raw_parts(columns, n), std::slice::from_raw_parts(values, n))
+        }
+    }
+}
+
+/// # Safety
+/// There is such an element.
+#[inline(always)]
+unsafe fn read<T: Copy>(values: &[T], at: usize) -> T {
+    debug_assert!(at < values.len());
+    // SAFETY: the contract.
+    unsafe { *values.as_ptr().add(at) }
+}
+
+impl<'a, A: Copy, B: Copy> Job<'a, A, B> {
+    /// The columns of A are the rows of B, or with `dot` its columns.
+    pub(super) fn new(
+        operation: &'static str,
+        (a, b): (&'a HostCsr<A>, &'a HostCsr<B>),
+        mask: OnMask<'a>,
+        at: &'a Positions,
+        dot: bool,
+    ) -> Self {
+        check((&a.pattern, a.values.len()), (&b.pattern, b.values.len()), dot);
+        Self { operation, a, b, mask, at, a_rows: Rowed::of(a), b_rows: Rowed::of(b) }
+    }
+    /// The entries of row i of A.
+    #[inline(always)]
+    fn entries(&self, block: &Block, i: usize) -> Range<usize> {
+        debug_assert!(block.rows.contains(&i));
+        // SAFETY: blocks are of rows of A.
+        unsafe { self.a_rows.range(i) }
+    }
+    /// Entry e of A, and the entries of B that it meets in a block.
+    #[inline(always)]
+    fn run(&self, block: &Block, i: usize, e: usize) -> Run<'_, A, B> {
+        // SAFETY: e is an entry of A; its column is a row of B, whose range lies within both of B's arrays: by the
+        // patterns' promise and the lengths that `new` asserted.
+        unsafe {
+            let (k, x) = (read(self.a_rows.columns, e) as usize, read(self.a_rows.values, e));
+            let mut range = self.b_rows.range(k);
+            if !block.whole {
+                range = block.narrow(&self.b.pattern, range);
+            }
+            let (columns, values) = self.b_rows.part(range);
+            Run { x, i, k, columns, values, at: self.at }
+        }
+    }
+}
+
+/// What loops rely on without asking again.
+fn check(a: (&Pattern, usize), b: (&Pattern, usize), dot: bool) {
+    for (p, values) in [a, b] {
+        assert!(p.offsets.len() == p.nrows + 1 && p.indices.len() == values);
+    }
+    assert!(a.0.ncols <= if dot { b.0.ncols } else { b.0.nrows });
 }
 
 #[inline(always)]
@@ -29,10 +118,12 @@ fn id(ids: &Ids, place: usize) -> u64 {
 /// Where a product stands, for those who look.
 #[inline(always)]
 pub(super) fn at<A: Scalar, B: Scalar, S: Semiring<A, B>>(at: &Positions, i: usize, k: usize, j: usize) -> At {
-    match S::Multiply::READS.position {
-        true => At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) },
-        false => At::default(),
-    }
+    if S::Multiply::READS.position { placed(at, i, k, j) } else { At::default() }
+}
+
+#[inline]
+fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
+    At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }
 }
 
 /// Whether a sum that has this value stays as it is.
@@ -45,40 +136,101 @@ pub(super) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
     }
 }
 
+/// The loops over the products of one row, compiled for one semiring.
+#[derive(Debug)]
+pub(super) struct Loops<A, B, C> {
+    neutral: fn() -> Option<(C, bool)>,
+    dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
+    gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
+    close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
+    picked: fn(&Job<A, B>, usize, &Picked, &mut Flat<C>),
+    hash: fn(&Job<A, B>, &Block, usize, &mut Table<C>),
+    multiples: fn(&Run<A, B>, &mut [MaybeUninit<C>]),
+    add_multiples: unsafe fn(&Run<A, B>, &mut [MaybeUninit<C>]),
+}
+impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
+    pub(super) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
+        Loops {
+            neutral: neutral::<C, S::Add>,
+            dense: dense::<A, B, S, false>,
+            gated: dense::<A, B, S, true>,
+            close: close::<A, B, S>,
+            picked: add_picked::<A, B, S>,
+            hash: hash::<A, B, S>,
+            multiples: multiples::<A, B, S>,
+            add_multiples: add_multiples::<A, B, S>,
+        }
+    }
+}
+
+/// One entry of A and some of those of B that it meets.
+pub(super) struct Run<'a, A, B> {
+    x: A,
+    i: usize,
+    k: usize,
+    columns: &'a [u32],
+    values: &'a [B],
+    at: &'a Positions,
+}
+
+impl<A: Scalar, B: Scalar> Run<'_, A, B> {
+    /// x ⊗ y of column j.
+    #[inline(always)]
+    fn product<S: Semiring<A, B>>(&self, y: B, j: u32) -> S::Out {
+        S::Multiply::multiply(self.x, y, at::<A, B, S>(self.at, self.i, self.k, j as usize))
+    }
+}
+
 /// Rows of B scattered into an accumulator per row of A, in the order of k.
-pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
-    let (a, b) = (&job.a.pattern, &job.b.pattern);
-    let start = neutral::<S::Out, S::Add>();
+    let (a, b, values) = (&job.a.pattern, &job.b.pattern, Soon::of(&job.b.values));
+    let start = (loops.neutral)();
     for i in block.rows.clone() {
         if let Some(m) = job.mask.filter(|m| !m.complement) {
             let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
-            let products = if admitted.is_empty() { 0 } else { Survey::count(a, i, b, &job.b.values) };
+            if admitted.is_empty() || a.range(i).is_empty() {
+                rows.end_row();
+                continue;
+            }
+            if meets_none(a, i, b, block, admitted, values) {
+                rows.end_row();
+                continue;
+            }
+            // Few are admitted for as many entries: no need to count.
+            if admitted.len() / 16 <= a.range(i).len()
+                && let Some((start, _)) = start
+            {
+                picked(loops, job, block, i, (admitted, start, values), rows, scratch)?;
+                rows.end_row();
+                continue;
+            }
+            let products = Survey::count(a, i, b, values);
             if products == 0 {
                 rows.end_row();
                 continue;
             }
             if admitted.len() / 4 <= products {
-                listed::<A, B, S>(job, block, i, admitted, rows, scratch)?;
+                listed(loops, job, block, i, admitted, rows, scratch)?;
                 rows.end_row();
                 continue;
             }
         }
-        let single = job.mask.is_none() && a.range(i).len() == 1;
-        if single {
-            alone::<A, B, S>(job, block, i, rows)?;
+        if job.mask.is_none() && a.range(i).len() == 1 {
+            alone(loops, job, block, i, values, rows)?;
             rows.end_row();
             continue;
         }
-        let survey = Survey::of(a, i, b, &job.b.values, block);
+        let survey = Survey::of(a, i, b, values, block);
         if survey.products > 0 {
             if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
-                hash::<A, B, S>(job, block, i, scratch);
+                (loops.hash)(job, block, i, &mut scratch.table);
                 let start = rows.indices.len();
                 scratch.table.drain(job.operation, rows)?;
                 if let Some(m) = job.mask {
@@ -89,7 +241,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                 scratch.dense.span = survey.span;
                 match job.mask {
                     None if survey.banded => {
-                        window::<A, B, S>(job, block, i, scratch);
+                        window(loops, job, block, i, &mut scratch.dense);
                         // SAFETY: a banded row has a sum in every column of its span.
                         unsafe { scratch.dense.drain_window(job.operation, rows)? };
                         rows.end_row();
@@ -99,20 +251,20 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                         && survey.is_close() =>
                     {
                         scratch.flat.grow(job.operation, survey.width(), start)?;
-                        close::<A, B, S>(job, block, i, survey.span.0, &mut scratch.flat);
+                        (loops.close)(job, block, i, survey.span.0, &mut scratch.flat);
                         let columns = (survey.span.0, survey.width());
                         scratch.flat.drain(job.operation, columns, survey.most(), start, rows)?;
                         rows.end_row();
                         continue;
                     }
                     None => {
-                        dense::<A, B, S, false>(job, block, i, scratch, false);
+                        (loops.dense)(job, block, i, scratch, false);
                     }
                     Some(m) => {
                         scratch.gate.grow(job.operation, b.ncols)?;
                         let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
                         admitted.iter().for_each(|j| scratch.gate.set(*j));
-                        dense::<A, B, S, true>(job, block, i, scratch, !m.complement);
+                        (loops.gated)(job, block, i, scratch, !m.complement);
                         admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
                     }
                 }
@@ -129,47 +281,143 @@ pub(super) fn admits_none(mask: OnMask, i: usize) -> bool {
 }
 
 /// A row of A with one entry: a row of B times that.
-#[inline(always)]
-fn alone<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+fn alone<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
-    rows: &mut Rows<S::Out>,
+    soon: Soon,
+    rows: &mut Rows<C>,
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     for e in a.range(i) {
-        ask(a, e, b, &job.b.values);
-        let (k, x) = (a.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let columns = &b.indices[range.clone()];
-        rows.reserve(job.operation, columns.len())?;
-        rows.indices.extend_from_slice(columns);
-        let product = |(j, y): (&u32, &B)| S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
-        rows.values.extend(columns.iter().zip(&job.b.values[range]).map(product));
+        ask(a, e, b, soon);
+        let run = job.run(block, i, e);
+        let n = run.columns.len();
+        rows.reserve(job.operation, n)?;
+        rows.indices.extend_from_slice(run.columns);
+        let room = &mut rows.values.spare_capacity_mut()[..n];
+        (loops.multiples)(&run, room);
+        // SAFETY: as many values as columns were reserved and have just been written.
+        unsafe { rows.values.set_len(rows.values.len() + n) };
     }
     Ok(())
 }
 
+/// z = x ⊗ y along a run.
+fn multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
+    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
+        *z = MaybeUninit::new(run.product::<S>(*y, *j));
+    }
+}
+
+/// z = z ⊕ x ⊗ y along a run.
+/// # Safety
+/// Every z has a value.
+unsafe fn add_multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
+    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
+        // SAFETY: the contract.
+        *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, run.product::<S>(*y, *j)));
+    }
+}
+
 /// A row of which the mask admits few columns, given ascending.
-#[inline(always)]
-fn listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+fn listed<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
     admitted: &[u32],
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
     scratch.gate.grow(job.operation, job.b.pattern.ncols)?;
     scratch.dense.grow(job.operation, job.b.pattern.ncols)?;
     admitted.iter().for_each(|j| scratch.gate.set(*j));
-    let met = dense::<A, B, S, true>(job, block, i, scratch, true);
+    let met = (loops.gated)(job, block, i, scratch, true);
     admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
 }
 
-/// Whether there was a product.
+/// Whether no product of a short row is admitted, as in most of a grid or of a road map; `false` where rows are longer.
 #[inline(always)]
+fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> bool {
+    const SHORT: usize = 4;
+    if admitted.len() > SHORT || a.range(i).len() > SHORT {
+        return false;
+    }
+    // No column is u32::MAX.
+    let mut list = [u32::MAX; SHORT];
+    list.iter_mut().zip(admitted).for_each(|(l, j)| *l = *j);
+    let mut met = [false; SHORT];
+    for e in a.range(i) {
+        ask(a, e, b, soon);
+        let range = block.range(b, a.indices[e] as usize);
+        // Always four columns, those of the next rows too: no branch on how many there are.
+        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return false };
+        if range.len() > SHORT {
+            return false;
+        }
+        for c in 0..SHORT {
+            met[c] |= ((run[c] == list[0]) | (run[c] == list[1]) | (run[c] == list[2]) | (run[c] == list[3]))
+                & (c < range.len());
+        }
+    }
+    met == [false; SHORT]
+}
+
+/// A row of which the mask admits few columns, given ascending: its products are found first, then computed.
+fn picked<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    (admitted, start, soon): (&[u32], C, Soon),
+    rows: &mut Rows<C>,
+    Scratch { picked, flat, .. }: &mut Scratch<C>,
+) -> Result<()> {
+    let (a, b) = (&job.a.pattern, &job.b.pattern);
+    let (mut reached, mut any) = (Reached::default(), false);
+    a.range(i).for_each(|e| ask(a, e, b, soon));
+    picked.grow(job.operation, b.ncols)?;
+    flat.grow(job.operation, b.ncols, start)?;
+    picked.open(admitted);
+    loop {
+        let ended = picked.find(a.row(i), b, block, &mut reached);
+        if !picked.is_empty() {
+            (loops.picked)(job, i, picked, flat);
+            any = true;
+        }
+        if ended {
+            break;
+        }
+    }
+    picked.close(admitted);
+    if any { flat.drain_listed(job.operation, admitted, start, rows) } else { Ok(()) }
+}
+
+/// Adds products that were found.
+fn add_picked<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    i: usize,
+    picked: &Picked,
+    flat: &mut Flat<S::Out>,
+) {
+    let (a, b, first) = (&job.a_rows, &job.b_rows, job.a.pattern.range(i).start);
+    for (entry, place) in picked.found() {
+        // SAFETY: entries of A's row and places in the row of B that they meet, which lie within all arrays as `Job::new`
+        // asserted; columns are below ncols, for which there is room.
+        unsafe {
+            let e = first + entry as usize;
+            let (k, x) = (read(a.columns, e) as usize, read(a.values, e));
+            let f = read(b.offsets, k) as usize + place as usize;
+            let (j, y) = (read(b.columns, f) as usize, read(b.values, f));
+            flat.add(j, S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j)), S::Add::apply);
+        }
+    }
+}
+
+/// Whether there was a product.
 fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     job: &Job<A, B>,
     block: &Block,
@@ -177,15 +425,14 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     scratch: &mut Scratch<S::Out>,
     admitted: bool,
 ) -> bool {
-    let (b, mut met) = (&job.b.pattern, false);
-    for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
+    let mut met = false;
+    for e in job.entries(block, i) {
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
             if GATED && scratch.gate.get(*j) != admitted {
                 continue;
             }
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+            let product = run.product::<S>(*y, *j);
             // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
             unsafe { scratch.dense.add(*j, product, S::Add::apply) };
             met = true;
@@ -195,7 +442,6 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
 }
 
 /// Products that lie close together, from the column `first` on.
-#[inline(always)]
 fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     job: &Job<A, B>,
     block: &Block,
@@ -203,70 +449,60 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     first: u32,
     flat: &mut Flat<S::Out>,
 ) {
-    let b = &job.b.pattern;
-    for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
+    for e in job.entries(block, i) {
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
             // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
             unsafe { flat.add((*j - first) as usize, product, S::Add::apply) };
         }
     }
 }
 
-/// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of it.
-#[inline(always)]
-fn window<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+/// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of its loops.
+fn window<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     i: usize,
-    scratch: &mut Scratch<S::Out>,
+    sums: &mut Dense<C>,
 ) {
-    let b = &job.b.pattern;
     // Columns that have a sum.
     let mut summed = 0..0u32;
-    for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        let Some(first) = b.indices[range.clone()].first().copied() else { continue };
-        let last = first + range.len() as u32;
-        let product = |j: u32, y: B| S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j as usize));
-        let values = &job.b.values[range];
+    for e in job.entries(block, i) {
+        let Run { x, k, columns, values, .. } = job.run(block, i, e);
+        let Some(first) = columns.first().copied() else { continue };
+        let last = first + columns.len() as u32;
         // New columns before and after the overlap with those that have a sum, none where nothing has one yet.
         let (from, to) = match summed.is_empty() {
             true => (last, last),
             false => (summed.start.clamp(first, last), summed.end.clamp(first, last)),
         };
-        let (before, rest) = values.split_at((from - first) as usize);
-        let (within, after) = rest.split_at((to - from) as usize);
-        for (start, new) in [(first, before), (to, after)] {
-            for ((z, y), j) in scratch.dense.window(start, new.len()).iter_mut().zip(new).zip(start..) {
-                *z = MaybeUninit::new(product(j, *y));
-            }
+        let run = |from: u32, to: u32| {
+            let part = (from - first) as usize..(to - first) as usize;
+            Run { x, i, k, columns: &columns[part.clone()], values: &values[part], at: job.at }
+        };
+        if first < from {
+            (loops.multiples)(&run(first, from), sums.window(first, (from - first) as usize));
         }
-        for ((z, y), j) in scratch.dense.window(from, within.len()).iter_mut().zip(within).zip(from..) {
+        if to < last {
+            (loops.multiples)(&run(to, last), sums.window(to, (last - to) as usize));
+        }
+        if from < to {
             // SAFETY: columns of `summed` were written by an earlier run.
-            *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, product(j, *y)));
+            unsafe { (loops.add_multiples)(&run(from, to), sums.window(from, (to - from) as usize)) };
         }
         summed = if summed.is_empty() { first..last } else { summed.start.min(first)..summed.end.max(last) };
     }
 }
 
-#[inline(always)]
-fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    block: &Block,
-    i: usize,
-    scratch: &mut Scratch<S::Out>,
-) {
-    let b = &job.b.pattern;
-    for e in job.a.pattern.range(i) {
-        let (k, x) = (job.a.pattern.indices[e] as usize, job.a.values[e]);
-        let range = block.range(b, k);
-        for (j, y) in b.indices[range.clone()].iter().zip(&job.b.values[range]) {
-            let product = S::Multiply::multiply(x, *y, at::<A, B, S>(job.at, i, k, *j as usize));
-            scratch.table.add(*j, product, S::Add::apply);
+fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<S::Out>) {
+    for e in job.entries(block, i) {
+        let run = job.run(block, i, e);
+        for (j, y) in run.columns.iter().zip(run.values) {
+            let product = run.product::<S>(*y, *j);
+            // SAFETY: the table was grown for as many columns as there are products.
+            unsafe { table.add(*j, product, S::Add::apply) };
         }
     }
 }
@@ -297,18 +533,24 @@ pub(super) fn below(columns: &[u32], column: u32) -> usize {
     from + columns[from..to].partition_point(|c| *c < column)
 }
 
+/// The dot products of one row, compiled for one semiring: row i of A, the columns that the mask admits, where each inner
+/// index stands in row i. Room for all of them is there.
+pub(super) type DotLoop<A, B, C> = unsafe fn(&Job<A, B>, usize, &[u32], &Dense<u32>, &mut Rows<C>);
+
 /// A dot product of a row of A and a row of Bᵀ for each entry of the mask.
-pub(super) fn dot_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+pub(super) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
+    dots: DotLoop<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
-    rows: &mut Rows<S::Out>,
-    scratch: &mut Scratch<S::Out>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
 ) -> Result<()> {
-    let (a, bt) = (&job.a.pattern, &job.b.pattern);
+    let a = &job.a.pattern;
+    assert!(job.b.pattern.ncols == a.ncols && job.mask.is_none_or(|m| m.pattern.ncols <= job.b.pattern.nrows));
     for i in block.rows.clone() {
         let Some(mask) = job.mask else { continue };
         let admitted = &mask.pattern.indices[block.range(&mask.pattern, i)];
-        let (columns, values) = job.a.row(i);
+        let columns = a.row(i);
         if let (Some(first), Some(last), false) = (columns.first(), columns.last(), admitted.is_empty()) {
             let places = &mut scratch.places;
             places.grow(job.operation, a.ncols)?;
@@ -318,55 +560,107 @@ pub(super) fn dot_rows<A: Scalar, B: Scalar, S: Semiring<A, B>>(
                 unsafe { places.add(*k, e as u32, |_, e| e) };
             }
             rows.reserve(job.operation, admitted.len())?;
-            for j in admitted {
-                let (inner, right) = job.b.row(*j as usize);
-                let mut sum = None;
-                if searches(columns.len(), inner.len()) {
-                    let mut from = 0;
-                    for (k, x) in columns.iter().zip(values) {
-                        from += below(&inner[from..], *k);
-                        if inner.get(from) == Some(k)
-                            && grow_sum::<A, B, S>(
-                                &mut sum,
-                                *x,
-                                right[from],
-                                at::<A, B, S>(job.at, i, *k as usize, *j as usize),
-                            )
-                        {
-                            break;
-                        }
-                    }
-                } else {
-                    for (k, y) in inner.iter().zip(right) {
-                        // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place.
-                        let x = unsafe { places.columns.contains(*k).then(|| values[places.value(*k) as usize]) };
-                        if let Some(x) = x
-                            && grow_sum::<A, B, S>(&mut sum, x, *y, at::<A, B, S>(job.at, i, *k as usize, *j as usize))
-                        {
-                            break;
-                        }
-                    }
-                }
-                if let Some(sum) = sum {
-                    // SAFETY: room for every admitted entry was reserved.
-                    unsafe { rows.push_unchecked(*j, sum) };
-                }
-            }
+            // SAFETY: room for every admitted entry was reserved; every inner index of row i has its place.
+            unsafe { dots(job, i, admitted, places, rows) };
             places.forget();
         }
         rows.end_row();
     }
-    debug_assert!(bt.ncols == a.ncols);
     Ok(())
 }
 
-/// One more product; whether the sum is final.
-#[inline(always)]
-fn grow_sum<A: Scalar, B: Scalar, S: Semiring<A, B>>(sum: &mut Option<S::Out>, x: A, y: B, at: At) -> bool {
-    let product = S::Multiply::multiply(x, y, at);
-    let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
-    *sum = Some(next);
-    is_final::<S::Out, S::Add>(next)
+/// A [`DotLoop`].
+/// # Safety
+/// `places` holds the columns of row i of A and knows all columns below A's ncols; `admitted` are rows of Bᵀ, and `rows`
+/// has room for as many.
+pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    i: usize,
+    admitted: &[u32],
+    places: &Dense<u32>,
+    rows: &mut Rows<S::Out>,
+) {
+    let (columns, values) = job.a.row(i);
+    let mut met = Met::default();
+    for j in admitted {
+        // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
+        let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
+        let mut sum = None;
+        met.start();
+        // SAFETY: columns of Bᵀ are inner indices, below A's ncols.
+        'sum: while unsafe { met.find(columns, inner, places) } {
+            for (e, f) in met.found() {
+                let at = if S::Multiply::READS.position { columns[*e as usize] as usize } else { 0 };
+                // SAFETY: entries of both rows.
+                let (x, y) = unsafe { (read(values, *e as usize), read(right, *f as usize)) };
+                let product = S::Multiply::multiply(x, y, self::at::<A, B, S>(job.at, i, at, *j as usize));
+                let next = match sum {
+                    Some(sum) => S::Add::apply(sum, product),
+                    None => product,
+                };
+                sum = Some(next);
+                if is_final::<S::Out, S::Add>(next) {
+                    break 'sum;
+                }
+            }
+        }
+        if let Some(sum) = sum {
+            // SAFETY: the contract.
+            unsafe { rows.push_unchecked(*j, sum) };
+        }
+    }
+}
+
+/// Some of the columns that two rows share: where they stand in either. A few at first, for sums that soon are final.
+struct Met {
+    pairs: [(u32, u32); 64],
+    len: usize,
+    most: usize,
+    from: (usize, usize),
+}
+impl Default for Met {
+    fn default() -> Self {
+        Met { pairs: [(0, 0); 64], len: 0, most: 0, from: (0, 0) }
+    }
+}
+impl Met {
+    fn start(&mut self) {
+        (self.len, self.most, self.from) = (0, 4, (0, 0));
+    }
+    fn found(&self) -> &[(u32, u32)] {
+        &self.pairs[..self.len]
+    }
+    /// The next ones; whether there are any. Every pair found is one of places in these rows.
+    /// # Safety
+    /// `places` holds the columns of the first row and knows all of the second.
+    unsafe fn find(&mut self, columns: &[u32], inner: &[u32], places: &Dense<u32>) -> bool {
+        let mut n = 0;
+        self.most = self.pairs.len().min(2 * self.most);
+        if searches(columns.len(), inner.len()) {
+            // The short row's columns are searched in the long one.
+            while let Some(k) = columns.get(self.from.0).filter(|_| n < self.most) {
+                self.from.1 += below(&inner[self.from.1..], *k);
+                if inner.get(self.from.1) == Some(k) {
+                    self.pairs[n] = (self.from.0 as u32, self.from.1 as u32);
+                    n += 1;
+                }
+                self.from.0 += 1;
+            }
+        } else {
+            while let Some(k) = inner.get(self.from.1).filter(|_| n < self.most) {
+                // SAFETY: the contract; a column in the set has a place.
+                unsafe {
+                    if places.columns.contains(*k) {
+                        self.pairs[n] = (places.value(*k), self.from.1 as u32);
+                        n += 1;
+                    }
+                }
+                self.from.1 += 1;
+            }
+        }
+        self.len = n;
+        n > 0
+    }
 }
 
 /// What one thread needs for rows of a pattern.
@@ -381,7 +675,7 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of::<()>(a, i, b, &[], block)) };
+        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
             rows.reserve(operation, survey.most())?;

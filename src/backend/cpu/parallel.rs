@@ -30,12 +30,38 @@ impl<T> Shared<T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
     /// # Safety
+    /// The slice is alive, and no other part in use overlaps this one.
+    pub(super) unsafe fn place(&self, at: usize, len: usize) -> *mut T {
+        assert!(at <= self.len && len <= self.len - at);
+        // SAFETY: inside the slice by the line above.
+        unsafe { self.start.add(at) }
+    }
+    /// # Safety
     /// The slice is alive, `at` is below its length and no other thread uses that element.
     #[inline(always)]
     pub(super) unsafe fn write(&self, at: usize, value: T) {
         debug_assert!(at < self.len);
         // SAFETY: this function's contract.
         unsafe { self.start.add(at).write(value) }
+    }
+}
+
+impl Shared<u8> {
+    /// Room for values as bytes, to be written only.
+    pub(super) fn of_bytes<T>(room: &mut [MaybeUninit<T>]) -> Self {
+        Self { start: room.as_mut_ptr().cast(), len: size_of_val(room) }
+    }
+    /// Bytes that are read only.
+    pub(super) fn read_only(start: *const u8, len: usize) -> Self {
+        Self { start: start.cast_mut(), len }
+    }
+    /// # Safety
+    /// `at` is at most the length.
+    #[inline(always)]
+    pub(super) unsafe fn at(&self, at: usize) -> *mut u8 {
+        debug_assert!(at <= self.len);
+        // SAFETY: this function's contract.
+        unsafe { self.start.add(at) }
     }
 }
 

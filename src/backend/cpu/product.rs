@@ -1,13 +1,14 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
 use super::accumulator::Scratch;
-use super::analysis::{OnMask, dotted, prefers_dot, scattered};
+use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::assemble::{Block, Rows, assemble};
 use super::layout::transpose;
-use super::multiply::{Job, Structural, dot_rows, scatter_rows, structural_rows};
+use super::multiply::{DotLoop, Job, Loops, Structural, dot_rows, dots, scatter_rows, structural_rows};
 use super::push::products;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::ring::{Fold, Operators};
 use crate::backend::{MxmOptions, Positions};
 use crate::error::Result;
 use crate::memory;
@@ -26,54 +27,101 @@ fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
     (bytes[..bytes.len() - size_of::<T>()] == bytes[size_of::<T>()..]).then_some(value)
 }
 
+/// The loops of a product by rows, compiled for one semiring.
+#[derive(Debug)]
+pub(crate) struct MxmKernels<A, B, C> {
+    scatter: Loops<A, B, C>,
+    /// Not where B is never given by columns.
+    dot: Option<DotLoop<A, B, C>>,
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
+    pub(crate) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
+        Self { scatter: Loops::of::<S>(), dot: Some(dots::<A, B, S>) }
+    }
+    pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
+        Self { scatter: Loops::of::<S>(), dot: None }
+    }
+    /// The loop for dot products, where they are the way.
+    fn dot(
+        &self,
+        operation: &'static str,
+        (a, b): (&Pattern, &Pattern),
+        mask: OnMask,
+        options: &MxmOptions,
+    ) -> Result<Option<DotLoop<A, B, C>>> {
+        let Some(dot) = self.dot else { return Ok(None) };
+        Ok(prefers_dot(operation, a, b, options.transposed_b, mask, options.strategy)?.then_some(dot))
+    }
+    /// The rows of one block.
+    fn rows(
+        &self,
+        dot: Option<DotLoop<A, B, C>>,
+        job: &Job<A, B>,
+        block: &Block,
+        rows: &mut Rows<C>,
+        scratch: &mut Scratch<C>,
+    ) -> Result<()> {
+        match dot {
+            Some(dots) => dot_rows(dots, job, block, rows, scratch),
+            None => scatter_rows(&self.scatter, job, block, rows, scratch),
+        }
+    }
+}
+
 /// The value of every sum, where the operands say it beforehand: all products are equal and p ⊕ p = p.
-fn foreseen<A: Scalar, B: Scalar, S: Semiring<A, B>>(a: &[A], b: &[B]) -> Option<S::Out> {
-    let reads = S::Multiply::READS;
+fn foreseen<A: Scalar, B: Scalar, C: Scalar>(operators: &Operators<A, B, C>, a: &[A], b: &[B]) -> Option<C> {
+    let reads = operators.reads;
     if reads.position {
         return None;
     }
     let x = if reads.a { uniform(a)? } else { *a.first()? };
     let y = if reads.b { uniform(b)? } else { *b.first()? };
-    let product = S::Multiply::multiply(x, y, At::default());
-    let sum = S::Add::apply(product, product);
+    let product = (operators.multiply)(x, y, At::default());
+    let sum = (operators.add)(product, product);
     (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.
-pub(super) fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
+    operators: &Operators<A, B, C>,
+    kernels: &MxmKernels<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
     mask: OnMask,
     at: &Positions,
     options: &MxmOptions,
-) -> Result<HostCsr<S::Out>> {
+) -> Result<HostCsr<C>> {
     let shape = (a.pattern.nrows, if options.transposed_b { b.pattern.nrows } else { b.pattern.ncols });
     if a.values.is_empty() || b.values.is_empty() {
         return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
     }
-    let dot = prefers_dot(operation, &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
+    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dot = dots.is_some();
     // One row with few products: looking at all values of B would cost more.
     let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
     if !dot
         && many
-        && let Some(value) = foreseen::<A, B, S>(&a.values, &b.values)
+        && let Some(value) = foreseen(operators, &a.values, &b.values)
     {
         let pattern = structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b)?;
         let values = memory::filled(operation, pattern.nnz(), value)?;
         return Ok(HostCsr { pattern, values: Arc::new(values) });
     }
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let plan = match mask {
-        Some(m) if dot => dotted(operation, &a.pattern, &b.pattern, &m.pattern)?,
-        _ => scattered(operation, &a.pattern, &b.pattern, mask)?,
-    };
-    let job = Job { operation, a, b: &b, mask, at };
-    let kernel = |block: &Block, rows: &mut Rows<S::Out>, scratch: &mut Scratch<S::Out>| match dot {
-        true => dot_rows::<A, B, S>(&job, block, rows, scratch),
-        false => scatter_rows::<A, B, S>(&job, block, rows, scratch),
-    };
-    assemble::<S::Out, Scratch<S::Out>>(operation, shape, plan.bound, &plan.blocks, &kernel)
+    let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
+    let job = Job::new(operation, (a, &b), mask, at, dot);
+    let kernel =
+        |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, &job, block, to, scratch);
+    assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
+}
+
+fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bool) -> Result<Plan> {
+    match mask {
+        Some(m) if dot => dotted(operation, a, b, &m.pattern),
+        _ => scattered(operation, a, b, mask),
+    }
 }
 
 /// The pattern of a product.
@@ -96,43 +144,40 @@ fn structural(
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.
-pub(super) fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
+pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
+    kernels: &MxmKernels<A, B, C>,
+    fold: &Fold<C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
     mask: OnMask,
     at: &Positions,
     options: &MxmOptions,
-) -> Result<Option<S::Out>> {
+) -> Result<Option<C>> {
     let operation = "mxm";
     if a.values.is_empty() || b.values.is_empty() {
         return Ok(None);
     }
-    let dot = prefers_dot(operation, &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
+    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dot = dots.is_some();
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let plan = match mask {
-        Some(m) if dot => dotted(operation, &a.pattern, &b.pattern, &m.pattern)?,
-        _ => scattered(operation, &a.pattern, &b.pattern, mask)?,
-    };
-    let job = Job { operation, a, b: &b, mask, at };
-    let fold = |(rows, scratch): &mut (Rows<S::Out>, Scratch<S::Out>), block: &Block| {
+    let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
+    let job = Job::new(operation, (a, &b), mask, at, dot);
+    let one = |(rows, scratch): &mut (Rows<C>, Scratch<C>), block: &Block| {
         rows.clear();
         rows.reserve_rows(operation, block.rows.len())?;
-        match dot {
-            true => dot_rows::<A, B, S>(&job, block, rows, scratch)?,
-            false => scatter_rows::<A, B, S>(&job, block, rows, scratch)?,
-        }
-        Ok(rows.values.iter().copied().reduce(R::apply))
+        kernels.rows(dots, &job, block, rows, scratch)?;
+        Ok((fold.all)(&rows.values))
     };
-    let sums: Vec<Result<Option<S::Out>>> = if plan.blocks.len() < 2 {
+    let sums: Vec<Result<Option<C>>> = if plan.blocks.len() < 2 {
         let mut own = Default::default();
-        plan.blocks.iter().map(|block| fold(&mut own, block)).collect()
+        plan.blocks.iter().map(|block| one(&mut own, block)).collect()
     } else {
-        plan.blocks.par_iter().map_init(Default::default, fold).collect()
+        plan.blocks.par_iter().map_init(Default::default, one).collect()
     };
     let mut total = None;
     for sum in sums {
         total = match (total, sum?) {
-            (Some(x), Some(y)) => Some(R::apply(x, y)),
+            (Some(x), Some(y)) => Some((fold.two)(x, y)),
             (x, y) => x.or(y),
         };
     }

@@ -22,20 +22,24 @@ const fn steps<T>() -> usize {
     if size_of::<T>() == 1 { 8 } else { 64 }
 }
 
+/// The sums of rows from one on that have entries, one behind the other; how many.
+pub(super) type RowsKernel<A, X, C> = fn(&HostCsr<A>, &[X], &Positions, usize, &mut [MaybeUninit<C>]) -> usize;
+
 /// t = A ⊕.⊗ x where x has an entry everywhere.
-pub(super) fn pull<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
+    rows: RowsKernel<A, X, C>,
     a: &HostCsr<A>,
     x: &HostCsr<X>,
     positions: &Positions,
-) -> Result<HostCsr<S::Out>> {
+) -> Result<HostCsr<C>> {
     let operation = "mxv";
     let blocks = whole_rows(operation, &a.pattern)?;
-    let mut sums = unwritten::<S::Out>(operation, a.pattern.nrows)?;
+    let mut sums = unwritten::<C>(operation, a.pattern.nrows)?;
     let shared = Shared::new(&mut sums);
     let one = |block: &Block| {
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(block.rows.clone()) };
-        rows::<A, X, S>(a, &x.values, positions, block.rows.start, out)
+        rows(a, &x.values, positions, block.rows.start, out)
     };
     let counts: Vec<usize> =
         if blocks.len() < 2 { blocks.iter().map(one).collect() } else { blocks.par_iter().map(one).collect() };
@@ -47,8 +51,8 @@ fn whole_rows(operation: &'static str, a: &Pattern) -> Result<Vec<Block>> {
     partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))
 }
 
-/// The sums of rows from `first` on that have entries, one behind the other; how many.
-fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+/// A [`RowsKernel`].
+pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &HostCsr<A>,
     x: &[X],
     positions: &Positions,

@@ -6,6 +6,7 @@
 use super::flat::neutral;
 use super::multiply::at;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
+use super::product::MxmKernels;
 use super::pull::full_row;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
@@ -41,19 +42,52 @@ pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
     products >= (a.ncols / SPARSE).max(if cfg!(test) { 1 } else { 1 << 10 })
 }
 
+/// The loops of vxm, compiled for one semiring.
+#[derive(Debug)]
+pub(crate) struct VxmKernels<X, A, C> {
+    pub(super) rows: MxmKernels<X, A, C>,
+    pub(super) push: PushKernels<X, A, C>,
+}
+#[derive(Debug)]
+pub(super) struct PushKernels<X, A, C> {
+    neutral: fn() -> Option<(C, bool)>,
+    add_rows: fn(&Pushing<X, A>, Range<usize>, &Range<usize>, &mut [MaybeUninit<C>]),
+    flagged: fn(&Pushing<X, A>, &mut [MaybeUninit<C>], &mut [u8]),
+    merge: unsafe fn(&mut [MaybeUninit<C>], &[MaybeUninit<C>]),
+}
+impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
+    pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
+        let push = PushKernels {
+            neutral: neutral::<C, S::Add>,
+            add_rows: add_rows::<X, A, S>,
+            flagged: flagged::<X, A, S>,
+            merge: merge::<C, S::Add>,
+        };
+        Self { rows: MxmKernels::of_rows::<S>(), push }
+    }
+}
+
+/// The operands of vxm.
+struct Pushing<'a, X, A> {
+    x: &'a HostCsr<X>,
+    a: &'a HostCsr<A>,
+    at: &'a Positions,
+}
+
 /// t = xᵀ ⊕.⊗ A.
-pub(super) fn push<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
+    kernels: &PushKernels<X, A, C>,
     x: &HostCsr<X>,
     a: &HostCsr<A>,
     products: usize,
-    positions: &Positions,
-) -> Result<HostCsr<S::Out>> {
+    at: &Positions,
+) -> Result<HostCsr<C>> {
     let operation = "vxm";
-    let n = a.pattern.ncols;
-    let mut sums = unwritten::<S::Out>(operation, n)?;
-    let Some((start, free)) = neutral::<S::Out, S::Add>() else {
+    let (n, pushing) = (a.pattern.ncols, Pushing { x, a, at });
+    let mut sums = unwritten::<C>(operation, n)?;
+    let Some((start, free)) = (kernels.neutral)() else {
         let mut unmet = memory::filled(operation, n, 1)?;
-        flagged::<X, A, S>(x, a, positions, &mut sums, &mut unmet);
+        (kernels.flagged)(&pushing, &mut sums, &mut unmet);
         return kept(operation, &sums, &unmet);
     };
     let all = 0..x.pattern.nnz();
@@ -62,22 +96,19 @@ pub(super) fn push<X: Scalar, A: Scalar, S: Semiring<X, A>>(
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
-            others.push(unwritten::<S::Out>(operation, n)?);
+            others.push(unwritten::<C>(operation, n)?);
         }
         let mut parts: Vec<_> = std::iter::once(&mut sums).chain(&mut others).zip(chunks).collect();
-        let one = |(sums, chunk): &mut (&mut Vec<MaybeUninit<S::Out>>, Range<usize>)| {
+        let one = |(sums, chunk): &mut (&mut Vec<MaybeUninit<C>>, Range<usize>)| {
             sums.fill(MaybeUninit::new(start));
-            add_rows::<X, A, S>(x, a, positions, chunk.clone(), &(0..n), sums);
+            (kernels.add_rows)(&pushing, chunk.clone(), &(0..n), sums);
         };
         parts.par_iter_mut().with_max_len(1).for_each(one);
         drop(parts);
         for other in &others {
-            sums.par_chunks_mut(PIECE).zip(other.par_chunks(PIECE)).for_each(|(to, from)| {
-                for (to, from) in to.iter_mut().zip(from) {
-                    // SAFETY: all were filled with the neutral element.
-                    *to = MaybeUninit::new(unsafe { S::Add::apply(to.assume_init(), from.assume_init()) });
-                }
-            });
+            // SAFETY: all were filled with the neutral element.
+            let merge = |(to, from): (&mut [_], &[_])| unsafe { (kernels.merge)(to, from) };
+            sums.par_chunks_mut(PIECE).zip(other.par_chunks(PIECE)).for_each(merge);
         }
     } else {
         let parts = column_parts(operation, &x.pattern, &a.pattern, products)?;
@@ -86,7 +117,7 @@ pub(super) fn push<X: Scalar, A: Scalar, S: Semiring<X, A>>(
             // SAFETY: parts are disjoint ranges of columns.
             let sums = unsafe { shared.part(part.clone()) };
             sums.fill(MaybeUninit::new(start));
-            add_rows::<X, A, S>(x, a, positions, all.clone(), part, sums);
+            (kernels.add_rows)(&pushing, all.clone(), part, sums);
         };
         if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
     }
@@ -97,15 +128,13 @@ pub(super) fn push<X: Scalar, A: Scalar, S: Semiring<X, A>>(
         return Ok(HostCsr { pattern: full_row(operation, n, &x.pattern)?, values: Arc::new(sums) });
     };
     // SAFETY: MaybeUninit<T> has the layout of T.
-    let sums = unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<MaybeUninit<S::Out>>(), n) };
+    let sums = unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<MaybeUninit<C>>(), n) };
     kept(operation, sums, &unmet)
 }
 
 /// Adds the products of some entries of x in some columns to sums that all have a value.
 fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    x: &HostCsr<X>,
-    a: &HostCsr<A>,
-    positions: &Positions,
+    Pushing { x, a, at: positions }: &Pushing<X, A>,
     entries: Range<usize>,
     part: &Range<usize>,
     sums: &mut [MaybeUninit<S::Out>],
@@ -134,6 +163,16 @@ fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     }
 }
 
+/// Sums of the same columns met by ⊕.
+/// # Safety
+/// All have a value.
+unsafe fn merge<T: Scalar, M: Monoid<T>>(to: &mut [MaybeUninit<T>], from: &[MaybeUninit<T>]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        // SAFETY: the contract.
+        *to = MaybeUninit::new(unsafe { M::apply(to.assume_init(), from.assume_init()) });
+    }
+}
+
 /// The part of a row's range with columns in `part`: most rows lie on one side.
 #[inline(always)]
 fn within(columns: &[u32], range: Range<usize>, part: &Range<usize>) -> Range<usize> {
@@ -149,9 +188,7 @@ fn within(columns: &[u32], range: Range<usize>, part: &Range<usize>) -> Range<us
 
 /// Without a neutral element: whether a column was met is asked of every product.
 fn flagged<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    x: &HostCsr<X>,
-    a: &HostCsr<A>,
-    positions: &Positions,
+    Pushing { x, a, at: positions }: &Pushing<X, A>,
     sums: &mut [MaybeUninit<S::Out>],
     unmet: &mut [u8],
 ) {

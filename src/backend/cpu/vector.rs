@@ -50,43 +50,69 @@ impl<'a, X: Scalar> Lookup<'a, X> {
     }
 }
 
+/// The loops of mxv, compiled for one semiring.
+#[derive(Debug)]
+pub(crate) struct MxvKernels<A, X, C> {
+    full: super::pull::RowsKernel<A, X, C>,
+    looked_up: fn(&Pulling<A, X>, &Block, &mut Rows<C>),
+}
+impl<A: Scalar, X: Scalar, C: Scalar> MxvKernels<A, X, C> {
+    pub(crate) const fn of<S: Semiring<A, X, Out = C>>() -> Self {
+        Self { full: super::pull::rows::<A, X, S>, looked_up: looked_up::<A, X, S> }
+    }
+}
+
+/// The operands of mxv, ready.
+struct Pulling<'a, A, X> {
+    a: &'a HostCsr<A>,
+    x: Lookup<'a, X>,
+    mask: OnMask<'a>,
+    at: &'a Positions,
+}
+
 /// t⟨m⟩ = A ⊕.⊗ x.
-pub(super) fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+pub(super) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
+    kernels: &MxvKernels<A, X, C>,
     a: &HostCsr<A>,
     x: &HostCsr<X>,
     mask: OnMask,
-    positions: &Positions,
-) -> Result<HostCsr<S::Out>> {
+    at: &Positions,
+) -> Result<HostCsr<C>> {
     let operation = "mxv";
     if mask.is_none() && x.pattern.nnz() == x.pattern.ncols {
-        return super::pull::pull::<A, X, S>(a, x, positions);
+        return super::pull::pull(kernels.full, a, x, at);
     }
     let blocks = row_blocks(operation, &a.pattern)?;
-    let lookup = Lookup::new(operation, x)?;
-    let kernel = |block: &Block, rows: &mut Rows<S::Out>, _: &mut ()| {
+    let pulling = Pulling { a, x: Lookup::new(operation, x)?, mask, at };
+    let kernel = |block: &Block, rows: &mut Rows<C>, _: &mut ()| {
         rows.reserve(operation, block.columns.len())?;
-        admitted(mask, block, |i| {
-            let mut sum: Option<S::Out> = None;
-            let (columns, values) = a.row(i as usize);
-            for (k, v) in columns.iter().zip(values) {
-                if let Some(y) = lookup.get(*k) {
-                    let product = S::Multiply::multiply(*v, y, at::<A, X, S>(positions, i as usize, *k as usize, 0));
-                    let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
-                    sum = Some(next);
-                    if is_final::<S::Out, S::Add>(next) {
-                        break;
-                    }
-                }
-            }
-            if let Some(sum) = sum {
-                // SAFETY: room for every row of the block was reserved.
-                unsafe { rows.push_unchecked(i, sum) };
-            }
-        });
+        (kernels.looked_up)(&pulling, block, rows);
         rows.end_row();
         Ok(())
     };
-    assemble::<S::Out, ()>(operation, (1, a.pattern.nrows), a.pattern.nrows as u64, &blocks, &kernel)
+    assemble::<C, ()>(operation, (1, a.pattern.nrows), a.pattern.nrows as u64, &blocks, &kernel)
+}
+
+/// The rows of a block; room for all of them was reserved.
+fn looked_up<A: Scalar, X: Scalar, S: Semiring<A, X>>(p: &Pulling<A, X>, block: &Block, rows: &mut Rows<S::Out>) {
+    admitted(p.mask, block, |i| {
+        let mut sum: Option<S::Out> = None;
+        let (columns, values) = p.a.row(i as usize);
+        for (k, v) in columns.iter().zip(values) {
+            if let Some(y) = p.x.get(*k) {
+                let product = S::Multiply::multiply(*v, y, at::<A, X, S>(p.at, i as usize, *k as usize, 0));
+                let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
+                sum = Some(next);
+                if is_final::<S::Out, S::Add>(next) {
+                    break;
+                }
+            }
+        }
+        if let Some(sum) = sum {
+            // SAFETY: room for every row of the block was reserved.
+            unsafe { rows.push_unchecked(i, sum) };
+        }
+    });
 }
 
 /// The columns of a block that the mask admits, in order.

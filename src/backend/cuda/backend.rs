@@ -4,9 +4,11 @@ use super::product::{self, Operand};
 use super::spgemm;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
-use crate::backend::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
+use crate::backend::ring::Step;
+use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -25,8 +27,56 @@ impl Cuda {
     pub(crate) fn open(ordinal: u32) -> Result<Self> {
         Ok(Self { context: Context::get(ordinal)? })
     }
+    /// The GPU that this device names.
+    pub(crate) fn on(device: Device) -> Result<Self> {
+        match device {
+            Device::Cuda(ordinal) => Self::open(ordinal),
+            _ => Err(misplaced(device)),
+        }
+    }
     fn device(&self) -> Device {
         self.context.device()
+    }
+    /// A product by the semiring that the text describes.
+    pub(crate) fn multiply(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
+        made(match step {
+            Step::Mxm => spgemm::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxv => product::mxv(context, text, a, b, mask, at),
+            Step::Vxm => product::vxm(context, text, a, b, mask, at),
+        })
+    }
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
+    pub(crate) fn multiply_and_reduce(
+        &self,
+        text: SemiringText,
+        reduce: FunctionText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<Vec<u8>>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let b = operand(turned.as_ref().unwrap_or(b));
+        spgemm::mxm_reduce(&self.context, text, reduce, operand(a), b, mask, at)
+    }
+}
+
+impl DeviceCsr<()> {
+    /// The transpose of values of this scalar.
+    pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
+        made(transpose::transpose(scalar, operand(self)))
     }
 }
 
@@ -47,35 +97,29 @@ fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
-fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
-    let terminal = match M::terminal() {
-        Terminal::Never => Terminal::Never,
-        Terminal::Always => Terminal::Always,
-        Terminal::Value(v) => Terminal::Value(v.cuda_literal()),
-    };
-    FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT).monoid(
-        M::identity().cuda_literal(),
-        terminal,
-        M::ATOMIC,
-    )
-}
-
 type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
     type Csr<T: Scalar> = DeviceCsr<T>;
     type Pattern = Arc<DevicePattern>;
 
-    fn csr<T: Scalar>(&self, body: &Body<T>) -> Result<DeviceCsr<T>> {
+    fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
-            Body::Cuda(d) => Ok(d.clone()),
+            Body::Cuda(d) => Ok(d),
             Body::Host(_) => Err(misplaced(self.device())),
         }
     }
-    fn pattern(&self, body: &PatternBody) -> Result<Arc<DevicePattern>> {
+    fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
-            PatternBody::Cuda(p) => Ok(p.clone()),
+            PatternBody::Cuda(p) => Ok(p),
             PatternBody::Host(_) => Err(misplaced(self.device())),
+        }
+    }
+    fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
+        match mask {
+            None => Ok(None),
+            Some(MaskBody::Cuda(m)) => Ok(Some(m)),
+            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {
@@ -92,61 +136,6 @@ impl Backend for Cuda {
     }
     fn download_pattern(&self, a: &Arc<DevicePattern>) -> Result<Arc<Pattern>> {
         a.download().map(Arc::new)
-    }
-
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-        &self,
-        a: &DeviceCsr<A>,
-        b: &DeviceCsr<B>,
-        mask: Option<&Mask>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let text = semiring_text::<A, B, S>();
-        let (pattern, values) = spgemm::mxm(&self.context, text, operand(a), operand(&b), mask, at, options.strategy)?;
-        Ok(DeviceCsr::new(pattern, values))
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
-        &self,
-        a: &DeviceCsr<A>,
-        b: &DeviceCsr<B>,
-        mask: Option<&Mask>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<S::Out>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let (text, reduce) = (semiring_text::<A, B, S>(), monoid_text::<S::Out, R>("reduce"));
-        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(&b), mask, at)?;
-        match bytes {
-            None => Ok(None),
-            Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
-        }
-    }
-
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
-        &self,
-        a: &DeviceCsr<A>,
-        x: &DeviceCsr<X>,
-        mask: Option<&Mask>,
-        at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<A, X, S>();
-        let (pattern, values) = product::mxv(&self.context, text, operand(a), operand(x), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
-    }
-
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-        &self,
-        x: &DeviceCsr<X>,
-        a: &DeviceCsr<A>,
-        mask: Option<&Mask>,
-        at: &Positions,
-    ) -> Result<DeviceCsr<S::Out>> {
-        let text = semiring_text::<X, A, S>();
-        let (pattern, values) = product::vxm(&self.context, text, operand(x), operand(a), mask, at)?;
-        Ok(DeviceCsr::new(pattern, values))
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {

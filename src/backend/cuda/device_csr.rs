@@ -62,6 +62,14 @@ impl<T> DeviceCsr<T> {
     pub(crate) fn on(pattern: Arc<DevicePattern>, values: Buffer) -> Self {
         Self { pattern, values: Arc::new(values), scalar: PhantomData }
     }
+    /// The same bytes by another name.
+    pub(crate) fn cast<U>(&self) -> DeviceCsr<U> {
+        DeviceCsr { pattern: self.pattern.clone(), values: self.values.clone(), scalar: PhantomData }
+    }
+    /// The same values at other positions.
+    pub(crate) fn at(&self, pattern: Arc<DevicePattern>) -> Self {
+        Self { pattern, values: self.values.clone(), scalar: PhantomData }
+    }
     pub(crate) fn nnz(&self) -> u64 {
         self.pattern.nnz
     }

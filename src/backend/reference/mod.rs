@@ -1,6 +1,7 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
-use super::{Backend, Body, MaskOn, MxmOptions, PatternBody, Positions};
+use super::ring::Operators;
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
@@ -10,6 +11,8 @@ use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+mod product;
 
 /// The oracle.
 #[derive(Clone, Copy, Debug)]
@@ -53,84 +56,58 @@ fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> BTreeMap<u32, T> {
     columns.iter().copied().zip(values.iter().copied()).collect()
 }
 
-fn insert<T: Scalar, F: BinaryOp<T, T, Out = T>>(row: &mut BTreeMap<u32, T>, column: u32, value: T) {
-    row.entry(column).and_modify(|c| *c = F::apply(*c, value)).or_insert(value);
+fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut BTreeMap<u32, T>, column: u32, value: T) {
+    row.entry(column).and_modify(|c| *c = add(*c, value)).or_insert(value);
+}
+
+pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
+    operators: &Operators<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    let turned = if options.transposed_b { Some(Reference.transpose(b)?) } else { None };
+    let b = turned.as_ref().unwrap_or(b);
+    operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
+}
+
+pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
+    operators: &Operators<A, X, C>,
+    a: &HostCsr<A>,
+    x: &HostCsr<X>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    operators.summed(a, x, &mut |meet| product::by_vector(&a.pattern, &x.pattern, mask, at, meet))
+}
+
+pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    operators: &Operators<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    operators.summed(x, a, &mut |meet| product::by_rows(&x.pattern, &a.pattern, mask, at, meet))
+}
+
+/// Aᵀ.
+pub(crate) fn transpose<T: Copy>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+    let (pattern, order) = product::transposed(a)?;
+    Ok((pattern, product::gathered(values, &order)?))
 }
 
 impl Backend for Reference {
     host_memory!();
 
-    fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-        &self,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<HostCsr<S::Out>> {
-        let b = if options.transposed_b { self.transpose(b)? } else { b.clone() };
-        let rows = (0..a.pattern.nrows).map(|i| {
-            let mut row = BTreeMap::new();
-            for (k, x) in row_map(a, i) {
-                for (j, y) in row_map(&b, k as usize) {
-                    if admits(mask, i, j) {
-                        let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: id(&at.j, j as usize) };
-                        insert::<S::Out, S::Add>(&mut row, j, S::Multiply::multiply(x, y, at));
-                    }
-                }
-            }
-            row
-        });
-        collect(a.pattern.nrows, b.pattern.ncols, rows)
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, S: Semiring<A, B>, R: Monoid<S::Out>>(
-        &self,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<S::Out>> {
-        self.reduce::<S::Out, R>(&self.mxm::<A, B, S>(a, b, mask, at, options)?)
-    }
-
-    fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
-        &self,
-        a: &HostCsr<A>,
-        x: &HostCsr<X>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<S::Out>> {
-        let x = row_map(x, 0);
-        let mut t = BTreeMap::new();
-        for i in 0..a.pattern.nrows {
-            for (k, v) in row_map(a, i) {
-                if let Some(y) = x.get(&k)
-                    && admits(mask, 0, i as u32)
-                {
-                    let at = At { i: id(&at.i, i), k: id(&at.k, k as usize), j: 0 };
-                    insert::<S::Out, S::Add>(&mut t, i as u32, S::Multiply::multiply(v, *y, at));
-                }
-            }
-        }
-        collect(1, a.pattern.nrows, std::iter::once(t))
-    }
-
-    fn vxm<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-        &self,
-        x: &HostCsr<X>,
-        a: &HostCsr<A>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<S::Out>> {
-        self.mxm::<X, A, S>(x, a, mask, at, &MxmOptions::default())
-    }
-
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
         let rows = (0..a.pattern.nrows).map(|i| {
             let mut row = row_map(a, i);
-            row_map(b, i).into_iter().for_each(|(j, y)| insert::<T, F>(&mut row, j, y));
+            row_map(b, i).into_iter().for_each(|(j, y)| insert(F::apply, &mut row, j, y));
             row
         });
         collect(a.pattern.nrows, a.pattern.ncols, rows)
@@ -173,7 +150,7 @@ impl Backend for Reference {
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
         let mut t = BTreeMap::new();
         for i in 0..a.pattern.nrows {
-            a.row(i).1.iter().for_each(|x| insert::<T, M>(&mut t, i as u32, *x));
+            a.row(i).1.iter().for_each(|x| insert(M::apply, &mut t, i as u32, *x));
         }
         collect(1, a.pattern.nrows, std::iter::once(t))
     }
@@ -183,13 +160,7 @@ impl Backend for Reference {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let mut rows = memory::filled(NAME, a.pattern.ncols, BTreeMap::new())?;
-        for i in 0..a.pattern.nrows {
-            for (j, x) in row_map(a, i) {
-                rows[j as usize].insert(i as u32, x);
-            }
-        }
-        collect(a.pattern.ncols, a.pattern.nrows, rows.into_iter())
+        transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
@@ -200,14 +171,16 @@ impl Backend for Reference {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<HostCsr<T>, usize>> {
-        let mut built = memory::filled(NAME, nrows, BTreeMap::new())?;
-        for (e, ((i, j), v)) in rows.iter().zip(columns).zip(values).enumerate() {
-            if refuse && built[*i as usize].contains_key(j) {
-                return Ok(Err(e));
-            }
-            insert::<T, F>(&mut built[*i as usize], *j, *v);
-        }
-        collect(nrows, ncols, built.into_iter()).map(Ok)
+        // A place's value is the first entry's, folded with those of later entries.
+        let mut folded = memory::copied(NAME, values)?;
+        let built = product::built((nrows, ncols), rows, columns, refuse, &mut |first, e| {
+            folded[first] = F::apply(folded[first], values[e]);
+        })?;
+        let (pattern, order) = match built {
+            Ok(built) => built,
+            Err(second) => return Ok(Err(second)),
+        };
+        Ok(Ok(HostCsr::new(pattern, product::gathered(&folded, &order)?)))
     }
 
     fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(

@@ -1,0 +1,156 @@
+//! Which products of a row a mask admits: found for many of them at a time and without a branch on each, so that only
+//! those are computed. Nothing here knows a scalar.
+use super::assemble::Block;
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+
+/// Columns looked at in one go.
+const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 10 };
+/// Room for products that were admitted.
+const ROOM: usize = if cfg!(test) { 64 } else { 1 << 13 };
+/// As many more may be written behind the last one.
+const SLACK: usize = 16;
+
+/// Products that the mask admits, in the order in which they are added.
+#[derive(Debug, Default)]
+pub(super) struct Picked {
+    /// A bit for each admitted column.
+    gate: Vec<u64>,
+    /// Where in B's row each stands.
+    places: Vec<u32>,
+    /// Which entry of A's row it belongs to.
+    entries: Vec<u32>,
+    len: usize,
+}
+
+/// How far a row has been looked at: an entry of A, columns of the row of B it meets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    entry: usize,
+    columns: usize,
+}
+
+impl Picked {
+    /// Room for masks of `n` columns.
+    pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
+        let words = n.div_ceil(64);
+        if self.gate.len() < words {
+            self.gate = memory::filled(operation, words, 0)?;
+        }
+        if self.places.is_empty() {
+            self.places = memory::filled(operation, ROOM + SLACK, 0)?;
+            self.entries = memory::filled(operation, ROOM + SLACK, 0)?;
+        }
+        Ok(())
+    }
+    /// Admits these columns alone.
+    pub(super) fn open(&mut self, admitted: &[u32]) {
+        admitted.iter().for_each(|j| self.gate[*j as usize >> 6] |= 1 << (j & 63));
+    }
+    /// Admits none of these columns, which were all that were.
+    pub(super) fn close(&mut self, admitted: &[u32]) {
+        admitted.iter().for_each(|j| self.gate[*j as usize >> 6] = 0);
+    }
+    /// Entry of A's row and place in B's row of each product found.
+    pub(super) fn found(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.entries[..self.len].iter().copied().zip(self.places[..self.len].iter().copied())
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Looks for admitted products from `reached` on until the row ends or there is no more room for sure; whether the
+    /// row has ended. What was found before is forgotten.
+    pub(super) fn find(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        self.len = 0;
+        assert!(self.gate.len() >= b.ncols.div_ceil(64) && self.places.len() >= ROOM + SLACK);
+        assert!(self.entries.len() >= ROOM + SLACK && b.offsets.len() == b.nrows + 1);
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.find_by_sixteen(row, b, block, reached) };
+        }
+        self.find_by(row, b, block, reached, one_by_one)
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[target_feature(enable = "avx512f,popcnt")]
+    fn find_by_sixteen(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        self.find_by(row, b, block, reached, |columns, gate, first, to| by_sixteen(columns, gate, first, to))
+    }
+    #[inline(always)]
+    fn find_by(
+        &mut self,
+        row: &[u32],
+        b: &Pattern,
+        block: &Block,
+        reached: &mut Reached,
+        look: impl Fn(&[u32], &[u64], u32, &mut [u32]) -> usize,
+    ) -> bool {
+        while let Some(k) = row.get(reached.entry) {
+            let all = b.range(*k as usize);
+            let range = if block.whole { all.clone() } else { block.narrow(b, all.clone()) };
+            let columns = &b.indices[range.clone()];
+            let before = (range.start - all.start) as u32;
+            while reached.columns < columns.len() || columns.is_empty() {
+                let chunk = &columns[reached.columns..columns.len().min(reached.columns + CHUNK)];
+                if chunk.len() > ROOM - self.len {
+                    return false;
+                }
+                let n = look(chunk, &self.gate, before + reached.columns as u32, &mut self.places[self.len..]);
+                self.entries[self.len..self.len + n].fill(reached.entry as u32);
+                self.len += n;
+                reached.columns += chunk.len();
+                if columns.is_empty() {
+                    break;
+                }
+            }
+            *reached = Reached { entry: reached.entry + 1, columns: 0 };
+        }
+        true
+    }
+}
+
+/// Writes where columns with their bit set stand, counted from `first`; how many.
+#[inline(always)]
+fn one_by_one(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usize {
+    assert!(columns.len() < to.len());
+    let mut n = 0;
+    for (place, j) in (first..).zip(columns) {
+        // SAFETY: n is at most the columns before this one, fewer than there is room for; `find` asserted a word for every
+        // column below ncols, as all are.
+        unsafe {
+            *to.get_unchecked_mut(n) = place;
+            n += (gate.get_unchecked(*j as usize >> 6) >> (j & 63) & 1) as usize;
+        }
+    }
+    n
+}
+
+/// As [`one_by_one`], sixteen columns at a time.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+fn by_sixteen(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usize {
+    use std::arch::x86_64::*;
+    assert!(columns.len() + SLACK <= to.len());
+    let (ones, low) = (_mm512_set1_epi32(1), _mm512_set1_epi32(31));
+    let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let mut n = 0;
+    for (c, part) in columns.chunks(16).enumerate() {
+        let here = (0xFFFFu32 >> (16 - part.len())) as __mmask16;
+        // SAFETY: only lanes with a column are read, and of the gate the half words of columns below ncols, which `find`
+        // asserted; n is at most the columns before, after which there is room for sixteen more.
+        unsafe {
+            let j = _mm512_maskz_loadu_epi32(here, part.as_ptr().cast());
+            let words = _mm512_srli_epi32::<5>(j);
+            let word = _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), here, words, gate.as_ptr().cast());
+            let bits = _mm512_srlv_epi32(word, _mm512_and_si512(j, low));
+            let met = _mm512_mask_test_epi32_mask(here, bits, ones);
+            let places = _mm512_add_epi32(steps, _mm512_set1_epi32(first.wrapping_add(16 * c as u32) as i32));
+            let kept = _mm512_maskz_compress_epi32(met, places);
+            _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), kept);
+            n += met.count_ones() as usize;
+        }
+    }
+    n
+}

@@ -1,0 +1,235 @@
+//! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
+use super::{Core, MaskParts, mask_parts};
+use crate::algebra::Scalar;
+#[cfg(feature = "cuda")]
+use crate::algebra::scalar::from_bytes;
+use crate::backend::cpu::{self, Cpu};
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::Cuda;
+#[cfg(feature = "cuda")]
+use crate::backend::misplaced;
+use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing};
+use crate::backend::untyped::{UntypedBody, UntypedStore};
+use crate::backend::{Backend, MaskBody, MxmOptions, Positions, reference};
+use crate::container::Owned;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::mask::Mask;
+use crate::spgemm::Strategy;
+use crate::storage::axis::Axis;
+use crate::storage::store::{Store, same_device};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Mxm,
+    Mxv,
+    Vxm,
+}
+
+/// A product: its scalars are known to its tables alone.
+#[derive(Clone, Debug)]
+pub(super) struct Factors {
+    pub(super) kind: Kind,
+    pub(super) a: (UntypedStore, bool),
+    pub(super) b: (UntypedStore, bool),
+    pub(super) options: MxmOptions,
+    ring: &'static dyn AnyRing,
+    /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
+    flipped: &'static dyn AnyRing,
+}
+
+/// Operands and mask on common axes, ready for a kernel.
+struct Aligned {
+    a: UntypedStore,
+    b: UntypedStore,
+    mask: Option<MaskBody>,
+    at: Positions,
+    options: MxmOptions,
+}
+
+/// Where the operands go, whatever they hold.
+struct Layout {
+    /// Whether an operand is turned before it goes to its axes.
+    turned: (bool, bool),
+    a: (Axis, Axis),
+    b: (Axis, Axis),
+    out: (Axis, Axis),
+    mask: Option<MaskBody>,
+    at: Positions,
+    options: MxmOptions,
+    /// Whether the flipped kernel is the one.
+    flipped: bool,
+}
+
+/// The axes of an operand as it is stored, and whether it is to be read transposed.
+type Placed<'a> = (&'a Axis, &'a Axis, bool);
+
+fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Option<&MaskParts>) -> Result<Layout> {
+    let operation = kind.name();
+    let plain_mask = mask.is_some_and(|m| !m.complement);
+    // A kernel that dots wants B as it is; vectors choose push or pull by how the matrix is stored.
+    let flipped = (kind == Kind::Mxv && a.2) || (kind == Kind::Vxm && b.2);
+    options.transposed_b = kind == Kind::Mxm && b.2 && (plain_mask || options.strategy == Strategy::Dot);
+    let turned = (a.2 && !flipped, b.2 && !flipped && !options.transposed_b);
+    // The three axes of the product, whichever way the operands lie.
+    let a_swapped = turned.0 || (flipped && kind == Kind::Mxv);
+    let b_lies_swapped = options.transposed_b || (flipped && kind == Kind::Vxm) || kind == Kind::Mxv;
+    let a_axes = if a_swapped { (a.1, a.0) } else { (a.0, a.1) };
+    let b_axes = if b_lies_swapped != turned.1 { (b.1, b.0) } else { (b.0, b.1) };
+    let (mut i, k, mut j) = (a_axes.0.clone(), a_axes.1.union(b_axes.0, operation)?, b_axes.1.clone());
+    let mask_axes =
+        |i: &Axis, j: &Axis| if kind == Kind::Mxv { (j.clone(), i.clone()) } else { (i.clone(), j.clone()) };
+    if let Some(m) = mask {
+        let (mi, mj) = mask_axes(&m.pattern.rows, &m.pattern.cols);
+        (i, j) = (i.union(&mi, operation)?, j.union(&mj, operation)?);
+    }
+    let out = mask_axes(&i, &j);
+    let mask = match mask {
+        None => None,
+        Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&out.0, &out.1, operation)?.body, m.complement)),
+    };
+    let a = if flipped && kind == Kind::Mxv { (k.clone(), i.clone()) } else { (i.clone(), k.clone()) };
+    let b = if b_lies_swapped { (j.clone(), k.clone()) } else { (k.clone(), j.clone()) };
+    // A flipped kernel computes the transposed product: its i is our j.
+    let at = match flipped {
+        false => Positions { i: i.ids(), k: k.ids(), j: j.ids() },
+        true => Positions { i: j.ids(), k: k.ids(), j: i.ids() },
+    };
+    Ok(Layout { turned, a, b, out, mask, at, options, flipped })
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Mxm => "mxm",
+            Kind::Mxv => "mxv",
+            Kind::Vxm => "vxm",
+        }
+    }
+    /// Shape of the result. The operands are m×k and k×n, a right-hand vector is a column.
+    fn check(self, a: (u64, u64), b: (u64, u64)) -> Result<(u64, u64)> {
+        let (left_name, right_name) = match self {
+            Kind::Mxm => ("A", "B"),
+            Kind::Mxv => ("A", "x"),
+            Kind::Vxm => ("x", "A"),
+        };
+        let b = if self == Kind::Mxv { (b.1, b.0) } else { b };
+        if a.1 != b.0 {
+            let operation = self.name();
+            return Err(Error::DimensionMismatch { operation, left_name, left: a, right_name, right: b });
+        }
+        Ok(if self == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) })
+    }
+    fn check_strategy(self, strategy: Strategy, mask: Option<&MaskParts>) -> Result<()> {
+        if strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
+            let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
+            return Err(Error::InvalidValue { operation: self.name(), reason });
+        }
+        Ok(())
+    }
+    fn check_device(self, a: Device, b: Device) -> Result<Device> {
+        match self {
+            Kind::Mxm => same_device(self.name(), ("A", a), ("B", b)),
+            Kind::Mxv => same_device(self.name(), ("A", a), ("x", b)),
+            Kind::Vxm => same_device(self.name(), ("x", a), ("A", b)),
+        }
+    }
+}
+
+impl Factors {
+    pub(super) fn new(
+        kind: Kind,
+        a: UntypedStore,
+        b: UntypedStore,
+        ring: &'static dyn AnyRing,
+        flipped: &'static dyn AnyRing,
+    ) -> Box<Self> {
+        Box::new(Self { kind, a: (a, false), b: (b, false), options: MxmOptions::default(), ring, flipped })
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
+        Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
+    }
+    /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
+    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
+        let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
+        let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
+        let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
+        let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
+        Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
+    }
+    fn multiplied(&self, mask: Option<&MaskParts>) -> Result<(UntypedBody, (Axis, Axis), Device)> {
+        self.kind.check_strategy(self.options.strategy, mask)?;
+        let (o, axes, flipped) = self.aligned(mask)?;
+        let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
+        let (device, at, options) = (a.device, &o.at, &o.options);
+        let body = match (&a.body, &b.body, &o.mask) {
+            (UntypedBody::Host(a), UntypedBody::Host(b), None) => {
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?)
+            }
+            (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Host(m))) => {
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: Some(m), at, options })?)
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(a), UntypedBody::Cuda(b), mask) => {
+                let cuda = Cuda::on(device)?;
+                let mask = cuda.mask(mask.as_ref())?;
+                UntypedBody::Cuda(cuda.multiply(ring.step(), ring.text(), a, b, mask, at, options)?)
+            }
+            #[cfg(feature = "cuda")]
+            _ => return Err(misplaced(device)),
+        };
+        Ok((body, axes, device))
+    }
+    /// ⊕ of all entries of the product by a monoid; `None` where it has none.
+    pub(super) fn reduced<A: Scalar, B: Scalar, C: Scalar>(
+        &self,
+        mask: Option<&Mask>,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
+    ) -> Result<Option<C>> {
+        let (shape, device) = self.check()?;
+        let mask = mask_parts(self.kind.name(), mask, shape, device)?;
+        let (o, _, _) = self.aligned(mask.as_ref())?;
+        match (&o.a.body, &o.b.body) {
+            (UntypedBody::Host(a), UntypedBody::Host(b)) => {
+                let (a, b) = (a.typed()?, b.typed()?);
+                let mask = Cpu.mask(o.mask.as_ref())?;
+                match device {
+                    Device::Reference => {
+                        Ok((fold.all)(&reference::mxm(&ring.operators, &a, &b, mask, &o.at, &o.options)?.values))
+                    }
+                    _ => cpu::mxm_reduce(&ring.cpu, fold, &a, &b, mask, &o.at, &o.options),
+                }
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
+                let cuda = Cuda::on(device)?;
+                let mask = cuda.mask(o.mask.as_ref())?;
+                let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
+                match cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
+                    None => Ok(None),
+                    Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
+                }
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(misplaced(device)),
+        }
+    }
+}
+
+impl<C: Scalar> Core<C> for Factors {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        self.check()
+    }
+    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
+        self.admitted(mask).map(|t| (t, true))
+    }
+    fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
+        let (body, (rows, cols), device) = self.multiplied(mask)?;
+        Store::made(rows, cols, &body, device).map(Owned)
+    }
+}
