@@ -130,7 +130,7 @@ pub(super) fn prefers_dot(
         }
         let dots = admitted.iter().map(|j| 1 + dot_steps(entries.len(), column(*j as usize))).sum::<u64>();
         let products = entries.iter().map(|k| 1 + row(*k as usize) as u64).sum::<u64>();
-        (dots + entries.len() as u64, 2 * products + 2 * admitted.len() as u64)
+        (dots + entries.len() as u64, products + admitted.len() as u64)
     };
     let add = |x: (u64, u64), y: (u64, u64)| (x.0 + y.0, x.1 + y.1);
     let (dots, scatter) = if a.nnz() + mask.pattern.nnz() < SERIAL {
@@ -148,7 +148,7 @@ fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
     let step = a.nnz() / SAMPLE + 1;
     let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();
     let dots = admitted as u64 * (1 + (b.nnz() / b.ncols.max(1)) as u64) + a.nnz() as u64;
-    2 * sample * step as u64 + 2 * admitted as u64 <= turn + dots
+    sample * step as u64 + admitted as u64 <= turn + dots
 }
 
 /// How often each column occurs.
