@@ -206,6 +206,14 @@ const SPARSE: usize = if cfg!(test) { 2 } else { 64 };
 /// A row has its products close in this many times as many columns.
 const CLOSE: usize = if cfg!(test) { 2 } else { 16 };
 
+/// So many products are sorted quickly.
+const FEW: usize = if cfg!(test) { 6 } else { 32 };
+
+/// Whether a row's entries alone say that an array over all columns is read in a moment beside its products.
+pub(super) fn is_narrow(entries: usize, ncols: usize) -> bool {
+    ncols <= 2 * entries && ncols <= WIDE
+}
+
 /// What one row of a scattered product will meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
@@ -250,6 +258,10 @@ impl Survey {
     /// Whether products lie so close that looking at every column between them costs little.
     pub(super) fn is_close(&self) -> bool {
         self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
+    }
+    /// Whether so few products lie apart that sorting them is the least there is to do.
+    pub(super) fn is_few(&self) -> bool {
+        self.products <= FEW && self.width() > 4 * self.products
     }
     /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
     pub(super) fn is_scattered(&self) -> bool {
