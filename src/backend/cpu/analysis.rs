@@ -49,7 +49,12 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let cuts = |row: usize, parts: usize| {
         // Each part looks into every row of B: as many as pay for that.
         let products = (before[row + 1] - before[row]) as usize;
-        hub_cuts(operation, a.row(row), b, parts.min((products / (16 * a.range(row).len().max(1))).max(8)))
+        // A row that all would wait for is cut in any case.
+        let least = if products as u64 > total / 32 { 8 } else { 1 };
+        match parts.min((products / (16 * a.range(row).len().max(1))).max(least)) {
+            0 | 1 => Ok(Vec::new()),
+            parts => hub_cuts(operation, a.row(row), b, parts),
+        }
     };
     let blocks = partition(operation, (a.nrows, b.ncols), target(total), &|r| before[r], &cuts)?;
     let bound = (0..a.nrows).map(|r| (before[r + 1] - before[r]).min(b.ncols as u64)).sum();
