@@ -17,8 +17,7 @@ pub mod cuda;
 pub(crate) mod host;
 pub(crate) mod reference;
 pub(crate) mod ring;
-
-use ring::{Fold, MxmRing, MxvRing, VxmRing};
+pub(crate) mod untyped;
 
 /// Which entries of the result may be written: those in the pattern, or with `complement` those not in it.
 #[derive(Clone, Debug)]
@@ -60,7 +59,8 @@ pub(crate) struct MxmOptions {
     pub(crate) transposed_b: bool,
 }
 
-/// The kernels every device offers.
+/// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
+/// a table, a [`ring`].
 pub(crate) trait Backend: Sized {
     /// Compressed rows in this device's memory; cheap to clone.
     type Csr<T: Scalar>: Clone;
@@ -77,45 +77,6 @@ pub(crate) trait Backend: Sized {
     fn upload_pattern(&self, host: &Arc<Pattern>) -> Result<Self::Pattern>;
     fn download_pattern(&self, a: &Self::Pattern) -> Result<Arc<Pattern>>;
 
-    /// T⟨M⟩ = A ⊕.⊗ B: an entry exactly where a product exists and the mask admits it.
-    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        a: &Self::Csr<A>,
-        b: &Self::Csr<B>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Self::Csr<C>>;
-    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product; `None` where there is no product.
-    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        fold: &Fold<C>,
-        a: &Self::Csr<A>,
-        b: &Self::Csr<B>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<C>>;
-    /// t⟨m⟩ = A ⊕.⊗ x: the rows of A pull; x and t are single rows.
-    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
-        &self,
-        ring: &MxvRing<A, X, C>,
-        a: &Self::Csr<A>,
-        x: &Self::Csr<X>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-    ) -> Result<Self::Csr<C>>;
-    /// t⟨m⟩ = xᵀ ⊕.⊗ A: the entries of x push along the rows of A.
-    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
-        &self,
-        ring: &VxmRing<X, A, C>,
-        x: &Self::Csr<X>,
-        a: &Self::Csr<A>,
-        mask: Option<&MaskOn<Self::Pattern>>,
-        at: &Positions,
-    ) -> Result<Self::Csr<C>>;
     /// Entries of either, `F` where both are.
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &Self::Csr<T>, b: &Self::Csr<T>) -> Result<Self::Csr<T>>;
     /// `F` where both are.
@@ -195,6 +156,16 @@ impl<T> Body<T> {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+        }
+    }
+}
+impl Body<u8> {
+    /// A body without entries has no values: it is one of any scalar.
+    pub(crate) fn without_values<T>(self) -> Body<T> {
+        match self {
+            Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => Body::Cuda(d.cast()),
         }
     }
 }

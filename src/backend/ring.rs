@@ -1,10 +1,17 @@
 //! A semiring as a value. A product is asked for with the semiring's type; every function between there and the inner
 //! loops takes one of these tables instead, and is compiled once for the scalars.
-use super::cpu::{MxmKernels, MxvKernels, VxmKernels};
+use super::cpu::{self, MxmKernels, MxvKernels, VxmKernels};
+use super::untyped::UntypedCsr;
+use super::{MaskOn, MxmOptions, Positions, reference};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
+use crate::device::Device;
+use crate::error::Result;
+use crate::storage::pattern::Pattern;
 use oplus_codegen::{FunctionText, SemiringText};
+use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// ⊗ and ⊕ one product at a time: for what is not in a loop, and for the oracle.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +25,6 @@ pub(crate) struct Operators<A, B, C> {
 #[derive(Debug)]
 pub(crate) struct Ring<A, B, C, K> {
     /// What a kernel for CUDA is generated from.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) text: fn() -> SemiringText,
     pub(crate) operators: Operators<A, B, C>,
     pub(crate) cpu: K,
@@ -36,12 +42,66 @@ impl<A: Scalar, B: Scalar, S: Semiring<A, B>> Of<A, B, S> {
         multiply: <S::Multiply as Multiply<A, B>>::multiply,
         add: <S::Add as BinaryOp<S::Out, S::Out>>::apply,
     };
-    pub(crate) const MXM: MxmRing<A, B, S::Out> =
-        Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxmKernels::of::<S>() };
-    pub(crate) const MXV: MxvRing<A, B, S::Out> =
-        Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxvKernels::of::<S>() };
-    pub(crate) const VXM: VxmRing<A, B, S::Out> =
-        Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: VxmKernels::of::<S>() };
+    pub(crate) const MXM: &'static MxmRing<A, B, S::Out> =
+        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxmKernels::of::<S>() };
+    pub(crate) const MXV: &'static MxvRing<A, B, S::Out> =
+        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxvKernels::of::<S>() };
+    pub(crate) const VXM: &'static VxmRing<A, B, S::Out> =
+        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: VxmKernels::of::<S>() };
+}
+
+/// Which product a table computes.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// T⟨M⟩ = A ⊕.⊗ B: an entry exactly where a product exists and the mask admits it.
+    Mxm,
+    /// t⟨m⟩ = A ⊕.⊗ x: the rows of A pull; x and t are single rows.
+    Mxv,
+    /// t⟨m⟩ = xᵀ ⊕.⊗ A: the entries of x push along the rows of A.
+    Vxm,
+}
+
+/// The operands of a product in host memory.
+pub(crate) struct HostOperands<'a> {
+    pub(crate) a: &'a UntypedCsr,
+    pub(crate) b: &'a UntypedCsr,
+    pub(crate) mask: Option<&'a MaskOn<Arc<Pattern>>>,
+    pub(crate) at: &'a Positions,
+    pub(crate) options: &'a MxmOptions,
+}
+
+/// A table of any scalars.
+pub(crate) trait AnyRing: Debug + Sync {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    fn step(&self) -> Step;
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    fn text(&self) -> SemiringText;
+    /// By the CPU or the reference.
+    fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
+}
+macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
+    impl<A: Scalar, B: Scalar, C: Scalar> AnyRing for $ring<A, B, C> {
+        fn step(&self) -> Step {
+            Step::$step
+        }
+        fn text(&self) -> SemiringText {
+            (self.text)()
+        }
+        fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
+            let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);
+            let made = match device {
+                Device::Reference => reference::$function(&self.operators, &a, &b, o.mask, o.at, o.options)?,
+                _ => cpu::$function(self, &a, &b, o.mask, o.at, o.options)?,
+            };
+            Ok(made.into())
+        }
+    }
+)*} }
+any_ring! {
+    MxmRing Mxm mxm;
+    MxvRing Mxv mxv;
+    VxmRing Vxm vxm;
 }
 
 /// A monoid as a value: what a product that is not stored is folded by.

@@ -1,8 +1,16 @@
-//! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once for three scalars.
-use super::{Core, MaskParts, mask_parts, oriented, shape_of};
+//! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
+use super::{Core, MaskParts, mask_parts};
 use crate::algebra::Scalar;
-use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
-use crate::backend::{Body, MaskBody, MxmOptions, Positions, on_backend};
+#[cfg(feature = "cuda")]
+use crate::algebra::scalar::from_bytes;
+use crate::backend::cpu::{self, Cpu};
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::Cuda;
+#[cfg(feature = "cuda")]
+use crate::backend::misplaced;
+use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing};
+use crate::backend::untyped::{UntypedBody, UntypedStore};
+use crate::backend::{Backend, MaskBody, MxmOptions, Positions, reference};
 use crate::container::Owned;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -18,30 +26,22 @@ pub(super) enum Kind {
     Vxm,
 }
 
-/// A product by one semiring.
-pub(super) type Run<A, B, C> = fn(&Aligned<A, B>) -> Result<Body<C>>;
-
-/// A product without its semiring's name.
-#[derive(Debug)]
-pub(super) struct Factors<A, B, C> {
+/// A product: its scalars are known to its tables alone.
+#[derive(Clone, Debug)]
+pub(super) struct Factors {
     pub(super) kind: Kind,
-    pub(super) a: (Store<A>, bool),
-    pub(super) b: (Store<B>, bool),
+    pub(super) a: (UntypedStore, bool),
+    pub(super) b: (UntypedStore, bool),
     pub(super) options: MxmOptions,
-    run: Run<A, B, C>,
-    /// The same by the transposed kernel: mxv of a transposed matrix pushes, vxm of one pulls.
-    run_flipped: Run<A, B, C>,
-}
-impl<A, B, C> Clone for Factors<A, B, C> {
-    fn clone(&self) -> Self {
-        Self { a: self.a.clone(), b: self.b.clone(), ..*self }
-    }
+    ring: &'static dyn AnyRing,
+    /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
+    flipped: &'static dyn AnyRing,
 }
 
 /// Operands and mask on common axes, ready for a kernel.
-pub(super) struct Aligned<A, B> {
-    pub(super) a: Store<A>,
-    pub(super) b: Store<B>,
+struct Aligned {
+    a: UntypedStore,
+    b: UntypedStore,
     mask: Option<MaskBody>,
     at: Positions,
     options: MxmOptions,
@@ -136,80 +136,100 @@ impl Kind {
     }
 }
 
-impl<A: Scalar, B: Scalar, C: Scalar> Factors<A, B, C> {
-    #[inline(never)]
-    pub(super) fn new(kind: Kind, a: &Store<A>, b: &Store<B>, run: Run<A, B, C>, run_flipped: Run<A, B, C>) -> Self {
-        Self { kind, a: (a.clone(), false), b: (b.clone(), false), options: MxmOptions::default(), run, run_flipped }
+impl Factors {
+    pub(super) fn new(
+        kind: Kind,
+        a: UntypedStore,
+        b: UntypedStore,
+        ring: &'static dyn AnyRing,
+        flipped: &'static dyn AnyRing,
+    ) -> Box<Self> {
+        Box::new(Self { kind, a: (a, false), b: (b, false), options: MxmOptions::default(), ring, flipped })
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
+        Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned<A, B>, (Axis, Axis), bool)> {
-        let (operation, (a, ta), (b, tb)) = (self.name(), &self.a, &self.b);
+    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
+        let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
-        let a = oriented(a, to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
-        let b = oriented(b, to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
+        let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
+        let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
+    fn multiplied(&self, mask: Option<&MaskParts>) -> Result<(UntypedBody, (Axis, Axis), Device)> {
+        self.kind.check_strategy(self.options.strategy, mask)?;
+        let (o, axes, flipped) = self.aligned(mask)?;
+        let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
+        let (device, at, options) = (a.device, &o.at, &o.options);
+        let body = match (&a.body, &b.body, &o.mask) {
+            (UntypedBody::Host(a), UntypedBody::Host(b), None) => {
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?)
+            }
+            (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Host(m))) => {
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: Some(m), at, options })?)
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(a), UntypedBody::Cuda(b), mask) => {
+                let cuda = Cuda::on(device)?;
+                let mask = cuda.mask(mask.as_ref())?;
+                UntypedBody::Cuda(cuda.multiply(ring.step(), ring.text(), a, b, mask, at, options)?)
+            }
+            #[cfg(feature = "cuda")]
+            _ => return Err(misplaced(device)),
+        };
+        Ok((body, axes, device))
+    }
     /// ⊕ of all entries of the product by a monoid; `None` where it has none.
-    pub(super) fn reduced(&self, mask: Option<&Mask>, ring: &MxmRing<A, B, C>, fold: &Fold<C>) -> Result<Option<C>> {
+    pub(super) fn reduced<A: Scalar, B: Scalar, C: Scalar>(
+        &self,
+        mask: Option<&Mask>,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
+    ) -> Result<Option<C>> {
         let (shape, device) = self.check()?;
-        let mask = mask_parts(self.name(), mask, shape, device)?;
+        let mask = mask_parts(self.kind.name(), mask, shape, device)?;
         let (o, _, _) = self.aligned(mask.as_ref())?;
-        Ok(on_backend!(device, |backend| {
-            let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, backend.mask(o.mask.as_ref())?);
-            backend.mxm_reduce(ring, fold, a, b, mask, &o.at, &o.options)?
-        }))
+        match (&o.a.body, &o.b.body) {
+            (UntypedBody::Host(a), UntypedBody::Host(b)) => {
+                let (a, b) = (a.typed()?, b.typed()?);
+                let mask = Cpu.mask(o.mask.as_ref())?;
+                match device {
+                    Device::Reference => {
+                        Ok((fold.all)(&reference::mxm(&ring.operators, &a, &b, mask, &o.at, &o.options)?.values))
+                    }
+                    _ => cpu::mxm_reduce(&ring.cpu, fold, &a, &b, mask, &o.at, &o.options),
+                }
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
+                let cuda = Cuda::on(device)?;
+                let mask = cuda.mask(o.mask.as_ref())?;
+                let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
+                match cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
+                    None => Ok(None),
+                    Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
+                }
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(misplaced(device)),
+        }
     }
 }
 
-impl<A: Scalar, B: Scalar, C: Scalar> Core<C> for Factors<A, B, C> {
+impl<C: Scalar> Core<C> for Factors {
     fn name(&self) -> &'static str {
         self.kind.name()
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
-        let shape = self.kind.check(shape_of(&self.a.0, self.a.1), shape_of(&self.b.0, self.b.1))?;
-        Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
+        self.check()
     }
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
         self.admitted(mask).map(|t| (t, true))
     }
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
-        self.kind.check_strategy(self.options.strategy, mask)?;
-        let (operands, (rows, cols), flipped) = self.aligned(mask)?;
-        let body = if flipped { (self.run_flipped)(&operands)? } else { (self.run)(&operands)? };
-        Ok(Owned(Store { rows, cols, body, device: operands.a.device }))
+        let (body, (rows, cols), device) = self.multiplied(mask)?;
+        Store::made(rows, cols, &body, device).map(Owned)
     }
-}
-
-pub(super) fn multiplied<A: Scalar, B: Scalar, C: Scalar>(
-    o: &Aligned<A, B>,
-    ring: &MxmRing<A, B, C>,
-) -> Result<Body<C>> {
-    Ok(on_backend!(o.a.device, |backend| {
-        let (a, b, mask) = (backend.csr(&o.a.body)?, backend.csr(&o.b.body)?, backend.mask(o.mask.as_ref())?);
-        Body::from(backend.mxm(ring, a, b, mask, &o.at, &o.options)?)
-    }))
-}
-
-pub(super) fn pulled<P, Q, A: Scalar, X: Scalar, C: Scalar>(
-    o: &Aligned<P, Q>,
-    a: &Store<A>,
-    x: &Store<X>,
-    ring: &MxvRing<A, X, C>,
-) -> Result<Body<C>> {
-    Ok(on_backend!(a.device, |backend| {
-        let (a, x, mask) = (backend.csr(&a.body)?, backend.csr(&x.body)?, backend.mask(o.mask.as_ref())?);
-        Body::from(backend.mxv(ring, a, x, mask, &o.at)?)
-    }))
-}
-
-pub(super) fn pushed<P, Q, X: Scalar, A: Scalar, C: Scalar>(
-    o: &Aligned<P, Q>,
-    x: &Store<X>,
-    a: &Store<A>,
-    ring: &VxmRing<X, A, C>,
-) -> Result<Body<C>> {
-    Ok(on_backend!(a.device, |backend| {
-        let (x, a, mask) = (backend.csr(&x.body)?, backend.csr(&a.body)?, backend.mask(o.mask.as_ref())?);
-        Body::from(backend.vxm(ring, x, a, mask, &o.at)?)
-    }))
 }

@@ -1,21 +1,23 @@
 //! mxm, mxv, vxm: products over a semiring.
 //!
 //! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
-//! everything here but the doors is compiled once for three scalars.
-use super::factors::{Factors, Kind, Run, multiplied, pulled, pushed};
+//! everything after the doors here is compiled once.
+use super::factors::{Factors, Kind};
 use super::{Compute, Core, Operation};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
-use crate::backend::ring::{Fold, Of};
+use crate::backend::ring::{AnyRing, Fold, Of};
+use crate::backend::untyped::UntypedStore;
 use crate::container::{Container, Matrix, Vector};
 use crate::error::Result;
 use crate::spgemm::Strategy;
+use crate::storage::store::Store;
 use std::marker::PhantomData;
 
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
-    core: Factors<A, B, C::Scalar>,
-    label: PhantomData<fn() -> (C, S)>,
+    core: Box<Factors>,
+    label: PhantomData<fn() -> (A, B, C, S)>,
 }
 
 impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
@@ -42,8 +44,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     a: &Matrix<A, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<A, B, Matrix<S::Out, S>, S>> {
-    let run: Run<A, B, S::Out> = |o| multiplied(o, &Of::<A, B, S>::MXM);
-    Operation::new(Product { core: Factors::new(Kind::Mxm, &a.store, &b.store, run, run), label: PhantomData })
+    Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, Of::<A, B, S>::MXM, Of::<A, B, S>::MXM))
 }
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A, or pushed with `.transpose_a()`.
@@ -60,9 +61,7 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &Matrix<A, S>,
     x: &Vector<X, S>,
 ) -> Operation<Product<A, X, Vector<S::Out, S>, S>> {
-    let run: Run<A, X, S::Out> = |o| pulled(o, &o.a, &o.b, &Of::<A, X, S>::MXV);
-    let run_flipped: Run<A, X, S::Out> = |o| pushed(o, &o.b, &o.a, &Of::<X, A, Flipped<S>>::VXM);
-    Operation::new(Product { core: Factors::new(Kind::Mxv, &a.store, &x.store, run, run_flipped), label: PhantomData })
+    Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, Of::<A, X, S>::MXV, Of::<X, A, Flipped<S>>::VXM))
 }
 
 /// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
@@ -78,15 +77,19 @@ pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
     x: &Vector<X, S>,
     b: &Matrix<B, S>,
 ) -> Operation<Product<X, B, Vector<S::Out, S>, S>> {
-    let run: Run<X, B, S::Out> = |o| pushed(o, &o.a, &o.b, &Of::<X, B, S>::VXM);
-    let run_flipped: Run<X, B, S::Out> = |o| pulled(o, &o.b, &o.a, &Of::<B, X, Flipped<S>>::MXV);
-    Operation::new(Product { core: Factors::new(Kind::Vxm, &x.store, &b.store, run, run_flipped), label: PhantomData })
+    Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, Of::<X, B, S>::VXM, Of::<B, X, Flipped<S>>::MXV))
+}
+
+impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
+    fn of(kind: Kind, a: &Store<A>, b: &Store<B>, ring: &'static dyn AnyRing, flipped: &'static dyn AnyRing) -> Self {
+        Self { core: Factors::new(kind, UntypedStore::of(a), UntypedStore::of(b), ring, flipped), label: PhantomData }
+    }
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
     type Target = C;
     fn core(&self) -> &dyn Core<C::Scalar> {
-        &self.core
+        &*self.core
     }
 }
 
@@ -134,7 +137,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
     /// # Errors
     /// Those of [`eval`](Operation::eval).
     pub fn reduce<M: Monoid<C>>(self, _monoid: M) -> Result<C> {
-        let sum = self.kernel.core.reduced(self.mask.as_ref(), &Of::<A, B, S>::MXM, &Fold::<C>::by::<M>())?;
+        let sum = self.kernel.core.reduced(self.mask.as_ref(), Of::<A, B, S>::MXM, &Fold::<C>::by::<M>())?;
         Ok(sum.unwrap_or_else(M::identity))
     }
 }

@@ -33,6 +33,11 @@ pub(crate) struct PatternStore {
     pub(crate) device: Device,
 }
 
+/// Rows without entries, of any scalar.
+fn no_entries(operation: &'static str, (nrows, ncols): (usize, usize), device: Device) -> Result<Body<u8>> {
+    Ok(on_backend!(device, |backend| { Body::from(backend.empty::<u8>(operation, nrows, ncols)?) }))
+}
+
 impl<T: Scalar> Store<T> {
     pub(crate) fn host(rows: Axis, cols: Axis, pattern: Pattern, values: Vec<T>, device: Device) -> Self {
         let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: Arc::new(values) });
@@ -43,8 +48,7 @@ impl<T: Scalar> Store<T> {
         Self::empty_on(operation, Axis::new(nrows), Axis::new(ncols), device)
     }
     pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
-        let shape = (rows.places(), cols.places());
-        let body = on_backend!(device, |backend| { Body::from(backend.empty::<T>(operation, shape.0, shape.1)?) });
+        let body = no_entries(operation, (rows.places(), cols.places()), device)?.without_values();
         Ok(Self { rows, cols, body, device })
     }
     /// Other entries on the same axes.

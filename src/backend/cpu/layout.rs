@@ -53,7 +53,7 @@ fn row_chunks(operation: &'static str, a: &Pattern, keys: usize) -> Result<Vec<R
 }
 
 /// Aᵀ, its values moved along; `values` may be as good as none.
-pub(super) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+pub(crate) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
     assert!(values.len() == a.nnz());
     let mut moved = unwritten::<T>("transpose", a.nnz())?;
     // SAFETY: as many values as entries on both sides, of this size.

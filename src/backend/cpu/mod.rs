@@ -3,7 +3,7 @@
 //! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
 use super::host::{HostCsr, host_memory};
-use super::ring::{Fold, MxmRing, MxvRing, VxmRing};
+use super::ring::{MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::device::Device;
@@ -30,7 +30,8 @@ mod push;
 mod tests;
 mod vector;
 
-pub(crate) use product::MxmKernels;
+pub(crate) use layout::transpose;
+pub(crate) use product::{MxmKernels, mxm_reduce};
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
 
@@ -43,60 +44,46 @@ impl Cpu {
     const DEVICE: Device = Device::Cpu;
 }
 
+pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+}
+
+pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
+    ring: &MxvRing<A, X, C>,
+    a: &HostCsr<A>,
+    x: &HostCsr<X>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    vector::mxv(&ring.cpu, a, x, mask, at)
+}
+
+pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    ring: &VxmRing<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    let products = push::products(&x.pattern, &a.pattern);
+    if mask.is_none() && push::meets_most(products, &a.pattern) {
+        return push::push(&ring.cpu.push, x, a, products, at);
+    }
+    let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
+    product::mxm("vxm", &ring.operators, &ring.cpu.rows, x, a, mask, at, &options)
+}
+
 impl Backend for Cpu {
     host_memory!();
-
-    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<HostCsr<C>> {
-        product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        fold: &Fold<C>,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<C>> {
-        product::mxm_reduce(&ring.cpu, fold, a, b, mask, at, options)
-    }
-
-    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
-        &self,
-        ring: &MxvRing<A, X, C>,
-        a: &HostCsr<A>,
-        x: &HostCsr<X>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<C>> {
-        vector::mxv(&ring.cpu, a, x, mask, at)
-    }
-
-    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
-        &self,
-        ring: &VxmRing<X, A, C>,
-        x: &HostCsr<X>,
-        a: &HostCsr<A>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<C>> {
-        let products = push::products(&x.pattern, &a.pattern);
-        if mask.is_none() && push::meets_most(products, &a.pattern) {
-            return push::push(&ring.cpu.push, x, a, products, at);
-        }
-        let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
-        product::mxm("vxm", &ring.operators, &ring.cpu.rows, x, a, mask, at, &options)
-    }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
         merge::union::<T, F>(a, b)

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// A product's operands, ready.
 #[derive(Debug)]
@@ -20,8 +21,52 @@ pub(super) struct Job<'a, A, B> {
     b: &'a HostCsr<B>,
     pub(super) mask: OnMask<'a>,
     at: &'a Positions,
+    a_rows: Rowed<'a, A>,
+    b_rows: Rowed<'a, B>,
 }
-impl<'a, A: Copy, B> Job<'a, A, B> {
+
+/// The arrays of compressed rows, in one place: what inner loops read without asking.
+#[derive(Debug)]
+struct Rowed<'a, T> {
+    offsets: &'a [u64],
+    columns: &'a [u32],
+    values: &'a [T],
+}
+impl<'a, T> Rowed<'a, T> {
+    fn of(a: &'a HostCsr<T>) -> Self {
+        Self { offsets: &a.pattern.offsets, columns: &a.pattern.indices, values: &a.values }
+    }
+    /// # Safety
+    /// There is such a row.
+    #[inline(always)]
+    unsafe fn range(&self, row: usize) -> Range<usize> {
+        // SAFETY: the contract; there is one offset more than rows.
+        unsafe { read(self.offsets, row) as usize..read(self.offsets, row + 1) as usize }
+    }
+    /// # Safety
+    /// The range lies in a row.
+    #[inline(always)]
+    unsafe fn part(&self, range: Range<usize>) -> (&'a [u32], &'a [T]) {
+        let (from, n) = (range.start, range.end - range.start);
+        debug_assert!(range.end <= self.columns.len());
+        // SAFETY: the contract; rows lie within both arrays.
+        unsafe {
+            let (columns, values) = (self.columns.as_ptr().add(from), self.values.as_ptr().add(from));
+            (std::slice::from_raw_parts(columns, n), std::slice::from_raw_parts(values, n))
+        }
+    }
+}
+
+/// # Safety
+/// There is such an element.
+#[inline(always)]
+unsafe fn read<T: Copy>(values: &[T], at: usize) -> T {
+    debug_assert!(at < values.len());
+    // SAFETY: the contract.
+    unsafe { *values.as_ptr().add(at) }
+}
+
+impl<'a, A: Copy, B: Copy> Job<'a, A, B> {
     /// The columns of A are the rows of B, or with `dot` its columns.
     pub(super) fn new(
         operation: &'static str,
@@ -31,23 +76,27 @@ impl<'a, A: Copy, B> Job<'a, A, B> {
         dot: bool,
     ) -> Self {
         check((&a.pattern, a.values.len()), (&b.pattern, b.values.len()), dot);
-        Self { operation, a, b, mask, at }
+        Self { operation, a, b, mask, at, a_rows: Rowed::of(a), b_rows: Rowed::of(b) }
+    }
+    /// The entries of row i of A.
+    #[inline(always)]
+    fn entries(&self, block: &Block, i: usize) -> Range<usize> {
+        debug_assert!(block.rows.contains(&i));
+        // SAFETY: blocks are of rows of A.
+        unsafe { self.a_rows.range(i) }
     }
     /// Entry e of A, and the entries of B that it meets in a block.
     #[inline(always)]
     fn run(&self, block: &Block, i: usize, e: usize) -> Run<'_, A, B> {
-        let (a, b) = (&self.a.pattern, &self.b.pattern);
-        debug_assert!(self.a.pattern.range(i).contains(&e));
         // SAFETY: e is an entry of A; its column is a row of B, whose range lies within both of B's arrays: by the
         // patterns' promise and the lengths that `new` asserted.
         unsafe {
-            let (k, x) = (*a.indices.get_unchecked(e) as usize, *self.a.values.get_unchecked(e));
-            let (from, to) = (*b.offsets.get_unchecked(k), *b.offsets.get_unchecked(k + 1));
-            let mut range = from as usize..to as usize;
+            let (k, x) = (read(self.a_rows.columns, e) as usize, read(self.a_rows.values, e));
+            let mut range = self.b_rows.range(k);
             if !block.whole {
-                range = block.narrow(b, range);
+                range = block.narrow(&self.b.pattern, range);
             }
-            let (columns, values) = (b.indices.get_unchecked(range.clone()), self.b.values.get_unchecked(range));
+            let (columns, values) = self.b_rows.part(range);
             Run { x, i, k, columns, values, at: self.at }
         }
     }
@@ -69,10 +118,12 @@ fn id(ids: &Ids, place: usize) -> u64 {
 /// Where a product stands, for those who look.
 #[inline(always)]
 pub(super) fn at<A: Scalar, B: Scalar, S: Semiring<A, B>>(at: &Positions, i: usize, k: usize, j: usize) -> At {
-    match S::Multiply::READS.position {
-        true => At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) },
-        false => At::default(),
-    }
+    if S::Multiply::READS.position { placed(at, i, k, j) } else { At::default() }
+}
+
+#[inline]
+fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
+    At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }
 }
 
 /// Whether a sum that has this value stays as it is.
@@ -406,15 +457,15 @@ fn add_picked<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     picked: &Picked,
     flat: &mut Flat<S::Out>,
 ) {
-    let (a, b, first) = (&job.a.pattern, &job.b.pattern, job.a.pattern.range(i).start);
+    let (a, b, first) = (&job.a_rows, &job.b_rows, job.a.pattern.range(i).start);
     for (entry, place) in picked.found() {
         // SAFETY: entries of A's row and places in the row of B that they meet, which lie within all arrays as `Job::new`
         // asserted; columns are below ncols, for which there is room.
         unsafe {
             let e = first + entry as usize;
-            let (k, x) = (*a.indices.get_unchecked(e) as usize, *job.a.values.get_unchecked(e));
-            let f = *b.offsets.get_unchecked(k) as usize + place as usize;
-            let (j, y) = (*b.indices.get_unchecked(f) as usize, *job.b.values.get_unchecked(f));
+            let (k, x) = (read(a.columns, e) as usize, read(a.values, e));
+            let f = read(b.offsets, k) as usize + place as usize;
+            let (j, y) = (read(b.columns, f) as usize, read(b.values, f));
             flat.add(j, S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j)), S::Add::apply);
         }
     }
@@ -429,7 +480,7 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     admitted: bool,
 ) -> bool {
     let mut met = false;
-    for e in job.a.pattern.range(i) {
+    for e in job.entries(block, i) {
         let run = job.run(block, i, e);
         for (j, y) in run.columns.iter().zip(run.values) {
             if GATED && scratch.gate.get(*j) != admitted {
@@ -452,7 +503,7 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     first: u32,
     flat: &mut Flat<S::Out>,
 ) {
-    for e in job.a.pattern.range(i) {
+    for e in job.entries(block, i) {
         let run = job.run(block, i, e);
         for (j, y) in run.columns.iter().zip(run.values) {
             let product = run.product::<S>(*y, *j);
@@ -472,7 +523,7 @@ fn window<A: Scalar, B: Scalar, C: Scalar>(
 ) {
     // Columns that have a sum.
     let mut summed = 0..0u32;
-    for e in job.a.pattern.range(i) {
+    for e in job.entries(block, i) {
         let Run { x, k, columns, values, .. } = job.run(block, i, e);
         let Some(first) = columns.first().copied() else { continue };
         let last = first + columns.len() as u32;
@@ -500,7 +551,7 @@ fn window<A: Scalar, B: Scalar, C: Scalar>(
 }
 
 fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<S::Out>) {
-    for e in job.a.pattern.range(i) {
+    for e in job.entries(block, i) {
         let run = job.run(block, i, e);
         for (j, y) in run.columns.iter().zip(run.values) {
             let product = run.product::<S>(*y, *j);
@@ -584,34 +635,26 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     rows: &mut Rows<S::Out>,
 ) {
     let (columns, values) = job.a.row(i);
+    let mut met = Met::default();
     for j in admitted {
-        let b = &job.b.pattern;
         // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
-        let (inner, right) = unsafe {
-            let (from, to) = (*b.offsets.get_unchecked(*j as usize), *b.offsets.get_unchecked(*j as usize + 1));
-            let range = from as usize..to as usize;
-            (b.indices.get_unchecked(range.clone()), job.b.values.get_unchecked(range))
-        };
+        let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
         let mut sum = None;
-        let mut add =
-            |k: u32, x: A, y: B| grow_sum::<A, B, S>(&mut sum, x, y, at::<A, B, S>(job.at, i, k as usize, *j as usize));
-        if searches(columns.len(), inner.len()) {
-            let mut from = 0;
-            for (k, x) in columns.iter().zip(values) {
-                from += below(&inner[from..], *k);
-                if inner.get(from) == Some(k) && add(*k, *x, right[from]) {
-                    break;
-                }
-            }
-        } else {
-            for (k, y) in inner.iter().zip(right) {
-                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
-                let x =
-                    unsafe { places.columns.contains(*k).then(|| *values.get_unchecked(places.value(*k) as usize)) };
-                if let Some(x) = x
-                    && add(*k, x, *y)
-                {
-                    break;
+        met.start();
+        // SAFETY: columns of Bᵀ are inner indices, below A's ncols.
+        'sum: while unsafe { met.find(columns, inner, places) } {
+            for (e, f) in met.found() {
+                let at = if S::Multiply::READS.position { columns[*e as usize] as usize } else { 0 };
+                // SAFETY: entries of both rows.
+                let (x, y) = unsafe { (read(values, *e as usize), read(right, *f as usize)) };
+                let product = S::Multiply::multiply(x, y, self::at::<A, B, S>(job.at, i, at, *j as usize));
+                let next = match sum {
+                    Some(sum) => S::Add::apply(sum, product),
+                    None => product,
+                };
+                sum = Some(next);
+                if is_final::<S::Out, S::Add>(next) {
+                    break 'sum;
                 }
             }
         }
@@ -622,13 +665,56 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// One more product; whether the sum is final.
-#[inline(always)]
-fn grow_sum<A: Scalar, B: Scalar, S: Semiring<A, B>>(sum: &mut Option<S::Out>, x: A, y: B, at: At) -> bool {
-    let product = S::Multiply::multiply(x, y, at);
-    let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
-    *sum = Some(next);
-    is_final::<S::Out, S::Add>(next)
+/// Some of the columns that two rows share: where they stand in either. A few at first, for sums that soon are final.
+struct Met {
+    pairs: [(u32, u32); 64],
+    len: usize,
+    most: usize,
+    from: (usize, usize),
+}
+impl Default for Met {
+    fn default() -> Self {
+        Met { pairs: [(0, 0); 64], len: 0, most: 0, from: (0, 0) }
+    }
+}
+impl Met {
+    fn start(&mut self) {
+        (self.len, self.most, self.from) = (0, 4, (0, 0));
+    }
+    fn found(&self) -> &[(u32, u32)] {
+        &self.pairs[..self.len]
+    }
+    /// The next ones; whether there are any. Every pair found is one of places in these rows.
+    /// # Safety
+    /// `places` holds the columns of the first row and knows all of the second.
+    unsafe fn find(&mut self, columns: &[u32], inner: &[u32], places: &Dense<u32>) -> bool {
+        let mut n = 0;
+        self.most = self.pairs.len().min(2 * self.most);
+        if searches(columns.len(), inner.len()) {
+            // The short row's columns are searched in the long one.
+            while let Some(k) = columns.get(self.from.0).filter(|_| n < self.most) {
+                self.from.1 += below(&inner[self.from.1..], *k);
+                if inner.get(self.from.1) == Some(k) {
+                    self.pairs[n] = (self.from.0 as u32, self.from.1 as u32);
+                    n += 1;
+                }
+                self.from.0 += 1;
+            }
+        } else {
+            while let Some(k) = inner.get(self.from.1).filter(|_| n < self.most) {
+                // SAFETY: the contract; a column in the set has a place.
+                unsafe {
+                    if places.columns.contains(*k) {
+                        self.pairs[n] = (places.value(*k), self.from.1 as u32);
+                        n += 1;
+                    }
+                }
+                self.from.1 += 1;
+            }
+        }
+        self.len = n;
+        n > 0
+    }
 }
 
 /// What one thread needs for rows of a pattern.

@@ -144,7 +144,7 @@ fn structural(
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.
-pub(super) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
+pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     kernels: &MxmKernels<A, B, C>,
     fold: &Fold<C>,
     a: &HostCsr<A>,

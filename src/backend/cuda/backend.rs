@@ -7,7 +7,7 @@ use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
-use crate::backend::ring::{Fold, MxmRing, MxvRing, VxmRing};
+use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -27,8 +27,56 @@ impl Cuda {
     pub(crate) fn open(ordinal: u32) -> Result<Self> {
         Ok(Self { context: Context::get(ordinal)? })
     }
+    /// The GPU that this device names.
+    pub(crate) fn on(device: Device) -> Result<Self> {
+        match device {
+            Device::Cuda(ordinal) => Self::open(ordinal),
+            _ => Err(misplaced(device)),
+        }
+    }
     fn device(&self) -> Device {
         self.context.device()
+    }
+    /// A product by the semiring that the text describes.
+    pub(crate) fn multiply(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
+        made(match step {
+            Step::Mxm => spgemm::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxv => product::mxv(context, text, a, b, mask, at),
+            Step::Vxm => product::vxm(context, text, a, b, mask, at),
+        })
+    }
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
+    pub(crate) fn multiply_and_reduce(
+        &self,
+        text: SemiringText,
+        reduce: FunctionText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Option<Vec<u8>>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let b = operand(turned.as_ref().unwrap_or(b));
+        spgemm::mxm_reduce(&self.context, text, reduce, operand(a), b, mask, at)
+    }
+}
+
+impl DeviceCsr<()> {
+    /// The transpose of values of this scalar.
+    pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
+        made(transpose::transpose(scalar, operand(self)))
     }
 }
 
@@ -88,62 +136,6 @@ impl Backend for Cuda {
     }
     fn download_pattern(&self, a: &Arc<DevicePattern>) -> Result<Arc<Pattern>> {
         a.download().map(Arc::new)
-    }
-
-    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        a: &DeviceCsr<A>,
-        b: &DeviceCsr<B>,
-        mask: Option<&Mask>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<DeviceCsr<C>> {
-        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
-        let b = turned.as_ref().unwrap_or(b);
-        made(spgemm::mxm(&self.context, (ring.text)(), operand(a), operand(b), mask, at, options.strategy))
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        fold: &Fold<C>,
-        a: &DeviceCsr<A>,
-        b: &DeviceCsr<B>,
-        mask: Option<&Mask>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<C>> {
-        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
-        let b = turned.as_ref().unwrap_or(b);
-        let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
-        let bytes = spgemm::mxm_reduce(&self.context, text, reduce, operand(a), operand(b), mask, at)?;
-        match bytes {
-            None => Ok(None),
-            Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
-        }
-    }
-
-    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
-        &self,
-        ring: &MxvRing<A, X, C>,
-        a: &DeviceCsr<A>,
-        x: &DeviceCsr<X>,
-        mask: Option<&Mask>,
-        at: &Positions,
-    ) -> Result<DeviceCsr<C>> {
-        made(product::mxv(&self.context, (ring.text)(), operand(a), operand(x), mask, at))
-    }
-
-    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
-        &self,
-        ring: &VxmRing<X, A, C>,
-        x: &DeviceCsr<X>,
-        a: &DeviceCsr<A>,
-        mask: Option<&Mask>,
-        at: &Positions,
-    ) -> Result<DeviceCsr<C>> {
-        made(product::vxm(&self.context, (ring.text)(), operand(x), operand(a), mask, at))
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {

@@ -1,6 +1,6 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
-use super::ring::{Fold, MxmRing, MxvRing, VxmRing};
+use super::ring::Operators;
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
 use crate::device::Device;
@@ -60,57 +60,49 @@ fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut BTreeMap<u32, T>, column: u32, 
     row.entry(column).and_modify(|c| *c = add(*c, value)).or_insert(value);
 }
 
+pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
+    operators: &Operators<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    let turned = if options.transposed_b { Some(Reference.transpose(b)?) } else { None };
+    let b = turned.as_ref().unwrap_or(b);
+    operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
+}
+
+pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
+    operators: &Operators<A, X, C>,
+    a: &HostCsr<A>,
+    x: &HostCsr<X>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    operators.summed(a, x, &mut |meet| product::by_vector(&a.pattern, &x.pattern, mask, at, meet))
+}
+
+pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    operators: &Operators<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: Option<&MaskOn<Arc<Pattern>>>,
+    at: &Positions,
+    _: &MxmOptions,
+) -> Result<HostCsr<C>> {
+    operators.summed(x, a, &mut |meet| product::by_rows(&x.pattern, &a.pattern, mask, at, meet))
+}
+
+/// Aᵀ.
+pub(crate) fn transpose<T: Copy>(a: &Pattern, values: &[T]) -> Result<(Pattern, Vec<T>)> {
+    let (pattern, order) = product::transposed(a)?;
+    Ok((pattern, product::gathered(values, &order)?))
+}
+
 impl Backend for Reference {
     host_memory!();
-
-    fn mxm<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<HostCsr<C>> {
-        let turned = if options.transposed_b { Some(self.transpose(b)?) } else { None };
-        let b = turned.as_ref().unwrap_or(b);
-        ring.operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
-    }
-
-    fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
-        &self,
-        ring: &MxmRing<A, B, C>,
-        fold: &Fold<C>,
-        a: &HostCsr<A>,
-        b: &HostCsr<B>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-        options: &MxmOptions,
-    ) -> Result<Option<C>> {
-        Ok((fold.all)(&self.mxm(ring, a, b, mask, at, options)?.values))
-    }
-
-    fn mxv<A: Scalar, X: Scalar, C: Scalar>(
-        &self,
-        ring: &MxvRing<A, X, C>,
-        a: &HostCsr<A>,
-        x: &HostCsr<X>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<C>> {
-        ring.operators.summed(a, x, &mut |meet| product::by_vector(&a.pattern, &x.pattern, mask, at, meet))
-    }
-
-    fn vxm<X: Scalar, A: Scalar, C: Scalar>(
-        &self,
-        ring: &VxmRing<X, A, C>,
-        x: &HostCsr<X>,
-        a: &HostCsr<A>,
-        mask: Option<&MaskOn<Arc<Pattern>>>,
-        at: &Positions,
-    ) -> Result<HostCsr<C>> {
-        ring.operators.summed(x, a, &mut |meet| product::by_rows(&x.pattern, &a.pattern, mask, at, meet))
-    }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
         let rows = (0..a.pattern.nrows).map(|i| {
@@ -168,8 +160,7 @@ impl Backend for Reference {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let (pattern, order) = product::transposed(&a.pattern)?;
-        Ok(HostCsr::new(pattern, product::gathered(&a.values, &order)?))
+        transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(

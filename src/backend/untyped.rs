@@ -1,0 +1,147 @@
+//! Stores whose scalar is not in the type: a product's way from the call to the kernel is compiled once.
+use super::host::HostCsr;
+use super::{Body, PatternBody, cpu, reference};
+use crate::algebra::{Scalar, ScalarText};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::storage::axis::Axis;
+use crate::storage::pattern::Pattern;
+use crate::storage::store::{PatternStore, Store};
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A vector of some scalar.
+pub(crate) trait HostValues: Any + Debug + Send + Sync {
+    /// The rows with this pattern and these values, transposed.
+    fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr>;
+}
+impl<T: Scalar> HostValues for Vec<T> {
+    fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
+        let (pattern, values) = match device {
+            Device::Reference => reference::transpose(pattern, self)?,
+            _ => cpu::transpose(pattern, self)?,
+        };
+        Ok(HostCsr::new(pattern, values).into())
+    }
+}
+
+/// Compressed rows in host memory.
+#[derive(Clone, Debug)]
+pub(crate) struct UntypedCsr {
+    pattern: Arc<Pattern>,
+    values: Arc<dyn HostValues>,
+}
+impl<T: Scalar> From<HostCsr<T>> for UntypedCsr {
+    fn from(a: HostCsr<T>) -> Self {
+        UntypedCsr { pattern: a.pattern, values: a.values }
+    }
+}
+impl UntypedCsr {
+    pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
+        let values: Arc<dyn Any + Send + Sync> = self.values.clone();
+        let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
+        Ok(HostCsr { pattern: self.pattern.clone(), values })
+    }
+}
+
+/// Values that are not what their label says: cannot happen unless a store was put together wrongly.
+fn mistyped(scalar: ScalarText) -> Error {
+    Error::InvalidValue { operation: "dispatch", reason: format!("the values are not of {}", scalar.name) }
+}
+
+/// A body without its scalar.
+#[derive(Clone, Debug)]
+pub(crate) enum UntypedBody {
+    Host(UntypedCsr),
+    #[cfg(feature = "cuda")]
+    Cuda(super::cuda::DeviceCsr<()>),
+}
+
+impl UntypedBody {
+    fn of<T: Scalar>(body: &Body<T>) -> Self {
+        match body {
+            Body::Host(h) => UntypedBody::Host(h.clone().into()),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
+        }
+    }
+    fn typed<T: Scalar>(&self) -> Result<Body<T>> {
+        Ok(match self {
+            UntypedBody::Host(h) => Body::Host(h.typed()?),
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
+        })
+    }
+    fn pattern(&self) -> PatternBody {
+        match self {
+            UntypedBody::Host(h) => PatternBody::Host(h.pattern.clone()),
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+        }
+    }
+    /// The same values at other positions of the same memory.
+    fn at(self, pattern: PatternBody) -> Result<Self> {
+        match (self, pattern) {
+            (UntypedBody::Host(h), PatternBody::Host(pattern)) => {
+                Ok(UntypedBody::Host(UntypedCsr { pattern, values: h.values }))
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
+            #[cfg(feature = "cuda")]
+            _ => Err(super::misplaced(Device::Cpu)),
+        }
+    }
+}
+
+/// A store without its scalar.
+#[derive(Clone, Debug)]
+pub(crate) struct UntypedStore {
+    pub(crate) rows: Axis,
+    pub(crate) cols: Axis,
+    pub(crate) body: UntypedBody,
+    pub(crate) device: Device,
+    scalar: ScalarText,
+}
+
+impl UntypedStore {
+    #[inline(never)]
+    pub(crate) fn of<T: Scalar>(a: &Store<T>) -> Self {
+        let body = UntypedBody::of(&a.body);
+        Self { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device, scalar: T::TEXT }
+    }
+    /// Rows and columns, as if transposed where asked.
+    pub(crate) fn shape(&self, transposed: bool) -> (u64, u64) {
+        let (rows, cols) = (self.rows.n(), self.cols.n());
+        if transposed { (cols, rows) } else { (rows, cols) }
+    }
+    /// Transposed where asked.
+    pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {
+        if !transposed {
+            return Ok(self.clone());
+        }
+        let body = match &self.body {
+            UntypedBody::Host(h) => UntypedBody::Host(h.values.transposed(&h.pattern, self.device)?),
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
+        };
+        Ok(Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self })
+    }
+    /// The same entries on axes that have at least these places.
+    pub(crate) fn on_axes(self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
+        if self.rows.same(rows) && self.cols.same(cols) {
+            return Ok(self);
+        }
+        let (device, body) = (self.device, self.body.pattern());
+        let on = PatternStore { rows: self.rows, cols: self.cols, body, device }.on_axes(rows, cols, operation)?;
+        let body = self.body.at(on.body)?;
+        Ok(Self { rows: on.rows, cols: on.cols, body, device, scalar: self.scalar })
+    }
+}
+
+impl<T: Scalar> Store<T> {
+    /// What a product made.
+    pub(crate) fn made(rows: Axis, cols: Axis, body: &UntypedBody, device: Device) -> Result<Self> {
+        Ok(Self { rows, cols, body: body.typed()?, device })
+    }
+}
