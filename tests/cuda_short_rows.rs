@@ -46,7 +46,7 @@ fn every_width_masked_and_not() {
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
-    for length in [1, 8] {
+    for length in [5] {
         let a = matrix(length, n);
         for which in 0..3 {
             let (d, r) = (Device::Cuda(0), Device::Reference);
@@ -68,7 +68,7 @@ fn rows_in_hash_tables() {
     let mut mask = Coo::<bool>::new(n, n);
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
-    for length in [9, 15, 20] {
+    for length in [9, 20] {
         let a = matrix(length, n);
         for which in 0..3 {
             let (d, r) = (Device::Cuda(0), Device::Reference);

@@ -76,6 +76,14 @@ templates! {
     /// Sparse product, rows of many products: summed by a block in a dense window.
     SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
+    /// Diagonals of a matrix.
+    BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];
+    /// Values along diagonals.
+    BandValues = "band_values", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Product of matrices on few diagonals: how many columns rows have.
+    SpgemmBandCount = "spgemm_band_count", semiring false, functions [], types [], flags [], numbers [];
+    /// Product of matrices on few diagonals: columns and values.
+    SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
@@ -142,6 +150,7 @@ parts! {
     "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
+    "part/spgemm_band.cuh"
     "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"

@@ -157,6 +157,12 @@ pub fn reduce_by_add(s: &SemiringText) -> FunctionText {
 #[must_use]
 pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = crate::operations::operation_variants(architecture);
+    all.push(("band_diagonals".to_string(), Spec::new(Template::BandDiagonals, architecture)));
+    all.push(("spgemm_band_count".to_string(), Spec::new(Template::SpgemmBandCount, architecture)));
+    all.push((
+        "band_values".to_string(),
+        Spec::new(Template::BandValues, architecture).scalar("V", built_in("u64", 8)),
+    ));
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
         let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
@@ -195,15 +201,16 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
             }
+            if mask.is_empty() && s.c.size <= 8 {
+                let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
+                all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
+            }
             for slots in [128, 512] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
                 let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
             }
-            for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true), (64, true, false)] {
-                if width == 64 && s.c.size > 8 {
-                    continue;
-                }
+            for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
                 let spec = with_mask(Spec::new(Template::SpgemmThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", !wide).flag("whole", whole).flag("wide", wide).number("width", width);
                 let Some((block, _)) = spec.thread_launch(width as u32, 64 << 10) else { continue };

@@ -41,16 +41,26 @@ tuning! {
     copy_block,
     /// Most shared bytes of a block whose threads have a row each.
     thread_bytes,
+    /// Threads of a block of the products along diagonals.
+    band_block,
+    /// Such blocks at once on a multiprocessor.
+    band_blocks,
+    /// Matrices of more diagonals are no band matrices.
+    band_diagonals,
+    /// Nor are matrices of fewer rows worth finding it out.
+    band_rows,
     /// Threads of a block whose warps have a hash table each.
     hash_block,
     /// Rows of more products than this are not for one warp's hash table.
     hash_products,
+    /// Of many rows, only if they have so many products in the mean.
+    hash_mean,
     /// Only of so many rows a thread each fills the device.
     thread_rows,
     /// Products of at most so many rows and block_columns columns are not analysed: a block a row.
     small_rows,
-    /// … unless none has more products than this, which a warp does better.
-    small_products,
+    /// … unless there are more products than this in all.
+    small_work,
     /// Threads of a block whose warps sort a row each.
     esc_block,
     /// Rows of more products are not sorted.
@@ -152,11 +162,16 @@ pub const SM_75: Tuning = Tuning {
     bin_block: 256,
     copy_block: 256,
     thread_bytes: 65536,
+    band_block: 128,
+    band_blocks: 4,
+    band_diagonals: 48,
+    band_rows: 4096,
     hash_block: 128,
-    hash_products: 65536,
+    hash_products: 2048,
+    hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
-    small_products: 2048,
+    small_work: 8000000,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -219,12 +234,17 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 512,
     bin_block: 256,
     copy_block: 256,
-    thread_bytes: 57344,
+    thread_bytes: 65536,
+    band_block: 128,
+    band_blocks: 4,
+    band_diagonals: 48,
+    band_rows: 4096,
     hash_block: 128,
-    hash_products: 65536,
+    hash_products: 2048,
+    hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
-    small_products: 2048,
+    small_work: 8000000,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,

@@ -119,7 +119,7 @@ struct Choice {
 
 // Which rows are done without a table. See Limits on the host.
 struct Limits {
-  u32 thread;  // a thread's: at most so many products; 0, 16, 32 or 64
+  u32 thread;  // a thread's: at most so many products; 0, 16 or 32
   u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 block;   // 0: no row gets a block and bits over its columns
@@ -135,7 +135,7 @@ __device__ inline u32 warp_limit(u64 total) {
 __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, u64 total, Limits limits) {
   if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
   if (flag::reduce) return class_count;
-  if (work <= limits.thread) return class_thread + (work > 32 ? 2 : work > 16 ? 1 : 0);
+  if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   if (span <= limits.window && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;

@@ -4,8 +4,8 @@
 
 namespace oplus {
 
-// Stretches of a block's warps, one of every `stride` of them. sums[0] += their columns, sums[1] = the most of a row, sums[2] = 1
-// if a row has more than fit. Columns are below 2^32 / number::slots.
+// Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
+// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; all 0 before. Columns are below 2^32 / number::slots.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
@@ -19,10 +19,13 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
   const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts))};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  u64 sum = 0;
+  u64 sum = 0, seen = 0;
   u32 most = 0;
   bool failed = false;
-  for (u64 at = blockIdx.x * stride * warps + threadIdx.x / 32; at < rows; at += gridDim.x * stride * warps) {
+  for (u64 group = blockIdx.x; group * stride * warps < rows; group += gridDim.x) {
+    const u64 at = sampled(group, stride) * warps + threadIdx.x / 32;
+    if (at >= rows) continue;
+    seen++;
     table.clear();
     __syncwarp();
     const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},
@@ -36,8 +39,9 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   }
   if (lane_id() == 0) {
     if (sum) atomicAdd(&sums[0], sum);
-    if (most) atomicMax(&sums[1], u64(most));
-    if (failed) atomicMax(&sums[2], u64(1));
+    if (seen) atomicAdd(&sums[1], seen);
+    if (most) atomicMax(&sums[2], u64(most));
+    if (failed) atomicMax(&sums[3], u64(1));
   }
 }
 

@@ -57,8 +57,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         });
     Key key[width];
     mine.sort(products, key);
-    const typename Thread::Tails tails = mine.tails(key);
-    const u32 count = mine.count(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
+    const u32 tails = mine.tails(key), count = __popc(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
     u64 out = 0;
     if constexpr (flag::whole) {
       const Team<block> team = {scratch};

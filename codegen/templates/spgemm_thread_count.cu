@@ -3,8 +3,8 @@
 
 namespace oplus {
 
-// Rows of `list`, or with list = null stretches of a block's threads, one of every `stride` of them. Lengths to row_counts, their
-// sum to *sum (0 before), each unless it is null.
+// Rows of `list`, or with list = null stretches of a block's threads, one anywhere in every `stride` of them. Lengths to row_counts,
+// unless that is null; without a list their sum is added to sum[0] and the number of rows to sum[1].
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes. `units`, `begin`: places in the
 // control block.
 extern "C" __global__ void __launch_bounds__(u32(number::block))
@@ -17,20 +17,25 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
   const Thread mine = {reinterpret_cast<Key*>(shared + threadIdx.x / 32 * Thread::bytes)};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const u64 n = list ? control[units] : rows, from = list ? control[begin] : 0, step = list ? 1 : stride;
-  u64 total = 0;
-  for (u64 at = blockIdx.x * step * blockDim.x; at < n; at += gridDim.x * step * blockDim.x) {
+  u64 total = 0, seen = 0;
+  for (u64 group = blockIdx.x; group * step * blockDim.x < n; group += gridDim.x) {
+    const u64 at = sampled(group, step) * blockDim.x;
     const bool live = at + threadIdx.x < n;
     const u32 row = !live ? 0 : list ? list[from + at + threadIdx.x] : u32(at + threadIdx.x);
     Key key[u32(number::width)];
     __syncwarp();
     mine.sort(mine.expand(x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32) {}), key);
-    const u32 count = mine.count(mine.tails(key));
+    const u32 count = __popc(mine.tails(key));
     if (live && row_counts) row_counts[row] = count;
     total += count;
+    seen += live;
   }
-  if (sum) {
-    total = warp_sum(total);
-    if (lane_id() == 0 && total) atomicAdd(sum, total);
+  if (list) return;
+  total = warp_sum(total);
+  seen = warp_sum(seen);
+  if (lane_id() == 0 && seen) {
+    atomicAdd(&sum[0], total);
+    atomicAdd(&sum[1], seen);
   }
 }
 

@@ -302,12 +302,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -380,7 +385,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -667,7 +672,7 @@ struct Choice {
 
 // Which rows are done without a table. See Limits on the host.
 struct Limits {
-  u32 thread;  // a thread's: at most so many products; 0, 16, 32 or 64
+  u32 thread;  // a thread's: at most so many products; 0, 16 or 32
   u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 block;   // 0: no row gets a block and bits over its columns
@@ -683,7 +688,7 @@ __device__ inline u32 warp_limit(u64 total) {
 __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, u64 total, Limits limits) {
   if (!flag::masked && !flag::reduce && a_offsets[row + 1] - a_offsets[row] == 1) return class_copy;
   if (flag::reduce) return class_count;
-  if (work <= limits.thread) return class_thread + (work > 32 ? 2 : work > 16 ? 1 : 0);
+  if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   if (span <= limits.window && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;

@@ -304,12 +304,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -768,7 +773,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1120,6 +1125,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
+
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1278,18 +1286,24 @@ template <u32 SLOTS> struct WarpTable {
 #pragma unroll 4
     for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
   }
-  // The column's slot; `fresh` if it was not there. There is an empty one.
-  __device__ u32 find(u32 column, bool& fresh) const {
+  // The column's slot; `fresh` if it was not there. There is an empty one for each. Whole warps call: lanes that went on probing by
+  // themselves would cost more than those that wait.
+  __device__ u32 find(bool active, u32 column, bool& fresh) const {
     u32 at = column * 0x9e3779b1u >> (32 - bits);
-    for (;;) {
-      u32 seen = const_cast<volatile u32*>(keys)[at];
-      if (seen == empty) {
-        seen = atomicCAS(&keys[at], empty, column);
-        fresh = seen == empty;
-        if (fresh) return at;
+    fresh = false;
+    for (bool looking = active;;) {
+      u32 seen = column;
+      if (looking) seen = const_cast<volatile u32*>(keys)[at];
+      if (__any_sync(full_warp, seen == empty)) {
+        if (seen == empty) {
+          seen = atomicCAS(&keys[at], empty, column);
+          fresh = seen == empty;
+          if (fresh) seen = column;
+        }
       }
-      if (seen == column) return at;
-      at = (at + 1) & (SLOTS - 1);
+      looking = seen != column;
+      if (!__any_sync(full_warp, looking)) return at;
+      if (looking) at = (at + 1) & (SLOTS - 1);
     }
   }
   // Keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
@@ -1351,9 +1365,8 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
                           if (n > WarpTable<SLOTS>::most) failed = true;
                           if (failed) continue;
                           const bool active = p.active[t] && admitted(x, row, column[t]);
-                          bool fresh = false;
-                          u32 slot = 0;
-                          if (active) slot = table.find(column[t], fresh);
+                          bool fresh;
+                          const u32 slot = table.find(active, active ? column[t] : 0, fresh);
                           n += __popc(__ballot_sync(full_warp, fresh));
                           use(p, t, active, active ? column[t] : 0, slot);
                         }
@@ -1367,8 +1380,8 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
 
 namespace oplus {
 
-// Stretches of a block's warps, one of every `stride` of them. sums[0] += their columns, sums[1] = the most of a row, sums[2] = 1
-// if a row has more than fit. Columns are below 2^32 / number::slots.
+// Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
+// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; all 0 before. Columns are below 2^32 / number::slots.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
@@ -1382,10 +1395,13 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
   const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts))};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  u64 sum = 0;
+  u64 sum = 0, seen = 0;
   u32 most = 0;
   bool failed = false;
-  for (u64 at = blockIdx.x * stride * warps + threadIdx.x / 32; at < rows; at += gridDim.x * stride * warps) {
+  for (u64 group = blockIdx.x; group * stride * warps < rows; group += gridDim.x) {
+    const u64 at = sampled(group, stride) * warps + threadIdx.x / 32;
+    if (at >= rows) continue;
+    seen++;
     table.clear();
     __syncwarp();
     const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},
@@ -1399,8 +1415,9 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   }
   if (lane_id() == 0) {
     if (sum) atomicAdd(&sums[0], sum);
-    if (most) atomicMax(&sums[1], u64(most));
-    if (failed) atomicMax(&sums[2], u64(1));
+    if (seen) atomicAdd(&sums[1], seen);
+    if (most) atomicMax(&sums[2], u64(most));
+    if (failed) atomicMax(&sums[3], u64(1));
   }
 }
 

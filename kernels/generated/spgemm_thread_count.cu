@@ -307,12 +307,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -770,7 +775,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1122,6 +1127,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
+
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1215,21 +1223,13 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
-// A bit a product.
-template <u32 WIDTH> struct Bits {
-  typedef u32 Type;
-};
-template <> struct Bits<64> {
-  typedef u64 Type;
-};
-
 // Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
 template <u32 WIDTH> struct ThreadRows {
-  static constexpr u32 bits = WIDTH == 8 ? 3 : WIDTH == 16 ? 4 : WIDTH == 32 ? 5 : 6, bytes = WIDTH * 32 * sizeof(Key);
+  static constexpr u32 bits = WIDTH == 16 ? 4 : 5, bytes = WIDTH * 32 * sizeof(Key);
   static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
   // Warps that a multiprocessor's registers should hold.
-  static constexpr u32 resident_warps = WIDTH > 32 ? 8 : WIDTH > 16 ? 16 : 24;
-  static_assert(WIDTH == 1u << bits, "8, 16, 32 or 64");
+  static constexpr u32 resident_warps = WIDTH > 16 ? 16 : 24;
+  static_assert(WIDTH == 1u << bits, "16 or 32");
 
   Key* keys;  // [WIDTH · 32], of this warp
 
@@ -1292,19 +1292,14 @@ template <u32 WIDTH> struct ThreadRows {
   // Where in shared memory the term of a sorted product stands.
   static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
   // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
-  typedef typename Bits<WIDTH>::Type Tails;
-  static __device__ Tails tails(const Key (&key)[WIDTH]) {
-    Tails tails = 0;
+  static __device__ u32 tails(const Key (&key)[WIDTH]) {
+    u32 tails = 0;
 #pragma unroll
     for (u32 s = 0; s < WIDTH; s++) {
       const Key next = key[s + 1 < WIDTH ? s + 1 : s];
-      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= Tails(1) << s;
+      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= 1u << s;
     }
     return tails;
-  }
-  static __device__ u32 count(Tails tails) {
-    if constexpr (WIDTH > 32) return __popcll(tails);
-    else return __popc(tails);
   }
 };
 
@@ -1313,8 +1308,8 @@ template <u32 WIDTH> struct ThreadRows {
 
 namespace oplus {
 
-// Rows of `list`, or with list = null stretches of a block's threads, one of every `stride` of them. Lengths to row_counts, their
-// sum to *sum (0 before), each unless it is null.
+// Rows of `list`, or with list = null stretches of a block's threads, one anywhere in every `stride` of them. Lengths to row_counts,
+// unless that is null; without a list their sum is added to sum[0] and the number of rows to sum[1].
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes. `units`, `begin`: places in the
 // control block.
 extern "C" __global__ void __launch_bounds__(u32(number::block))
@@ -1327,20 +1322,25 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
   const Thread mine = {reinterpret_cast<Key*>(shared + threadIdx.x / 32 * Thread::bytes)};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const u64 n = list ? control[units] : rows, from = list ? control[begin] : 0, step = list ? 1 : stride;
-  u64 total = 0;
-  for (u64 at = blockIdx.x * step * blockDim.x; at < n; at += gridDim.x * step * blockDim.x) {
+  u64 total = 0, seen = 0;
+  for (u64 group = blockIdx.x; group * step * blockDim.x < n; group += gridDim.x) {
+    const u64 at = sampled(group, step) * blockDim.x;
     const bool live = at + threadIdx.x < n;
     const u32 row = !live ? 0 : list ? list[from + at + threadIdx.x] : u32(at + threadIdx.x);
     Key key[u32(number::width)];
     __syncwarp();
     mine.sort(mine.expand(x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32) {}), key);
-    const u32 count = mine.count(mine.tails(key));
+    const u32 count = __popc(mine.tails(key));
     if (live && row_counts) row_counts[row] = count;
     total += count;
+    seen += live;
   }
-  if (sum) {
-    total = warp_sum(total);
-    if (lane_id() == 0 && total) atomicAdd(sum, total);
+  if (list) return;
+  total = warp_sum(total);
+  seen = warp_sum(seen);
+  if (lane_id() == 0 && seen) {
+    atomicAdd(&sum[0], total);
+    atomicAdd(&sum[1], seen);
   }
 }
 

@@ -17,18 +17,24 @@ template <u32 SLOTS> struct WarpTable {
 #pragma unroll 4
     for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
   }
-  // The column's slot; `fresh` if it was not there. There is an empty one.
-  __device__ u32 find(u32 column, bool& fresh) const {
+  // The column's slot; `fresh` if it was not there. There is an empty one for each. Whole warps call: lanes that went on probing by
+  // themselves would cost more than those that wait.
+  __device__ u32 find(bool active, u32 column, bool& fresh) const {
     u32 at = column * 0x9e3779b1u >> (32 - bits);
-    for (;;) {
-      u32 seen = const_cast<volatile u32*>(keys)[at];
-      if (seen == empty) {
-        seen = atomicCAS(&keys[at], empty, column);
-        fresh = seen == empty;
-        if (fresh) return at;
+    fresh = false;
+    for (bool looking = active;;) {
+      u32 seen = column;
+      if (looking) seen = const_cast<volatile u32*>(keys)[at];
+      if (__any_sync(full_warp, seen == empty)) {
+        if (seen == empty) {
+          seen = atomicCAS(&keys[at], empty, column);
+          fresh = seen == empty;
+          if (fresh) seen = column;
+        }
       }
-      if (seen == column) return at;
-      at = (at + 1) & (SLOTS - 1);
+      looking = seen != column;
+      if (!__any_sync(full_warp, looking)) return at;
+      if (looking) at = (at + 1) & (SLOTS - 1);
     }
   }
   // Keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
@@ -90,9 +96,8 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
                           if (n > WarpTable<SLOTS>::most) failed = true;
                           if (failed) continue;
                           const bool active = p.active[t] && admitted(x, row, column[t]);
-                          bool fresh = false;
-                          u32 slot = 0;
-                          if (active) slot = table.find(column[t], fresh);
+                          bool fresh;
+                          const u32 slot = table.find(active, active ? column[t] : 0, fresh);
                           n += __popc(__ballot_sync(full_warp, fresh));
                           use(p, t, active, active ? column[t] : 0, slot);
                         }

@@ -14,21 +14,13 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
-// A bit a product.
-template <u32 WIDTH> struct Bits {
-  typedef u32 Type;
-};
-template <> struct Bits<64> {
-  typedef u64 Type;
-};
-
 // Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
 template <u32 WIDTH> struct ThreadRows {
-  static constexpr u32 bits = WIDTH == 8 ? 3 : WIDTH == 16 ? 4 : WIDTH == 32 ? 5 : 6, bytes = WIDTH * 32 * sizeof(Key);
+  static constexpr u32 bits = WIDTH == 16 ? 4 : 5, bytes = WIDTH * 32 * sizeof(Key);
   static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
   // Warps that a multiprocessor's registers should hold.
-  static constexpr u32 resident_warps = WIDTH > 32 ? 8 : WIDTH > 16 ? 16 : 24;
-  static_assert(WIDTH == 1u << bits, "8, 16, 32 or 64");
+  static constexpr u32 resident_warps = WIDTH > 16 ? 16 : 24;
+  static_assert(WIDTH == 1u << bits, "16 or 32");
 
   Key* keys;  // [WIDTH · 32], of this warp
 
@@ -91,19 +83,14 @@ template <u32 WIDTH> struct ThreadRows {
   // Where in shared memory the term of a sorted product stands.
   static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
   // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
-  typedef typename Bits<WIDTH>::Type Tails;
-  static __device__ Tails tails(const Key (&key)[WIDTH]) {
-    Tails tails = 0;
+  static __device__ u32 tails(const Key (&key)[WIDTH]) {
+    u32 tails = 0;
 #pragma unroll
     for (u32 s = 0; s < WIDTH; s++) {
       const Key next = key[s + 1 < WIDTH ? s + 1 : s];
-      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= Tails(1) << s;
+      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= 1u << s;
     }
     return tails;
-  }
-  static __device__ u32 count(Tails tails) {
-    if constexpr (WIDTH > 32) return __popcll(tails);
-    else return __popc(tails);
   }
 };
 

@@ -338,12 +338,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -803,7 +808,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1154,6 +1159,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
     return (e < end && x.m.indices[e] == column) != flag::complement;
   }
 }
+
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
 
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 

@@ -338,12 +338,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -1065,7 +1070,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1417,6 +1422,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
+
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1617,18 +1625,24 @@ template <u32 SLOTS> struct WarpTable {
 #pragma unroll 4
     for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
   }
-  // The column's slot; `fresh` if it was not there. There is an empty one.
-  __device__ u32 find(u32 column, bool& fresh) const {
+  // The column's slot; `fresh` if it was not there. There is an empty one for each. Whole warps call: lanes that went on probing by
+  // themselves would cost more than those that wait.
+  __device__ u32 find(bool active, u32 column, bool& fresh) const {
     u32 at = column * 0x9e3779b1u >> (32 - bits);
-    for (;;) {
-      u32 seen = const_cast<volatile u32*>(keys)[at];
-      if (seen == empty) {
-        seen = atomicCAS(&keys[at], empty, column);
-        fresh = seen == empty;
-        if (fresh) return at;
+    fresh = false;
+    for (bool looking = active;;) {
+      u32 seen = column;
+      if (looking) seen = const_cast<volatile u32*>(keys)[at];
+      if (__any_sync(full_warp, seen == empty)) {
+        if (seen == empty) {
+          seen = atomicCAS(&keys[at], empty, column);
+          fresh = seen == empty;
+          if (fresh) seen = column;
+        }
       }
-      if (seen == column) return at;
-      at = (at + 1) & (SLOTS - 1);
+      looking = seen != column;
+      if (!__any_sync(full_warp, looking)) return at;
+      if (looking) at = (at + 1) & (SLOTS - 1);
     }
   }
   // Keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
@@ -1690,9 +1704,8 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
                           if (n > WarpTable<SLOTS>::most) failed = true;
                           if (failed) continue;
                           const bool active = p.active[t] && admitted(x, row, column[t]);
-                          bool fresh = false;
-                          u32 slot = 0;
-                          if (active) slot = table.find(column[t], fresh);
+                          bool fresh;
+                          const u32 slot = table.find(active, active ? column[t] : 0, fresh);
                           n += __popc(__ballot_sync(full_warp, fresh));
                           use(p, t, active, active ? column[t] : 0, slot);
                         }

@@ -342,12 +342,17 @@ constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 512;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 57344;
+constexpr u32 thread_bytes = 65536;
+constexpr u32 band_block = 128;
+constexpr u32 band_blocks = 4;
+constexpr u32 band_diagonals = 48;
+constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 65536;
+constexpr u32 hash_products = 2048;
+constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_products = 2048;
+constexpr u32 small_work = 8000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -852,7 +857,7 @@ enum {
   class_empty,
   class_copy,
   class_thread,
-  class_esc = class_thread + 3,
+  class_esc = class_thread + 2,
   class_window = class_esc + 5,
   class_block = class_window + 5,
   class_table = class_block + 3,
@@ -1204,6 +1209,9 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
   }
 }
 
+// One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
+__device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
+
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1339,21 +1347,13 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
-// A bit a product.
-template <u32 WIDTH> struct Bits {
-  typedef u32 Type;
-};
-template <> struct Bits<64> {
-  typedef u64 Type;
-};
-
 // Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
 template <u32 WIDTH> struct ThreadRows {
-  static constexpr u32 bits = WIDTH == 8 ? 3 : WIDTH == 16 ? 4 : WIDTH == 32 ? 5 : 6, bytes = WIDTH * 32 * sizeof(Key);
+  static constexpr u32 bits = WIDTH == 16 ? 4 : 5, bytes = WIDTH * 32 * sizeof(Key);
   static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
   // Warps that a multiprocessor's registers should hold.
-  static constexpr u32 resident_warps = WIDTH > 32 ? 8 : WIDTH > 16 ? 16 : 24;
-  static_assert(WIDTH == 1u << bits, "8, 16, 32 or 64");
+  static constexpr u32 resident_warps = WIDTH > 16 ? 16 : 24;
+  static_assert(WIDTH == 1u << bits, "16 or 32");
 
   Key* keys;  // [WIDTH · 32], of this warp
 
@@ -1416,19 +1416,14 @@ template <u32 WIDTH> struct ThreadRows {
   // Where in shared memory the term of a sorted product stands.
   static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
   // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
-  typedef typename Bits<WIDTH>::Type Tails;
-  static __device__ Tails tails(const Key (&key)[WIDTH]) {
-    Tails tails = 0;
+  static __device__ u32 tails(const Key (&key)[WIDTH]) {
+    u32 tails = 0;
 #pragma unroll
     for (u32 s = 0; s < WIDTH; s++) {
       const Key next = key[s + 1 < WIDTH ? s + 1 : s];
-      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= Tails(1) << s;
+      if (s + 1 < WIDTH ? (key[s] ^ next) >= WIDTH : key[s] != no_product) tails |= 1u << s;
     }
     return tails;
-  }
-  static __device__ u32 count(Tails tails) {
-    if constexpr (WIDTH > 32) return __popcll(tails);
-    else return __popc(tails);
   }
 };
 
@@ -1484,8 +1479,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         });
     Key key[width];
     mine.sort(products, key);
-    const typename Thread::Tails tails = mine.tails(key);
-    const u32 count = mine.count(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
+    const u32 tails = mine.tails(key), count = __popc(tails), stop = warp_inclusive_sum(count), all = shuffle(stop, 31);
     u64 out = 0;
     if constexpr (flag::whole) {
       const Team<block> team = {scratch};

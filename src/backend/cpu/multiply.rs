@@ -1,6 +1,6 @@
 //! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
 use super::accumulator::{Columns, Dense, Scratch, Table};
-use super::analysis::{OnMask, Soon, Survey, ask, searches};
+use super::analysis::{OnMask, Soon, Survey, ask, is_narrow, searches};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
 use super::pick::{Picked, Reached};
@@ -140,6 +140,7 @@ pub(super) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
 #[derive(Debug)]
 pub(super) struct Loops<A, B, C> {
     neutral: fn() -> Option<(C, bool)>,
+    add: fn(C, C) -> C,
     dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
@@ -152,6 +153,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
     pub(super) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
         Loops {
             neutral: neutral::<C, S::Add>,
+            add: S::Add::apply,
             dense: dense::<A, B, S, false>,
             gated: dense::<A, B, S, true>,
             close: close::<A, B, S>,
@@ -226,9 +228,22 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
             rows.end_row();
             continue;
         }
+        if let Some((start, _)) = start
+            && job.mask.is_none()
+            && is_narrow(a.range(i).len(), b.ncols)
+        {
+            a.range(i).for_each(|e| ask(a, e, b, values));
+            scratch.flat.grow(job.operation, b.ncols, start)?;
+            (loops.close)(job, block, i, 0, &mut scratch.flat);
+            scratch.flat.drain(job.operation, (0, b.ncols), b.ncols, start, rows)?;
+            rows.end_row();
+            continue;
+        }
         let survey = Survey::of(a, i, b, values, block);
         if survey.products > 0 {
-            if survey.is_scattered() {
+            if job.mask.is_none() && !survey.banded && survey.is_few() {
+                few(loops, job, block, i, rows, &mut scratch.few)?;
+            } else if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
                 (loops.hash)(job, block, i, &mut scratch.table);
                 let start = rows.indices.len();
@@ -300,6 +315,45 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
         (loops.multiples)(&run, room);
         // SAFETY: as many values as columns were reserved and have just been written.
         unsafe { rows.values.set_len(rows.values.len() + n) };
+    }
+    Ok(())
+}
+
+/// A few products that lie apart: sorted by column, in each in the order of k.
+fn few<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    rows: &mut Rows<C>,
+    (keys, products): &mut (Vec<u64>, Vec<C>),
+) -> Result<()> {
+    keys.clear();
+    products.clear();
+    for e in job.a.pattern.range(i) {
+        let run = job.run(block, i, e);
+        let (before, n) = (products.len(), run.columns.len());
+        crate::memory::reserve(job.operation, keys, n)?;
+        crate::memory::reserve(job.operation, products, n)?;
+        keys.extend((before as u64..).zip(run.columns).map(|(place, j)| (*j as u64) << 32 | place));
+        (loops.multiples)(&run, &mut products.spare_capacity_mut()[..n]);
+        // SAFETY: as many values as columns were reserved and have just been written.
+        unsafe { products.set_len(before + n) };
+    }
+    keys.sort_unstable();
+    rows.reserve(job.operation, keys.len())?;
+    let mut last = u64::MAX;
+    for key in keys.iter() {
+        let product = products[*key as u32 as usize];
+        if *key >> 32 == last
+            && let Some(sum) = rows.values.last_mut()
+        {
+            *sum = (loops.add)(*sum, product);
+            continue;
+        }
+        last = *key >> 32;
+        // SAFETY: room for every product was reserved.
+        unsafe { rows.push_unchecked(last as u32, product) };
     }
     Ok(())
 }
@@ -675,6 +729,20 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
+        if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
+            let flat = &mut scratch.2;
+            flat.grow(operation, b.ncols, ())?;
+            a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
+            for k in a.row(i) {
+                for j in &b.indices[block.range(b, *k as usize)] {
+                    // SAFETY: columns are below ncols in every pattern.
+                    unsafe { flat.mark(*j as usize) };
+                }
+            }
+            flat.drain(operation, (0, b.ncols), b.ncols, (), rows)?;
+            rows.end_row();
+            continue;
+        }
         let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
@@ -683,7 +751,7 @@ pub(super) fn structural_rows(
             if survey.banded {
                 // SAFETY: room for `most`, here the whole span, was reserved.
                 (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
-            } else if survey.is_scattered() {
+            } else if survey.is_few() || survey.is_scattered() {
                 list.clear();
                 crate::memory::reserve(operation, list, survey.products)?;
                 a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));

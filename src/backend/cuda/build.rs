@@ -59,5 +59,5 @@ pub(super) fn build(
     let launch = kernel.launch(grid, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places).arg(&marks.words);
     // SAFETY: as above; the results have a place a mark.
     unsafe { launch.arg(&marks.starts).arg(bits).arg(&values).arg(&out_indices).arg(&out_values).run()? };
-    Ok(Ok((DevicePattern { nrows, ncols, nnz, longest: None, offsets, indices: out_indices }, out_values)))
+    Ok(Ok((DevicePattern::new((nrows, ncols), nnz, offsets, out_indices), out_values)))
 }

@@ -1,11 +1,12 @@
 //! Compressed rows in device memory.
+use super::band::Band;
 use super::{Buffer, Context};
 use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Positions: u64 offsets (nrows + 1), u32 columns.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct DevicePattern {
     pub(crate) longest: Option<u64>,
     pub(crate) offsets: Buffer,
     pub(crate) indices: Buffer,
+    /// Its diagonals, once somebody has asked; `None` where they are many.
+    pub(super) band: OnceLock<Option<Box<Band>>>,
 }
 
 /// Positions and values, shared.
@@ -33,15 +36,17 @@ impl<T> Clone for DeviceCsr<T> {
 }
 
 impl DevicePattern {
+    pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
+        Self { nrows, ncols, nnz, longest: None, offsets, indices, band: OnceLock::new() }
+    }
+    pub(crate) fn with_longest(self, longest: u64) -> Self {
+        Self { longest: Some(longest), ..self }
+    }
     pub(crate) fn upload(context: &Arc<Context>, host: &Pattern) -> Result<Self> {
-        Ok(Self {
-            nrows: host.nrows,
-            ncols: host.ncols,
-            nnz: host.nnz() as u64,
-            longest: Some(host.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)),
-            offsets: Buffer::from_host(context, &host.offsets)?,
-            indices: Buffer::from_host(context, &host.indices)?,
-        })
+        let longest = host.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
+        let (offsets, indices) =
+            (Buffer::from_host(context, &host.offsets)?, Buffer::from_host(context, &host.indices)?);
+        Ok(Self::new((host.nrows, host.ncols), host.nnz() as u64, offsets, indices).with_longest(longest))
     }
     pub(crate) fn download(&self) -> Result<Pattern> {
         let (offsets, indices) = (self.offsets.to_host()?, self.indices.to_host()?);

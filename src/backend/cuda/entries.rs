@@ -48,7 +48,7 @@ pub(super) fn sortable(operation: &'static str, n: u64) -> Result<()> {
 pub(super) fn empty(context: &Arc<Context>, nrows: usize, ncols: usize) -> Result<(DevicePattern, Buffer)> {
     let offsets = Buffer::zeroed_for::<u64>(context, nrows + 1)?;
     let (indices, values) = (Buffer::alloc(context, 0)?, Buffer::alloc(context, 0)?);
-    Ok((DevicePattern { nrows, ncols, nnz: 0, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((nrows, ncols), 0, offsets, indices), values))
 }
 
 /// Marked places: a bit each, and after [`Marks::ranked`] how many come before each word.
@@ -100,7 +100,7 @@ pub(super) fn compact(scalar: ScalarText, a: Operand<'_>, marks: &Marks, nnz: u6
     let launch = launch.arg(&marks.starts).arg(&a.pattern.indices).arg(a.values).arg(&indices).arg(&values);
     // SAFETY: as above; the results have as many places as there are marks.
     unsafe { launch.run()? };
-    Ok((DevicePattern { nrows: a.pattern.nrows, ncols: a.pattern.ncols, nnz, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((a.pattern.nrows, a.pattern.ncols), nnz, offsets, indices), values))
 }
 
 /// Where the entry at (row, column) is, both inside the shape.
@@ -133,5 +133,5 @@ pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> 
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&indices).arg(&values);
     // SAFETY: as above; the results have the places the offsets say.
     unsafe { launch.run()? };
-    Ok((DevicePattern { nrows: places(count), ncols: a.pattern.ncols, nnz, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((places(count), a.pattern.ncols), nnz, offsets, indices), values))
 }

@@ -73,5 +73,5 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
         // SAFETY: as above.
         unsafe { launch.arg(&indices).arg(&values).run()? };
     }
-    Ok((DevicePattern { nrows: pattern.nrows, ncols: pattern.ncols, nnz, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((pattern.nrows, pattern.ncols), nnz, offsets, indices), values))
 }

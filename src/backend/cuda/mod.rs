@@ -5,6 +5,7 @@
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
 mod backend;
+mod band;
 pub mod buffer;
 mod build;
 #[cfg(all(test, target_os = "linux"))]

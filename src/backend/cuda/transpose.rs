@@ -38,5 +38,5 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
     // SAFETY: as above.
     unsafe { launch.arg(bits).arg(a.values).arg(&indices).arg(&values).run()? };
-    Ok((DevicePattern { nrows: pattern.ncols, ncols: pattern.nrows, nnz: n, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((pattern.ncols, pattern.nrows), n, offsets, indices), values))
 }

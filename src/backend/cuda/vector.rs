@@ -70,5 +70,5 @@ pub(super) fn compact(
         };
     }
     let offsets = Buffer::from_host(context, &[0u64, nnz])?;
-    Ok((DevicePattern { nrows: 1, ncols: n, nnz, longest: None, offsets, indices }, values))
+    Ok((DevicePattern::new((1, n), nnz, offsets, indices), values))
 }

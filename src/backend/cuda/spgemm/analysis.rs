@@ -20,7 +20,7 @@ pub(super) struct Work {
 /// Which rows are done without a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Rows of so many products have a thread each: 0, 16, 32 or 64.
+    /// Rows of so many products have a thread each: 0, 16 or 32.
     pub(super) thread: u32,
     /// Rows of more products are not sorted by a warp.
     pub(super) esc: u32,

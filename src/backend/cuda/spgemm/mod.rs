@@ -4,6 +4,7 @@
 //! is dear), the others counted, one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
+mod band;
 mod reduce;
 mod short;
 mod whole;
@@ -102,14 +103,10 @@ impl<'a> Job<'a> {
     }
     /// The most products of a row that a thread takes: its terms are in registers in the end.
     fn thread_limit(&self, spec: &Spec) -> u32 {
-        let widest = if self.is_wide() || self.semiring.c.size > 8 { 32 } else { 64 };
         if self.rows < u64::from(self.tuning.thread_rows) {
             return 0;
         }
-        [64, 32, 16]
-            .into_iter()
-            .find(|w| *w <= widest && short::thread_launch(spec, *w, self.tuning).is_some())
-            .unwrap_or(0)
+        [32, 16].into_iter().find(|w| short::thread_launch(spec, *w, self.tuning).is_some()).unwrap_or(0)
     }
     /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
     fn limits(&self, strategy: Strategy) -> Limits {
@@ -130,7 +127,7 @@ impl<'a> Job<'a> {
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
         let thread = self.thread_limit(&spec.flag("wide", self.is_wide()));
         match strategy {
-            Strategy::Hash => Limits { thread: thread.min(32), esc: 0, window: 0, block: 0 },
+            Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
             Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
             _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
         }
@@ -186,6 +183,11 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if strategy == Strategy::Auto
+        && let Some(made) = job.mxm_band()?
+    {
+        return Ok(made);
+    }
     if let Some(whole) = job.whole(strategy)
         && let Some(made) = job.mxm_whole(whole)?
     {
@@ -234,14 +236,14 @@ pub(super) fn mxm(
     }
     let room_taken = run.control[STAGED];
     run.control = run.work.control.to_host()?;
-    let (nnz, longest) = (run.control[NNZ], Some(run.control[LONGEST]));
+    let (nnz, longest) = (run.control[NNZ], run.control[LONGEST]);
     let (nrows, ncols) = (a.pattern.nrows, b.pattern.ncols);
     if !others
         && nnz == room_taken
         && let Some((indices, values)) = stage
     {
         // Nothing to spare: rows stand where they belong.
-        return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values));
+        return Ok((DevicePattern::new((nrows, ncols), nnz, run.c_offsets, indices).with_longest(longest), values));
     }
     let indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
@@ -258,7 +260,7 @@ pub(super) fn mxm(
             None => run.short_rows(&fork, &c, false)?,
         }
     }
-    Ok((DevicePattern { nrows, ncols, nnz, longest, offsets: run.c_offsets, indices }, values))
+    Ok((DevicePattern::new((nrows, ncols), nnz, run.c_offsets, indices).with_longest(longest), values))
 }
 
 impl Run<'_> {

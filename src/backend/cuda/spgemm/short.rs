@@ -6,7 +6,7 @@ use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
 
 /// First of the classes by products that a warp sorts, and of those by columns in a warp's window.
-const ESC: usize = THREAD + 3;
+const ESC: usize = THREAD + 2;
 const WINDOW: usize = ESC + 5;
 /// The first class that is none of these.
 pub(super) const END: usize = WINDOW + 5;

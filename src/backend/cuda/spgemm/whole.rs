@@ -57,7 +57,7 @@ impl Job<'_> {
         let spec = Spec::new(Template::SpgemmThread, properties.architecture);
         let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
         let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
-        if let Some(width) = [16u32, 32, 64].into_iter().find(|w| esc && u64::from(*w) >= most) {
+        if let Some(width) = [16u32, 32].into_iter().find(|w| esc && u64::from(*w) >= most) {
             // Where most rows are much shorter than the longest might be, the network is too wide for them.
             let filled = width <= 16 || self.mean_products() * 3 > u64::from(width);
             let fits = width <= self.thread_limit(&spec) && thread_launch(&spec, width, tuning).is_some();
@@ -69,17 +69,20 @@ impl Job<'_> {
             return None;
         }
         let hash = most <= u64::from(tuning.hash_products)
+            && (most <= u64::from(HASH_SLOTS[1]) || self.mean_products() >= u64::from(tuning.hash_mean))
             && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
             && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
         let bytes = self.bound()?.saturating_mul(4 + self.semiring.c.size as u64);
         let small = self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns
             && bytes <= properties.total_memory / 512
+            && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
             && spec.sums_anywhere();
-        if small && (!hash || most > u64::from(tuning.small_products)) {
+        if small && !(hash && most <= u64::from(HASH_SLOTS[1])) {
             return Some(Whole::Block(usize::from(self.mean_products() > LARGE_ROWS)));
         }
-        hash.then_some(Whole::Hash)
+        let worth = self.rows <= u64::from(tuning.small_rows) || self.mean_products() >= u64::from(tuning.hash_mean);
+        (hash && worth).then_some(Whole::Hash)
     }
 
     /// The product; `None` where rows have too many columns for what was chosen.
@@ -126,7 +129,7 @@ impl Job<'_> {
             let values = Buffer::alloc(context, capacity.saturating_mul(size))?;
             let mut room = Room { capacity, offsets, indices, values };
             let found = pass(&room)?;
-            let (nnz, longest) = (found[NNZ], Some(found[LONGEST]));
+            let (nnz, longest) = (found[NNZ], found[LONGEST]);
             if nnz > capacity {
                 (capacity, offsets) = (nnz, room.offsets);
                 continue;
@@ -134,7 +137,7 @@ impl Job<'_> {
             room.indices.shorten(nnz * 4)?;
             room.values.shorten(nnz * size)?;
             let (ncols, Room { offsets, indices, values, .. }) = (self.b.pattern.ncols, room);
-            return Ok((DevicePattern { nrows, ncols, nnz, longest, offsets, indices }, values));
+            return Ok((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values));
         }
     }
 
@@ -206,21 +209,21 @@ impl Job<'_> {
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
     fn sampled_by_threads(&self, width: u32) -> Result<u64> {
         let (program, block, shared, _) = self.short(Kind::Thread(width), false, false);
-        let sum = Buffer::zeroed_for::<u64>(self.context, 1)?;
+        let sums = Buffer::zeroed_for::<u64>(self.context, 2)?;
         let stretches = self.rows.div_ceil(block as u64).div_ceil(SAMPLE);
         let kernel = program.kernel(program.spec.template.name())?;
         let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
-        let launch = launch.arg(&sum).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
+        let launch = launch.arg(&sums).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
         // SAFETY: as above.
-        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sum).run()? };
-        Ok(self.estimate(sum.read_one(0)?, stretches * block as u64))
+        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
+        Ok(self.estimate(&sums.to_host::<u64>()?))
     }
 
     /// The same, and the columns of the longest row seen; more than fit if some did not.
     fn sampled_by_hash(&self) -> Result<(u64, u64)> {
         let slots = HASH_SLOTS[2];
         let ((program, shared), block) = (self.hash(slots, false), self.tuning.hash_block);
-        let sums = Buffer::zeroed_for::<u64>(self.context, 3)?;
+        let sums = Buffer::zeroed_for::<u64>(self.context, 4)?;
         let warps = block as u64 / 32;
         let stretches = self.rows.div_ceil(warps).div_ceil(SAMPLE);
         let kernel = program.kernel(program.spec.template.name())?;
@@ -228,14 +231,13 @@ impl Job<'_> {
         // SAFETY: as above.
         unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
         let found: Vec<u64> = sums.to_host()?;
-        let most = if found[2] > 0 { u64::from(slots) } else { found[1] };
-        Ok((self.estimate(found[0], stretches * warps), most))
+        let most = if found[3] > 0 { u64::from(slots) } else { found[2] };
+        Ok((self.estimate(&found), most))
     }
 
-    /// nnz(C) if the rows seen, of so many entries together, are like the others; and some room to spare.
-    fn estimate(&self, sum: u64, rows: u64) -> u64 {
-        let rows = rows.min(self.rows).max(1);
-        let estimate = u128::from(sum) * u128::from(self.rows) / u128::from(rows);
-        u64::try_from(estimate + estimate / 64 + 4096).unwrap_or(u64::MAX)
+    /// nnz(C) if all rows are like those seen, of which the entries and the number are given; and some room to spare.
+    fn estimate(&self, seen: &[u64]) -> u64 {
+        let estimate = u128::from(seen[0]) * u128::from(self.rows) / u128::from(seen[1].max(1));
+        u64::try_from(estimate + estimate / 32 + 4096).unwrap_or(u64::MAX)
     }
 }

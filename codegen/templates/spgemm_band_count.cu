@@ -1,0 +1,49 @@
+// C = A ⊕.⊗ B of matrices on few diagonals: how many columns each row of C has. Any semiring. Launches: README.md.
+#include "part/spgemm_band.cuh"
+
+namespace oplus {
+
+// Rows of A that have all diagonals, as have all the rows of B they meet: so has the row of C. Their lengths, and a bit each in
+// c_full; the others go to gaps, their number to gap_count[0] (0 before).
+// Launch: ceil(rows / tuning::band_block) blocks of as many threads, a thread a row.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
+                 u32* c_full, u32* gaps, u32* gap_count, u64* row_counts) {
+  const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  bool full = i < rows && a_full[i / 32] >> (i & 31) & 1;
+  for (u32 d = 0; d < a_diagonals && full; d++) {
+    const u64 k = i + a_shifts[d];
+    full = b_full[k / 32] >> (k & 31) & 1;
+  }
+  const u32 all = __ballot_sync(full_warp, full), gappy = __ballot_sync(full_warp, i < rows && !full);
+  u32 base = 0;
+  if (lane_id() == 0) {
+    if (i < rows) c_full[i / 32] = all;
+    if (gappy) base = atomicAdd(gap_count, u32(__popc(gappy)));
+  }
+  base = shuffle(base, 0);
+  if (full) row_counts[i] = diagonals;
+  else if (i < rows) gaps[base + __popc(gappy & lanes_below())] = u32(i);
+}
+
+// The lengths of the rows listed in gaps. Launch: any grid, blocks of tuning::band_block threads, a warp a row.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present, u32 diagonals, const u32* starts,
+                 const void* pairs, const u32* gaps, const u32* gap_count, u64* row_counts) {
+  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,
+                          static_cast<const BandPair*>(pairs)};
+  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
+  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
+    const u32 i = gaps[g];
+    u32 n = 0;
+    for (u32 o = lane_id(); o < diagonals; o += 32) {
+      bool has = false;
+      for (u32 p = starts[o]; p < starts[o + 1] && !has; p++) has = x.has(x.pairs[p], i);
+      n += has;
+    }
+    n = warp_sum(n);
+    if (lane_id() == 0) row_counts[i] = n;
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,170 @@
+//! Matrices on few diagonals: found out once, kept with the positions.
+use super::program::{Program, resident, tuning};
+use super::{Buffer, Context, DevicePattern};
+use crate::error::Result;
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::{Arc, Mutex};
+
+/// The diagonals of a matrix and which rows have which.
+#[derive(Debug)]
+pub(crate) struct Band {
+    /// j - i, ascending.
+    pub(super) shifts: Vec<i64>,
+    pub(super) device_shifts: Buffer,
+    /// Bit d of row i in word d / 32 · rows + i.
+    pub(super) present: Buffer,
+    /// A bit a row: it has all diagonals.
+    pub(super) full: Buffer,
+    /// How it was multiplied last.
+    pub(super) pairs: Mutex<Option<Arc<Pairs>>>,
+}
+
+/// Which diagonals of two matrices meet on which of their product.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pub(super) left: Vec<i64>,
+    pub(super) right: Vec<i64>,
+    pub(super) sizes: (u64, u64),
+    /// Diagonals of C.
+    pub(super) count: u32,
+    pub(super) shifts: Buffer,
+    pub(super) starts: Buffer,
+    /// `BandPair`s of the templates: u16, u16, i32, u32, i32.
+    pub(super) pairs: Buffer,
+}
+
+/// A sample of so many rows tells most matrices.
+const SAMPLE: u64 = 2048;
+
+impl Band {
+    /// `None` for a matrix of many diagonals, or of diagonals that are mostly empty.
+    pub(super) fn of(pattern: &DevicePattern) -> Result<Option<&Band>> {
+        if let Some(known) = pattern.band.get() {
+            return Ok(known.as_deref());
+        }
+        let found = Band::find(pattern)?;
+        Ok(pattern.band.get_or_init(|| found.map(Box::new)).as_deref())
+    }
+
+    fn find(pattern: &DevicePattern) -> Result<Option<Band>> {
+        let context = pattern.offsets.context();
+        let (rows, tuning) = (pattern.nrows as u64, tuning(context));
+        let most = u64::from(tuning.band_diagonals);
+        let longest = pattern.longest.unwrap_or(u64::MAX);
+        let numbers = rows + pattern.ncols as u64;
+        // Diagonals that are nine tenths full are no more than so many.
+        if rows < u64::from(tuning.band_rows) || longest > most || pattern.nnz < rows || numbers >= 1 << 31 {
+            return Ok(None);
+        }
+        let most = most.min(pattern.nnz.saturating_mul(10) / 9 / rows);
+        let seen = Buffer::zeroed_for::<u32>(context, numbers.div_ceil(32) as usize)?;
+        let stride = (rows / SAMPLE).max(1);
+        if stride > 1 && numbers_seen(pattern, stride, most, &seen)?.is_none() {
+            return Ok(None);
+        }
+        let Some(mut numbers) = numbers_seen(pattern, 1, most, &seen)? else { return Ok(None) };
+        numbers.sort_unstable();
+        Band::lay_out(pattern, &numbers).map(Some)
+    }
+
+    fn lay_out(pattern: &DevicePattern, numbers: &[u32]) -> Result<Band> {
+        let context = pattern.offsets.context();
+        let (rows, count) = (pattern.nrows, numbers.len());
+        let shifts: Vec<i64> = numbers.iter().map(|n| i64::from(*n) - (rows as i64 - 1)).collect();
+        let narrow: Vec<i32> = shifts.iter().map(|s| *s as i32).collect();
+        let present = Buffer::alloc_for::<u32>(context, count.div_ceil(32) * rows)?;
+        let full = Buffer::alloc_for::<u32>(context, rows.div_ceil(32))?;
+        let device_numbers = Buffer::from_host(context, numbers)?;
+        let kernel = Program::new(context, Template::BandDiagonals, |s| s).kernel("band_lay_out")?;
+        let block = tuning(context).primitive_block;
+        let launch = kernel.launch((rows as u64).div_ceil(block as u64), block, 0).arg(rows as u64).arg(count as u32);
+        let launch = launch.arg(&device_numbers).arg(&pattern.offsets).arg(&pattern.indices);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(&present).arg(&full).run()? };
+        let device_shifts = Buffer::from_host(context, &narrow)?;
+        Ok(Band { shifts, device_shifts, present, full, pairs: Mutex::default() })
+    }
+
+    /// The values along the diagonals.
+    pub(super) fn values(&self, pattern: &DevicePattern, values: &Buffer, scalar: ScalarText) -> Result<Buffer> {
+        let context = pattern.offsets.context();
+        let (rows, count) = (pattern.nrows as u64, self.shifts.len() as u64);
+        let out = Buffer::alloc(context, (rows * count).saturating_mul(scalar.size as u64))?;
+        let program = Program::new(context, Template::BandValues, |s| s.scalar("V", super::entries::movable(scalar)));
+        let (kernel, block) = (program.kernel("band_values")?, tuning(context).primitive_block);
+        let grid = resident(&kernel, block, 0, rows.div_ceil(block as u64))?;
+        let launch = kernel.launch(grid, block, 0).arg(rows).arg(count as u32).arg(&pattern.offsets);
+        // SAFETY: as above.
+        unsafe { launch.arg(&self.present).arg(values).arg(&out).run()? };
+        Ok(out)
+    }
+}
+
+/// The diagonals of every `stride`-th row, if there are at most so many.
+fn numbers_seen(pattern: &DevicePattern, stride: u64, most: u64, seen: &Buffer) -> Result<Option<Vec<u32>>> {
+    let context = pattern.offsets.context();
+    let (rows, block) = (pattern.nrows as u64, tuning(context).primitive_block);
+    let program = Program::new(context, Template::BandDiagonals, |s| s);
+    let kernel = program.kernel("band_mark")?;
+    let grid = resident(&kernel, block, 0, (rows / stride).div_ceil(block as u64 / 32))?;
+    let launch = kernel.launch(grid, block, 0).arg(rows).arg(stride).arg(&pattern.offsets);
+    // SAFETY: as above.
+    unsafe { launch.arg(&pattern.indices).arg(seen).run()? };
+    let list = Buffer::zeroed_for::<u32>(context, 1 + most as usize)?;
+    let (kernel, words) = (program.kernel("band_list")?, seen.len_of::<u32>() as u64);
+    let grid = resident(&kernel, block, 0, words.div_ceil(block as u64))?;
+    // SAFETY: as above.
+    unsafe { kernel.launch(grid, block, 0).arg(words).arg(seen).arg(most as u32).arg(&list).run()? };
+    let list: Vec<u32> = list.to_host()?;
+    let count = u64::from(list[0]);
+    Ok((count <= most).then(|| list[1..=count as usize].to_vec()))
+}
+
+impl Pairs {
+    /// For A of `left` diagonals and so many rows, times B. `None` if there are too many, or places pass 31 bits.
+    pub(super) fn of(context: &Arc<Context>, left: (&Band, u64), right: (&Band, u64)) -> Result<Option<Arc<Pairs>>> {
+        let sizes = (left.1, right.1);
+        let ((left, rows), (right, inner)) = (left, right);
+        let mut last = super::lock(&left.pairs);
+        if let Some(known) = last.as_ref()
+            && (&known.left, &known.right, known.sizes) == (&left.shifts, &right.shifts, sizes)
+        {
+            return Ok(Some(known.clone()));
+        }
+        let limit = 1u64 << 30;
+        if left.shifts.len() as u64 * rows >= limit || right.shifts.len() as u64 * inner >= limit {
+            return Ok(None);
+        }
+        let mut sums = crate::memory::with_capacity("mxm", left.shifts.len() * right.shifts.len())?;
+        for (a, x) in left.shifts.iter().enumerate() {
+            sums.extend(right.shifts.iter().enumerate().map(|(b, y)| (x + y, a as u16, b as u16)));
+        }
+        // Of one diagonal those first whose k comes first.
+        sums.sort_unstable();
+        let (mut shifts, mut starts) = (Vec::<i32>::new(), Vec::<u32>::new());
+        let mut pairs = Vec::<[u32; 4]>::new();
+        for (p, (sum, a, b)) in sums.iter().enumerate() {
+            if shifts.last().is_none_or(|last| i64::from(*last) != *sum) {
+                shifts.push(*sum as i32);
+                starts.push(p as u32);
+            }
+            let shift = left.shifts[*a as usize];
+            let right_place = i64::from(*b) * inner as i64 + shift;
+            let both = u32::from(*a) | u32::from(*b) << 16;
+            pairs.push([both, shift as i32 as u32, (u64::from(*a) * rows) as u32, right_place as i32 as u32]);
+        }
+        starts.push(sums.len() as u32);
+        let made = Arc::new(Pairs {
+            left: left.shifts.clone(),
+            right: right.shifts.clone(),
+            sizes,
+            count: shifts.len() as u32,
+            shifts: Buffer::from_host(context, &shifts)?,
+            starts: Buffer::from_host(context, &starts)?,
+            pairs: Buffer::from_host(context, &pairs)?,
+        });
+        *last = Some(made.clone());
+        Ok(Some(made))
+    }
+}

@@ -1,0 +1,98 @@
+//! Products of matrices on few diagonals, diagonal by diagonal.
+use super::Job;
+use crate::backend::cuda::band::{Band, Pairs};
+use crate::backend::cuda::lanes::Fork;
+use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::{Buffer, DevicePattern, Launch};
+use crate::error::Result;
+use oplus_codegen::Template;
+use std::sync::Arc;
+
+/// The two matrices' diagonals, and how they meet.
+struct Bands<'a> {
+    a: &'a Band,
+    b: &'a Band,
+    pairs: Arc<Pairs>,
+}
+
+impl Job<'_> {
+    /// The product, where both matrices are on few diagonals and no mask is given.
+    pub(super) fn mxm_band(&self) -> Result<Option<(DevicePattern, Buffer)>> {
+        if self.mask.is_some() || self.semiring.c.size > 8 {
+            return Ok(None);
+        }
+        let Some(a) = Band::of(self.a.pattern)? else { return Ok(None) };
+        let Some(b) = Band::of(self.b.pattern)? else { return Ok(None) };
+        let inner = self.b.pattern.nrows as u64;
+        let Some(pairs) = Pairs::of(self.context, (a, self.rows), (b, inner))? else { return Ok(None) };
+        self.by_bands(&Bands { a, b, pairs }).map(Some)
+    }
+
+    fn by_bands(&self, bands: &Bands) -> Result<(DevicePattern, Buffer)> {
+        let (context, semiring) = (self.context, &self.semiring);
+        let (nrows, ncols) = (self.a.pattern.nrows, self.b.pattern.ncols);
+        let offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+        // Sum and maximum of the lengths, and the number of rows with gaps.
+        let found = Buffer::zeroed_for::<u64>(context, 3)?;
+        let gap_count = found.pointer() + 16;
+        let full = Buffer::alloc_for::<u32>(context, nrows.div_ceil(32))?;
+        let gaps = Buffer::alloc_for::<u32>(context, nrows)?;
+        let (block, pairs) = (self.tuning.band_block, &bands.pairs);
+        let program = Program::new(context, Template::SpgemmBandCount, |s| s);
+        let kernel = program.kernel("spgemm_band_full")?;
+        let launch = kernel.launch(self.rows.div_ceil(block as u64), block, 0).arg(self.rows).arg(&bands.a.full);
+        let launch = launch.arg(&bands.b.full).arg(bands.a.shifts.len() as u32).arg(&bands.a.device_shifts);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(pairs.count).arg(&full).arg(&gaps).arg(gap_count).arg(&offsets).run()? };
+        let warps = self.rows.div_ceil(block as u64 / 32);
+        let kernel = program.kernel("spgemm_band_gaps")?;
+        let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, warps)?, block, 0), bands);
+        // SAFETY: as above.
+        unsafe { launch.arg(&gaps).arg(gap_count).arg(&offsets).run()? };
+        scan_in_place(context, &offsets, self.rows, Some((&found, 0, 1)))?;
+        // The values are laid out while the host waits for the size.
+        let laid_out = |operand: &super::Operand<'_>, band: &Band, reads, scalar| match reads {
+            true => band.values(operand.pattern, operand.values, scalar).map(Some),
+            false => Ok(None),
+        };
+        let a = laid_out(&self.a, bands.a, semiring.reads.a, semiring.a)?;
+        let same = std::ptr::eq(bands.a, bands.b) && self.a.values.pointer() == self.b.values.pointer() && a.is_some();
+        let b = if same { None } else { laid_out(&self.b, bands.b, semiring.reads.b, semiring.b)? };
+        let sizes: Vec<u64> = found.to_host()?;
+        let nnz = sizes[0];
+        let indices = Buffer::alloc(context, nnz.saturating_mul(4))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(semiring.c.size as u64))?;
+        let program = Program::new(context, Template::SpgemmBand, |s| {
+            s.semiring(semiring.clone()).flag("mapped", self.ids.mapped())
+        });
+        let (a, b) = (a.as_ref(), if same { a.as_ref() } else { b.as_ref() });
+        let fork = Fork::begin(context, sizes[2] > 0)?;
+        for (name, others) in [("spgemm_band", false), ("spgemm_band_others", true)] {
+            let useful = if others { sizes[2].div_ceil(block as u64 / 32) } else { warps };
+            if useful == 0 {
+                continue;
+            }
+            let kernel = program.kernel(name)?;
+            // More at once would only push each other's values out of the first-level cache.
+            let most = u64::from(self.tuning.band_blocks * context.properties().multiprocessors);
+            let grid = resident(&kernel, block, 0, if others { useful } else { useful.min(most) })?;
+            let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
+            let launch = launch.arg(&pairs.shifts).arg(a).arg(b);
+            let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
+            let launch = launch.arg(&offsets).arg(&indices).arg(&values);
+            let launch = if others { launch.arg(&gaps).arg(gap_count) } else { launch.arg(&full) };
+            // SAFETY: as above.
+            unsafe { launch.run_on(fork.next()?)? };
+        }
+        drop(fork);
+        let pattern = DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(sizes[1]);
+        Ok((pattern, values))
+    }
+
+    /// Which products there are, as arguments.
+    fn on_bands<'l>(&'l self, launch: Launch<'l>, bands: &'l Bands) -> Launch<'l> {
+        let launch = launch.arg(self.rows).arg(self.b.pattern.nrows as u64);
+        let launch = launch.arg(&bands.a.present).arg(&bands.b.present);
+        launch.arg(bands.pairs.count).arg(&bands.pairs.starts).arg(&bands.pairs.pairs)
+    }
+}
