@@ -243,6 +243,8 @@ pub(super) struct Scratch<T> {
     /// The mask of the row.
     pub(super) gate: Bitmap,
     pub(super) picked: Picked,
+    /// Columns and places of a few products, and these.
+    pub(super) few: (Vec<u64>, Vec<T>),
     /// Where in its row of A each inner index stands.
     pub(super) places: Dense<u32>,
 }
@@ -254,6 +256,7 @@ impl<T> Default for Scratch<T> {
             table: Table::default(),
             gate: Bitmap::default(),
             picked: Picked::default(),
+            few: Default::default(),
             places: Dense::default(),
         }
     }

@@ -49,7 +49,12 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let cuts = |row: usize, parts: usize| {
         // Each part looks into every row of B: as many as pay for that.
         let products = (before[row + 1] - before[row]) as usize;
-        hub_cuts(operation, a.row(row), b, parts.min((products / (16 * a.range(row).len().max(1))).max(8)))
+        // A row that all would wait for is cut in any case.
+        let least = if products as u64 > total / 32 { 8 } else { 1 };
+        match parts.min((products / (16 * a.range(row).len().max(1))).max(least)) {
+            0 | 1 => Ok(Vec::new()),
+            parts => hub_cuts(operation, a.row(row), b, parts),
+        }
     };
     let blocks = partition(operation, (a.nrows, b.ncols), target(total), &|r| before[r], &cuts)?;
     let bound = (0..a.nrows).map(|r| (before[r + 1] - before[r]).min(b.ncols as u64)).sum();
@@ -130,7 +135,7 @@ pub(super) fn prefers_dot(
         }
         let dots = admitted.iter().map(|j| 1 + dot_steps(entries.len(), column(*j as usize))).sum::<u64>();
         let products = entries.iter().map(|k| 1 + row(*k as usize) as u64).sum::<u64>();
-        (dots + entries.len() as u64, 2 * products + 2 * admitted.len() as u64)
+        (dots + entries.len() as u64, products + admitted.len() as u64)
     };
     let add = |x: (u64, u64), y: (u64, u64)| (x.0 + y.0, x.1 + y.1);
     let (dots, scatter) = if a.nnz() + mask.pattern.nnz() < SERIAL {
@@ -148,7 +153,7 @@ fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
     let step = a.nnz() / SAMPLE + 1;
     let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();
     let dots = admitted as u64 * (1 + (b.nnz() / b.ncols.max(1)) as u64) + a.nnz() as u64;
-    2 * sample * step as u64 + 2 * admitted as u64 <= turn + dots
+    sample * step as u64 + admitted as u64 <= turn + dots
 }
 
 /// How often each column occurs.
@@ -206,6 +211,14 @@ const SPARSE: usize = if cfg!(test) { 2 } else { 64 };
 /// A row has its products close in this many times as many columns.
 const CLOSE: usize = if cfg!(test) { 2 } else { 16 };
 
+/// So many products are sorted quickly.
+const FEW: usize = if cfg!(test) { 6 } else { 32 };
+
+/// Whether a row's entries alone say that an array over all columns is read in a moment beside its products.
+pub(super) fn is_narrow(entries: usize, ncols: usize) -> bool {
+    ncols <= 2 * entries && ncols <= WIDE
+}
+
 /// What one row of a scattered product will meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
@@ -250,6 +263,10 @@ impl Survey {
     /// Whether products lie so close that looking at every column between them costs little.
     pub(super) fn is_close(&self) -> bool {
         self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
+    }
+    /// Whether so few products lie apart that sorting them is the least there is to do.
+    pub(super) fn is_few(&self) -> bool {
+        self.products <= FEW && self.width() > 4 * self.products
     }
     /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
     pub(super) fn is_scattered(&self) -> bool {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod even;
 mod flat;
 mod layout;
 mod map;

@@ -1,6 +1,6 @@
 //! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
 use super::accumulator::{Columns, Dense, Scratch, Table};
-use super::analysis::{OnMask, Soon, Survey, ask, searches};
+use super::analysis::{OnMask, Soon, Survey, ask, is_narrow, searches};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
 use super::pick::{Picked, Reached};
@@ -140,6 +140,7 @@ pub(super) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
 #[derive(Debug)]
 pub(super) struct Loops<A, B, C> {
     neutral: fn() -> Option<(C, bool)>,
+    add: fn(C, C) -> C,
     dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
@@ -152,6 +153,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
     pub(super) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
         Loops {
             neutral: neutral::<C, S::Add>,
+            add: S::Add::apply,
             dense: dense::<A, B, S, false>,
             gated: dense::<A, B, S, true>,
             close: close::<A, B, S>,
@@ -226,9 +228,22 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
             rows.end_row();
             continue;
         }
+        if let Some((start, _)) = start
+            && job.mask.is_none()
+            && is_narrow(a.range(i).len(), b.ncols)
+        {
+            a.range(i).for_each(|e| ask(a, e, b, values));
+            scratch.flat.grow(job.operation, b.ncols, start)?;
+            (loops.close)(job, block, i, 0, &mut scratch.flat);
+            scratch.flat.drain(job.operation, (0, b.ncols), b.ncols, start, rows)?;
+            rows.end_row();
+            continue;
+        }
         let survey = Survey::of(a, i, b, values, block);
         if survey.products > 0 {
-            if survey.is_scattered() {
+            if job.mask.is_none() && !survey.banded && survey.is_few() {
+                few(loops, job, block, i, rows, &mut scratch.few)?;
+            } else if survey.is_scattered() {
                 scratch.table.grow(job.operation, survey.products)?;
                 (loops.hash)(job, block, i, &mut scratch.table);
                 let start = rows.indices.len();
@@ -300,6 +315,45 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
         (loops.multiples)(&run, room);
         // SAFETY: as many values as columns were reserved and have just been written.
         unsafe { rows.values.set_len(rows.values.len() + n) };
+    }
+    Ok(())
+}
+
+/// A few products that lie apart: sorted by column, in each in the order of k.
+fn few<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    rows: &mut Rows<C>,
+    (keys, products): &mut (Vec<u64>, Vec<C>),
+) -> Result<()> {
+    keys.clear();
+    products.clear();
+    for e in job.a.pattern.range(i) {
+        let run = job.run(block, i, e);
+        let (before, n) = (products.len(), run.columns.len());
+        crate::memory::reserve(job.operation, keys, n)?;
+        crate::memory::reserve(job.operation, products, n)?;
+        keys.extend((before as u64..).zip(run.columns).map(|(place, j)| (*j as u64) << 32 | place));
+        (loops.multiples)(&run, &mut products.spare_capacity_mut()[..n]);
+        // SAFETY: as many values as columns were reserved and have just been written.
+        unsafe { products.set_len(before + n) };
+    }
+    keys.sort_unstable();
+    rows.reserve(job.operation, keys.len())?;
+    let mut last = u64::MAX;
+    for key in keys.iter() {
+        let product = products[*key as u32 as usize];
+        if *key >> 32 == last
+            && let Some(sum) = rows.values.last_mut()
+        {
+            *sum = (loops.add)(*sum, product);
+            continue;
+        }
+        last = *key >> 32;
+        // SAFETY: room for every product was reserved.
+        unsafe { rows.push_unchecked(last as u32, product) };
     }
     Ok(())
 }
@@ -581,26 +635,36 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     rows: &mut Rows<S::Out>,
 ) {
     let (columns, values) = job.a.row(i);
-    let mut met = Met::default();
     for j in admitted {
         // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
         let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
         let mut sum = None;
-        met.start();
-        // SAFETY: columns of Bᵀ are inner indices, below A's ncols.
-        'sum: while unsafe { met.find(columns, inner, places) } {
-            for (e, f) in met.found() {
-                let at = if S::Multiply::READS.position { columns[*e as usize] as usize } else { 0 };
-                // SAFETY: entries of both rows.
-                let (x, y) = unsafe { (read(values, *e as usize), read(right, *f as usize)) };
-                let product = S::Multiply::multiply(x, y, self::at::<A, B, S>(job.at, i, at, *j as usize));
-                let next = match sum {
-                    Some(sum) => S::Add::apply(sum, product),
-                    None => product,
-                };
-                sum = Some(next);
-                if is_final::<S::Out, S::Add>(next) {
-                    break 'sum;
+        let mut add = |e: usize, y: B| {
+            let k = if S::Multiply::READS.position { columns[e] as usize } else { 0 };
+            // SAFETY: an entry of row i.
+            let x = unsafe { read(values, e) };
+            let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, *j as usize));
+            let next = match sum {
+                Some(sum) => S::Add::apply(sum, product),
+                None => product,
+            };
+            sum = Some(next);
+            is_final::<S::Out, S::Add>(next)
+        };
+        if searches(columns.len(), inner.len()) {
+            let mut from = (0, 0);
+            while let Some((e, f)) = meeting(columns, inner, &mut from) {
+                if add(e, right[f]) {
+                    break;
+                }
+            }
+        } else {
+            for (k, y) in inner.iter().zip(right) {
+                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
+                unsafe {
+                    if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
+                        break;
+                    }
                 }
             }
         }
@@ -611,56 +675,16 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// Some of the columns that two rows share: where they stand in either. A few at first, for sums that soon are final.
-struct Met {
-    pairs: [(u32, u32); 64],
-    len: usize,
-    most: usize,
-    from: (usize, usize),
-}
-impl Default for Met {
-    fn default() -> Self {
-        Met { pairs: [(0, 0); 64], len: 0, most: 0, from: (0, 0) }
-    }
-}
-impl Met {
-    fn start(&mut self) {
-        (self.len, self.most, self.from) = (0, 4, (0, 0));
-    }
-    fn found(&self) -> &[(u32, u32)] {
-        &self.pairs[..self.len]
-    }
-    /// The next ones; whether there are any. Every pair found is one of places in these rows.
-    /// # Safety
-    /// `places` holds the columns of the first row and knows all of the second.
-    unsafe fn find(&mut self, columns: &[u32], inner: &[u32], places: &Dense<u32>) -> bool {
-        let mut n = 0;
-        self.most = self.pairs.len().min(2 * self.most);
-        if searches(columns.len(), inner.len()) {
-            // The short row's columns are searched in the long one.
-            while let Some(k) = columns.get(self.from.0).filter(|_| n < self.most) {
-                self.from.1 += below(&inner[self.from.1..], *k);
-                if inner.get(self.from.1) == Some(k) {
-                    self.pairs[n] = (self.from.0 as u32, self.from.1 as u32);
-                    n += 1;
-                }
-                self.from.0 += 1;
-            }
-        } else {
-            while let Some(k) = inner.get(self.from.1).filter(|_| n < self.most) {
-                // SAFETY: the contract; a column in the set has a place.
-                unsafe {
-                    if places.columns.contains(*k) {
-                        self.pairs[n] = (places.value(*k), self.from.1 as u32);
-                        n += 1;
-                    }
-                }
-                self.from.1 += 1;
-            }
+/// The next column that both have, where it stands in either: the short list's are searched in the long one.
+fn meeting(short: &[u32], long: &[u32], from: &mut (usize, usize)) -> Option<(usize, usize)> {
+    while let Some(k) = short.get(from.0) {
+        from.1 += below(&long[from.1..], *k);
+        from.0 += 1;
+        if long.get(from.1) == Some(k) {
+            return Some((from.0 - 1, from.1));
         }
-        self.len = n;
-        n > 0
     }
+    None
 }
 
 /// What one thread needs for rows of a pattern.
@@ -675,6 +699,20 @@ pub(super) fn structural_rows(
 ) -> Result<()> {
     let operation = "mxm";
     for i in block.rows.clone() {
+        if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
+            let flat = &mut scratch.2;
+            flat.grow(operation, b.ncols, ())?;
+            a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
+            for k in a.row(i) {
+                for j in &b.indices[block.range(b, *k as usize)] {
+                    // SAFETY: columns are below ncols in every pattern.
+                    unsafe { flat.mark(*j as usize) };
+                }
+            }
+            flat.drain(operation, (0, b.ncols), b.ncols, (), rows)?;
+            rows.end_row();
+            continue;
+        }
         let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
         if let Some(survey) = survey.filter(|s| s.products > 0) {
             let start = rows.indices.len();
@@ -683,7 +721,7 @@ pub(super) fn structural_rows(
             if survey.banded {
                 // SAFETY: room for `most`, here the whole span, was reserved.
                 (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
-            } else if survey.is_scattered() {
+            } else if survey.is_few() || survey.is_scattered() {
                 list.clear();
                 crate::memory::reserve(operation, list, survey.products)?;
                 a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));

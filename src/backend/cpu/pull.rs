@@ -1,5 +1,6 @@
-//! mxv with a full vector and no mask: no lookup, no list of rows, four rows at a time.
+//! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
 use super::assemble::{Block, partition, target};
+use super::even::{BATCH, Batch};
 use super::multiply::{at, is_final};
 use super::parallel::{Shared, pieces, unwritten, written};
 use crate::algebra::*;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 
 /// Rows at a time: sums of one row wait for each other, those of several do not.
 const ROWS: usize = 4;
-/// Rows longer than this are long.
-const LONG: usize = 8;
+
+/// Rows shorter than this in the mean are summed one by one.
+const LONG: u64 = 8;
 
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
@@ -27,13 +29,13 @@ pub(super) type RowsKernel<A, X, C> = fn(&HostCsr<A>, &[X], &Positions, usize, &
 
 /// t = A ⊕.⊗ x where x has an entry everywhere.
 pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
-    rows: RowsKernel<A, X, C>,
+    (rows, soon): (RowsKernel<A, X, C>, bool),
     a: &HostCsr<A>,
     x: &HostCsr<X>,
     positions: &Positions,
 ) -> Result<HostCsr<C>> {
     let operation = "mxv";
-    let blocks = whole_rows(operation, &a.pattern)?;
+    let blocks = whole_rows(operation, &a.pattern, soon)?;
     let mut sums = unwritten::<C>(operation, a.pattern.nrows)?;
     let shared = Shared::new(&mut sums);
     let one = |block: &Block| {
@@ -46,8 +48,10 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     gathered(operation, &a.pattern, &x.pattern, &blocks, &counts, sums)
 }
 
-fn whole_rows(operation: &'static str, a: &Pattern) -> Result<Vec<Block>> {
-    let before = |r: usize| a.offsets[r] + r as u64;
+fn whole_rows(operation: &'static str, a: &Pattern, soon: bool) -> Result<Vec<Block>> {
+    // Sums that are soon final take a few steps a row, however long it is.
+    let most = |r: usize| if soon { 12 * r as u64 } else { u64::MAX };
+    let before = |r: usize| a.offsets[r].min(most(r)) + r as u64;
     partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))
 }
 
@@ -71,56 +75,79 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
         };
         S::Multiply::multiply(v, y, at::<A, X, S>(positions, first + r, k as usize, 0))
     };
-    let always = matches!(S::Add::terminal(), Terminal::Always);
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
-    let (mut r, mut n) = (0, 0);
-    while r < out.len() {
-        let end = out.len().min(r + ROWS);
-        // Long rows only: short ones do not wait for each other.
-        if !always && end == r + ROWS && (r..end).all(|r| offsets[r + 1] - offsets[r] > LONG as u64) {
-            let ranges: [(usize, usize); ROWS] = std::array::from_fn(|q| range(r + q));
-            let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
-            let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(r + q, ranges[q].0));
-            let mut done = 1;
-            while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
-                let until = common.min(done + steps::<S::Out>());
-                for e in done..until {
-                    for q in 0..ROWS {
-                        sums[q] = S::Add::apply(sums[q], product(r + q, ranges[q].0 + e));
-                    }
-                }
-                done = until;
-            }
-            for q in 0..ROWS {
-                let sum = along::<S::Out, S::Add>(sums[q], ranges[q].0 + done, ranges[q].1, |e| product(r + q, e));
-                out[n + q] = MaybeUninit::new(sum);
-            }
-            (r, n) = (end, n + ROWS);
-            continue;
-        }
-        while r < end {
+    let mut n = 0;
+    // Sums of short rows do not wait for each other, and what is soon final is not long.
+    if soon_final::<S::Out, S::Add>() || offsets[out.len()] - offsets[0] < LONG * out.len() as u64 {
+        for r in 0..out.len() {
             let (from, to) = range(r);
             if from < to {
                 out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
                 n += 1;
             }
-            r += 1;
         }
+        return n;
+    }
+    let mut batch = Batch::new();
+    for start in (0..out.len()).step_by(BATCH) {
+        let rows = BATCH.min(out.len() - start);
+        batch.sort(&offsets[start..=start + rows]);
+        let order = &batch.order[batch.first..rows];
+        let mut put = |r: u8, sum: S::Out| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
+        let (groups, rest) = order.as_chunks::<ROWS>();
+        for group in groups {
+            let at: [usize; ROWS] = std::array::from_fn(|q| start + group[q] as usize);
+            let ranges = at.map(range);
+            let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
+            let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(at[q], ranges[q].0));
+            let mut done = 1;
+            while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
+                let until = common.min(done + steps::<S::Out>());
+                for e in done..until {
+                    for q in 0..ROWS {
+                        sums[q] = S::Add::apply(sums[q], product(at[q], ranges[q].0 + e));
+                    }
+                }
+                done = until;
+            }
+            for q in 0..ROWS {
+                let (from, to) = (ranges[q].0 + done, ranges[q].1);
+                put(group[q], along::<S::Out, S::Add>(sums[q], from, to, |e| product(at[q], e)));
+            }
+        }
+        for r in rest {
+            let (at, (from, to)) = (start + *r as usize, range(start + *r as usize));
+            put(*r, along::<S::Out, S::Add>(product(at, from), from + 1, to, |e| product(at, e)));
+        }
+        n += order.len();
     }
     n
+}
+
+/// Whether a sum of some products hardly ever needs the others.
+pub(super) fn soon_final<T: Scalar, M: Monoid<T>>() -> bool {
+    match M::terminal() {
+        Terminal::Never => false,
+        Terminal::Always => true,
+        Terminal::Value(_) => size_of::<T>() == 1,
+    }
 }
 
 /// A sum and the products of entries `from..to`, in order.
 #[inline(always)]
 fn along<T: Scalar, M: Monoid<T>>(mut sum: T, mut from: usize, to: usize, product: impl Fn(usize) -> T) -> T {
+    if matches!(M::terminal(), Terminal::Always) {
+        return sum;
+    }
     let never = matches!(M::terminal(), Terminal::Never);
-    while (!never && to - from > steps::<T>()) || matches!(M::terminal(), Terminal::Always) {
-        if is_final::<T, M>(sum) {
-            return sum;
-        }
+    // Some products before the first look: one alone is final about as often as not.
+    while !never && to - from > steps::<T>() {
         let until = from + steps::<T>();
         (from..until).for_each(|e| sum = M::apply(sum, product(e)));
         from = until;
+        if is_final::<T, M>(sum) {
+            return sum;
+        }
     }
     (from..to).fold(sum, |sum, e| M::apply(sum, product(e)))
 }

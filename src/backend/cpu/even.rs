@@ -1,0 +1,81 @@
+//! Rows in the order of their lengths, some at a time: loops over rows of one length end where the processor expects it.
+/// Rows sorted at a time.
+pub(super) const BATCH: usize = 256;
+/// Lengths up to this one are told apart, longer ones by their magnitude.
+const EXACT: usize = 32;
+const BUCKETS: usize = EXACT + 64;
+
+/// The rows of a batch.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Rows of ascending length, empty ones first; those of one length in their order.
+    pub(super) order: [u8; BATCH],
+    /// For each row how many before it have entries.
+    pub(super) place: [u8; BATCH],
+    /// Where in `order` rows with entries begin.
+    pub(super) first: usize,
+}
+
+fn bucket(len: u64) -> usize {
+    if len < EXACT as u64 { len as usize } else { EXACT - 5 + len.ilog2() as usize }
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        let steps = std::array::from_fn(|r| r as u8);
+        Self { order: steps, place: steps, first: 0 }
+    }
+    /// Sorts rows by their offsets, one more than rows.
+    pub(super) fn sort(&mut self, offsets: &[u64]) {
+        let n = offsets.len().saturating_sub(1).min(BATCH);
+        let lens = || offsets.windows(2).take(n).map(|o| o[1] - o[0]);
+        let (least, most) = lens().fold((u64::MAX, 0), |(least, most), len| (least.min(len), most.max(len)));
+        if least >= most {
+            *self = Self::new();
+            self.first = if most == 0 { n } else { 0 };
+            return;
+        }
+        let mut ends = [0u16; BUCKETS];
+        let mut buckets = [0u8; BATCH];
+        for (len, b) in lens().zip(&mut buckets) {
+            *b = bucket(len) as u8;
+            ends[*b as usize % BUCKETS] += 1;
+        }
+        self.first = ends[0] as usize;
+        let mut sum = 0;
+        ends.iter_mut().for_each(|end| sum += std::mem::replace(end, sum));
+        let mut before = 0;
+        for (r, b) in buckets[..n].iter().enumerate() {
+            let end = &mut ends[*b as usize % BUCKETS];
+            self.order[*end as usize % BATCH] = r as u8;
+            self.place[r] = before as u8;
+            *end += 1;
+            before += (*b != 0) as usize;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(lens: &[u64]) -> (Vec<u8>, Vec<u8>) {
+        let mut offsets = vec![3];
+        lens.iter().for_each(|len| offsets.push(offsets[offsets.len() - 1] + len));
+        let mut batch = Batch::new();
+        batch.sort(&offsets);
+        (batch.order[batch.first..lens.len()].to_vec(), batch.place[..lens.len()].to_vec())
+    }
+
+    #[test]
+    fn rows_are_ordered_by_length() {
+        assert_eq!(sorted(&[2, 0, 1, 70, 2, 0, 40]), (vec![2, 0, 4, 6, 3], vec![0, 1, 1, 2, 3, 4, 4]));
+        assert_eq!(sorted(&[5, 5, 5]), (vec![0, 1, 2], vec![0, 1, 2]));
+        assert_eq!(sorted(&[0, 0]).0, Vec::<u8>::new());
+        assert_eq!(sorted(&[]).0, Vec::<u8>::new());
+        let mut lens = [1; BATCH];
+        lens[0] = u64::MAX / 2;
+        let (order, place) = sorted(&lens);
+        assert_eq!((order[255], place[255], order[0]), (0, 255, 1));
+    }
+}
