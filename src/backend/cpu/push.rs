@@ -236,7 +236,7 @@ fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usi
         [first, .., last] => cuts.iter().any(|c| first < c && c <= last),
         _ => false,
     });
-    let long = products / (16 * x.nnz().max(1)) >= threads;
+    let long = products / (64 * x.nnz().max(1)) >= threads;
     if !long && crossing.count() > SAMPLE / 16 {
         cuts.clear();
     }
