@@ -95,7 +95,7 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
     };
     let all = 0..x.pattern.nnz();
     if free && products >= SERIAL {
-        let most = rayon::current_num_threads().min(products / n.max(1)).max(1);
+        let most = rayon::current_num_threads().min(products / (3 * n.max(1))).max(1);
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
