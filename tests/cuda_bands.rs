@@ -13,7 +13,7 @@ fn on_diagonals(m: u64, n: u64, shifts: &[i64], gap: u64) -> Matrix<i64> {
             let j = i as i64 + shift;
             number += 1;
             // Full stretches in the middle, gaps elsewhere.
-            if j >= 0 && (j as u64) < n && (number % gap != 0 || number % 3 != 0 || i % 1000 > 300) {
+            if j >= 0 && (j as u64) < n && !(number.is_multiple_of(3 * gap) && i % 1000 <= 300) {
                 coo.push(i, j as u64, (i * 7 + j as u64 * 3) as i64 % 101 - 50);
             }
         }

@@ -71,6 +71,8 @@ fn one(value: Option<i64>) -> Entries {
 type Step = (&'static str, fn(&Operands) -> Result<Entries>);
 const STEPS: &[Step] = &[
     ("mxm", |o| mxm(&o.a, &o.b).eval()?.entries()),
+    ("mxm by hash tables", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).eval()?.entries()),
+    ("mxm by sorting", |o| mxm(&o.a, &o.b).strategy(Strategy::Esc).eval()?.entries()),
     ("mxm masked", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm complement", |o| mxm(&o.a, &o.b).mask(&o.mask.structure().complement()).eval()?.entries()),
     ("mxm transposed", |o| mxm(&o.a.over::<MinPlus>(), &o.b.over()).transpose_a().transpose_b().eval()?.entries()),
@@ -367,7 +369,7 @@ fn a_damaged_or_useless_cache_costs_time_only() {
     let Some(text) = child("cache", &at(&folder)) else { return };
     let stored = files(&folder);
     let all = stored.len();
-    assert!(all > 2 && text.contains(&format!("CACHE 0 hits {all} misses Ready(")), "{all} files: {text}");
+    assert!(all > 1 && text.contains(&format!("CACHE 0 hits {all} misses Ready(")), "{all} files: {text}");
     let whole: Vec<Vec<u8>> = stored.iter().map(|f| std::fs::read(f).unwrap()).collect();
     let hits = format!("CACHE {all} hits 0 misses Ready(");
     assert!(child("cache", &at(&folder)).unwrap().contains(&hits));
