@@ -651,19 +651,13 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
             sum = Some(next);
             is_final::<S::Out, S::Add>(next)
         };
-        if searches(columns.len(), inner.len()) {
-            let mut from = (0, 0);
-            while let Some((e, f)) = meeting(columns, inner, &mut from) {
-                if add(e, right[f]) {
-                    break;
-                }
-            }
-        } else {
-            for (k, y) in inner.iter().zip(right) {
+        let mut from = (0, 0);
+        'sum: while let Some(some) = candidates(columns, inner, &mut from) {
+            for (k, y) in inner[some.clone()].iter().zip(&right[some]) {
                 // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
                 unsafe {
                     if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
-                        break;
+                        break 'sum;
                     }
                 }
             }
@@ -675,13 +669,18 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// The next column that both have, where it stands in either: the short list's are searched in the long one.
-fn meeting(short: &[u32], long: &[u32], from: &mut (usize, usize)) -> Option<(usize, usize)> {
-    while let Some(k) = short.get(from.0) {
-        from.1 += below(&long[from.1..], *k);
+/// The next of `inner` that may have a column of the row: all at once, or where it is long one by one, searched for.
+fn candidates(columns: &[u32], inner: &[u32], from: &mut (usize, usize)) -> Option<Range<usize>> {
+    if !searches(columns.len(), inner.len()) {
+        let all = from.1..inner.len();
+        from.1 = inner.len();
+        return (!all.is_empty()).then_some(all);
+    }
+    while let Some(k) = columns.get(from.0) {
+        from.1 += below(&inner[from.1..], *k);
         from.0 += 1;
-        if long.get(from.1) == Some(k) {
-            return Some((from.0 - 1, from.1));
+        if inner.get(from.1) == Some(k) {
+            return Some(from.1..from.1 + 1);
         }
     }
     None
