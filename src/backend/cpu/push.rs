@@ -2,7 +2,8 @@
 //!
 //! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product: which
 //! columns were met is found out later, for those whose sum is still that element. Sums that may be grouped at will
-//! take some rows a thread; others keep the order of k, and columns are cut among threads where rows allow.
+//! take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or threads
+//! many.
 use super::flat::neutral;
 use super::multiply::at;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
@@ -22,6 +23,8 @@ use std::sync::Arc;
 
 /// A result this many times longer than there are products is made otherwise.
 const SPARSE: usize = if cfg!(test) { 2 } else { 8 };
+/// Threads that are worth cutting columns of short rows.
+const MANY: usize = if cfg!(test) { 2 } else { 6 };
 /// Columns handled at a time where all of them are looked at.
 const PIECE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
@@ -92,7 +95,7 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
     };
     let all = 0..x.pattern.nnz();
     if free && products >= SERIAL {
-        let most = rayon::current_num_threads().min(products / n.max(1)).max(1);
+        let most = rayon::current_num_threads().min(products / (3 * n.max(1))).max(1);
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
@@ -236,8 +239,9 @@ fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usi
         [first, .., last] => cuts.iter().any(|c| first < c && c <= last),
         _ => false,
     });
-    let long = products / (16 * x.nnz().max(1)) >= threads;
-    if !long && crossing.count() > SAMPLE / 16 {
+    // Each part looks at every row: as many threads as make up for that, or rows long enough.
+    let long = products / (64 * x.nnz().max(1)) >= threads;
+    if !long && (threads < MANY || crossing.count() > SAMPLE / 16) {
         cuts.clear();
     }
     let mut ranges = memory::with_capacity(operation, cuts.len() + 1)?;
