@@ -200,7 +200,11 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
                 rows.end_row();
                 continue;
             }
-            if meets_none(a, i, b, block, admitted, values) {
+            let meets = short_meets(a, i, b, block, admitted, values);
+            if let Some(meets) = meets {
+                if meets {
+                    listed(loops, job, block, i, admitted, rows, scratch)?;
+                }
                 rows.end_row();
                 continue;
             }
@@ -393,12 +397,12 @@ fn listed<A: Scalar, B: Scalar, C: Scalar>(
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
 }
 
-/// Whether no product of a short row is admitted, as in most of a grid or of a road map; `false` where rows are longer.
+/// Whether a product of a short row is admitted; in most of a grid or of a road map none is. `None` where rows are longer.
 #[inline(always)]
-fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> bool {
+fn short_meets(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> Option<bool> {
     const SHORT: usize = 4;
     if admitted.len() > SHORT || a.range(i).len() > SHORT {
-        return false;
+        return None;
     }
     // No column is u32::MAX.
     let mut list = [u32::MAX; SHORT];
@@ -408,16 +412,16 @@ fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32
         ask(a, e, b, soon);
         let range = block.range(b, a.indices[e] as usize);
         // Always four columns, those of the next rows too: no branch on how many there are.
-        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return false };
+        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return None };
         if range.len() > SHORT {
-            return false;
+            return None;
         }
         for c in 0..SHORT {
             met[c] |= ((run[c] == list[0]) | (run[c] == list[1]) | (run[c] == list[2]) | (run[c] == list[3]))
                 & (c < range.len());
         }
     }
-    met == [false; SHORT]
+    Some(met != [false; SHORT])
 }
 
 /// A row of which the mask admits few columns, given ascending: its products are found first, then computed.
