@@ -412,7 +412,7 @@ fn short_meets(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u3
         ask(a, e, b, soon);
         let range = block.range(b, a.indices[e] as usize);
         // Always four columns, those of the next rows too: no branch on how many there are.
-        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return None };
+        let run = b.indices.get(range.start..range.start + SHORT)?;
         if range.len() > SHORT {
             return None;
         }
