@@ -46,7 +46,7 @@ where
 }
 
 /// The positions of true values; −0.0 is false and NaN true, as a cast to bool says.
-fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
+pub(crate) fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
     use crate::algebra::OfValue;
     let body = on_backend!(store.device, |backend| {
         let kept =

@@ -83,7 +83,7 @@ templates! {
     /// Product of matrices on few diagonals: how many columns rows have.
     SpgemmBandCount = "spgemm_band_count", semiring false, functions [], types [], flags [], numbers [];
     /// Product of matrices on few diagonals: columns and values.
-    SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers [];
+    SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers ["chunk" = 16];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.

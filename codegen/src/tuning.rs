@@ -43,8 +43,6 @@ tuning! {
     thread_bytes,
     /// Threads of a block of the products along diagonals.
     band_block,
-    /// Such blocks at once on a multiprocessor.
-    band_blocks,
     /// Matrices of more diagonals are no band matrices.
     band_diagonals,
     /// Nor are matrices of fewer rows worth finding it out.
@@ -163,7 +161,6 @@ pub const SM_75: Tuning = Tuning {
     copy_block: 256,
     thread_bytes: 65536,
     band_block: 128,
-    band_blocks: 4,
     band_diagonals: 48,
     band_rows: 4096,
     hash_block: 128,
@@ -236,7 +233,6 @@ pub const SM_90: Tuning = Tuning {
     copy_block: 256,
     thread_bytes: 65536,
     band_block: 128,
-    band_blocks: 4,
     band_diagonals: 48,
     band_rows: 4096,
     hash_block: 128,

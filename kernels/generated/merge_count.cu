@@ -306,7 +306,6 @@ constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
-constexpr u32 band_blocks = 4;
 constexpr u32 band_diagonals = 48;
 constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;

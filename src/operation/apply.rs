@@ -1,11 +1,11 @@
 //! apply: T = f(A) entry by entry; the pattern stays.
-use super::{OfOne, Operation};
+use super::operand::Like;
+use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Scalar, UnaryOp};
 use crate::backend::{Body, Positions, on_backend};
-use crate::container::Container;
 use std::sync::Arc;
 
-type Applied<X, C> = Operation<OfOne<<X as Container>::Scalar, <X as Container>::Of<C, <X as Container>::Label>>>;
+type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
 /// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
 /// ```
@@ -15,12 +15,12 @@ type Applied<X, C> = Operation<OfOne<<X as Container>::Scalar, <X as Container>:
 /// assert_eq!(apply_index(&a, ColIndex, 1).eval()?.entries()?, [(0, 1, 2)]);
 /// # Ok(()) }
 /// ```
-pub fn apply_index<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y>>(
+pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
     a: &X,
     _op: F,
     thunk: Y,
 ) -> Applied<X, F::Out> {
-    Operation::new(OfOne::new("apply", a.parts().0, mapping::<X::Scalar, Y, F>(thunk)))
+    Operation::new(OfOne::new("apply", a.operand(), mapping::<ScalarOf<X>, Y, F>(thunk)))
 }
 
 fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
@@ -41,8 +41,8 @@ fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<
 /// assert_eq!(apply(&x, Negate).eval()?.entries()?, [(1, -7)]);
 /// # Ok(()) }
 /// ```
-pub fn apply<X: Container, F: UnaryOp<X::Scalar>>(a: &X, _op: F) -> Applied<X, F::Out> {
-    apply_index::<X, X::Scalar, OfValue<F>>(a, OfValue::new(), X::Scalar::zeroed())
+pub fn apply<X: Operand, F: UnaryOp<ScalarOf<X>>>(a: &X, _op: F) -> Applied<X, F::Out> {
+    apply_index::<X, ScalarOf<X>, OfValue<F>>(a, OfValue::new(), <ScalarOf<X>>::zeroed())
 }
 
 /// T = f(value, A) at every entry of A. O(nnz(A)).
@@ -53,7 +53,7 @@ pub fn apply<X: Container, F: UnaryOp<X::Scalar>>(a: &X, _op: F) -> Applied<X, F
 /// assert_eq!(apply_first(1.0, Div, &x).eval()?.entries()?, [(0, 0.25)]);
 /// # Ok(()) }
 /// ```
-pub fn apply_first<X: Container, Y: Scalar, F: BinaryOp<Y, X::Scalar>>(value: Y, _op: F, a: &X) -> Applied<X, F::Out> {
+pub fn apply_first<X: Operand, Y: Scalar, F: BinaryOp<Y, ScalarOf<X>>>(value: Y, _op: F, a: &X) -> Applied<X, F::Out> {
     apply_index::<X, Y, BindFirst<F>>(a, BindFirst::new(), value)
 }
 
@@ -65,6 +65,6 @@ pub fn apply_first<X: Container, Y: Scalar, F: BinaryOp<Y, X::Scalar>>(value: Y,
 /// assert_eq!(apply_second(&x, Div, 2.0).eval()?.entries()?, [(0, 2.0)]);
 /// # Ok(()) }
 /// ```
-pub fn apply_second<X: Container, Y: Scalar, F: BinaryOp<X::Scalar, Y>>(a: &X, _op: F, value: Y) -> Applied<X, F::Out> {
+pub fn apply_second<X: Operand, Y: Scalar, F: BinaryOp<ScalarOf<X>, Y>>(a: &X, _op: F, value: Y) -> Applied<X, F::Out> {
     apply_index::<X, Y, BindSecond<F>>(a, BindSecond::new(), value)
 }

@@ -1,7 +1,8 @@
 //! cast: the same entries as another scalar type.
-use super::apply;
+use super::operand::Like;
+use super::{Operand, ScalarOf, apply};
 use crate::algebra::{Cast, Scalar, UnaryOp};
-use crate::container::{Container, Matrix, Vector};
+use crate::container::{Matrix, Vector};
 use crate::error::Result;
 
 /// T = A as `U`, entry by entry, as [`Cast`] says. O(nnz(A)).
@@ -15,9 +16,9 @@ use crate::error::Result;
 /// assert_eq!(cast::<u8, _>(&x)?.entries()?, [(0, 0), (2, 255)]);
 /// # Ok(()) }
 /// ```
-pub fn cast<U: Scalar, X: Container>(a: &X) -> Result<X::Of<U, X::Label>>
+pub fn cast<U: Scalar, X: Operand>(a: &X) -> Result<Like<X, U>>
 where
-    Cast<U>: UnaryOp<X::Scalar, Out = U>,
+    Cast<U>: UnaryOp<ScalarOf<X>, Out = U>,
 {
     apply(a, Cast::<U>::default()).eval()
 }

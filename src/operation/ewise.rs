@@ -1,5 +1,6 @@
 //! ewise_add and ewise_mult: the union and the intersection of two patterns.
-use super::{OfTwo, Operation};
+use super::operand::Like;
+use super::{OfTwo, Operand, Operation, ScalarOf};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::container::Container;
@@ -15,13 +16,14 @@ use crate::storage::store::Store;
 /// assert_eq!(ewise_add(&x, &y, Minus).eval()?.entries()?, [(0, 1), (1, -1), (2, 4)]);
 /// # Ok(()) }
 /// ```
-pub fn ewise_add<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<X::Scalar, X::Scalar, X>>
+pub fn ewise_add<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<ScalarOf<X>, ScalarOf<X>, X::Container>>
 where
-    X: Container,
-    Z: Container<Scalar = X::Scalar, Kind = X::Kind>,
-    F: BinaryOp<X::Scalar, X::Scalar, Out = X::Scalar>,
+    X: Operand,
+    Z: Operand,
+    Z::Container: Container<Scalar = ScalarOf<X>, Kind = <X::Container as Container>::Kind>,
+    F: BinaryOp<ScalarOf<X>, ScalarOf<X>, Out = ScalarOf<X>>,
 {
-    Operation::new(OfTwo::new("ewise_add", a.parts().0, b.parts().0, united::<X::Scalar, F>))
+    Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), united::<ScalarOf<X>, F>))
 }
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
@@ -40,13 +42,14 @@ fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> 
 /// assert_eq!(ewise_mult(&x, &y, Times).eval()?.entries()?, [(1, 6)]);
 /// # Ok(()) }
 /// ```
-pub fn ewise_mult<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<X::Scalar, Z::Scalar, X::Of<F::Out, X::Label>>>
+pub fn ewise_mult<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<ScalarOf<X>, ScalarOf<Z>, Like<X, F::Out>>>
 where
-    X: Container,
-    Z: Container<Kind = X::Kind>,
-    F: BinaryOp<X::Scalar, Z::Scalar>,
+    X: Operand,
+    Z: Operand,
+    Z::Container: Container<Kind = <X::Container as Container>::Kind>,
+    F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
-    Operation::new(OfTwo::new("ewise_mult", a.parts().0, b.parts().0, intersected::<X::Scalar, Z::Scalar, F>))
+    Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), intersected::<ScalarOf<X>, ScalarOf<Z>, F>))
 }
 
 fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {

@@ -1,5 +1,5 @@
 //! extract: rows of a matrix.
-use super::{Compute, Core, MaskParts, Operation};
+use super::{Compute, Core, MaskParts, Operand, Operation, oriented, shape_of};
 use crate::algebra::Scalar;
 use crate::backend::{Body, on_backend};
 use crate::container::{Matrix, Owned};
@@ -18,6 +18,7 @@ pub struct Rows<T, S> {
 #[derive(Debug, Clone)]
 struct Chosen<T> {
     a: Store<T>,
+    transposed: bool,
     /// Or that memory did not suffice for them, which is told when the operation runs.
     rows: Result<Vec<u64>>,
 }
@@ -33,8 +34,9 @@ struct Chosen<T> {
 /// assert_eq!(extract_rows(&a, &[1, 1, 0]).eval()?.entries()?, [(0, 0, 8), (1, 0, 8), (2, 1, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn extract_rows<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64]) -> Operation<Rows<T, S>> {
-    let core = Chosen { a: a.store.clone(), rows: memory::copied("extract", rows) };
+pub fn extract_rows<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>, rows: &[u64]) -> Operation<Rows<T, S>> {
+    let (a, transposed) = a.operand();
+    let core = Chosen { a: a.0.clone(), transposed, rows: memory::copied("extract", rows) };
     Operation::new(Rows { core, label: PhantomData })
 }
 
@@ -55,19 +57,20 @@ impl<T: Scalar> Core<T> for Chosen<T> {
         "extract"
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
-        let (bound, rows) = (self.a.rows.n(), self.rows()?);
+        let ((bound, columns), rows) = (shape_of(&self.a, self.transposed), self.rows()?);
         if let Some(position) = rows.iter().position(|r| *r >= bound) {
             let (index, position) = (rows[position], position as u64);
             return Err(Error::IndexOutOfBounds { operation: self.name(), what: "row", position, index, bound });
         }
-        Ok(((rows.len() as u64, self.a.cols.n()), self.a.device))
+        Ok(((rows.len() as u64, columns), self.a.device))
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+        let a = oriented(&self.a, self.transposed)?;
         // On a listed axis a row without a place is empty; the place behind the last stands for it.
-        let listed = matches!(self.a.rows, Axis::Listed { .. });
+        let listed = matches!(a.rows, Axis::Listed { .. });
         let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows()?.len())?;
-        places.extend(self.rows()?.iter().map(|r| self.a.rows.place(*r).unwrap_or(self.a.rows.places()) as u32));
-        let a = if listed { with_empty_row(&self.a, self.name())? } else { self.a.clone() };
+        places.extend(self.rows()?.iter().map(|r| a.rows.place(*r).unwrap_or(a.rows.places()) as u32));
+        let a = if listed { with_empty_row(&a, self.name())? } else { a };
         let body =
             on_backend!(a.device, |backend| { Body::from(backend.extract_rows(backend.csr(&a.body)?, &places)?) });
         let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {

@@ -139,12 +139,12 @@ impl Kind {
 impl Factors {
     pub(super) fn new(
         kind: Kind,
-        a: UntypedStore,
-        b: UntypedStore,
+        a: (UntypedStore, bool),
+        b: (UntypedStore, bool),
         ring: &'static dyn AnyRing,
         flipped: &'static dyn AnyRing,
     ) -> Box<Self> {
-        Box::new(Self { kind, a: (a, false), b: (b, false), options: MxmOptions::default(), ring, flipped })
+        Box::new(Self { kind, a, b, options: MxmOptions::default(), ring, flipped })
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;

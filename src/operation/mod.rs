@@ -7,7 +7,7 @@
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
 use crate::backend::{Body, MaskBody, on_backend};
-use crate::container::{Container, Owned};
+use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::mask::{AsMask, Mask};
@@ -20,6 +20,7 @@ mod cast;
 mod ewise;
 mod extract;
 mod factors;
+mod operand;
 mod product;
 mod reduce;
 mod select;
@@ -30,6 +31,7 @@ pub use apply::{apply, apply_first, apply_index, apply_second};
 pub use cast::cast;
 pub use ewise::{ewise_add, ewise_mult};
 pub use extract::extract_rows;
+pub use operand::{Operand, ScalarOf, Transposed};
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{reduce, reduce_rows};
 pub use select::select;
@@ -247,18 +249,18 @@ struct Two<A, B, T> {
 }
 
 impl<A, C: Container> OfOne<A, C> {
-    fn new(name: &'static str, a: &Store<A>, run: Run<A, C::Scalar>) -> Self {
-        Self { core: One { name, a: a.clone(), transposed: false, shape: |s| s, run } }
+    fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
+        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run } }
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
     fn new(
         name: &'static str,
-        a: &Store<A>,
-        b: &Store<B>,
+        a: (Parts<'_, A>, bool),
+        b: (Parts<'_, B>, bool),
         run: fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>>,
     ) -> Self {
-        Self { core: Two { name, a: (a.clone(), false), b: (b.clone(), false), run } }
+        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
     }
 }
 impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {

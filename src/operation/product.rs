@@ -3,14 +3,13 @@
 //! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
 //! everything after the doors here is compiled once.
 use super::factors::{Factors, Kind};
-use super::{Compute, Core, Operation};
+use super::{Compute, Core, Operand, Operation};
 use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
 use crate::backend::ring::{AnyRing, Fold, Of};
 use crate::backend::untyped::UntypedStore;
-use crate::container::{Container, Matrix, Vector};
+use crate::container::{Container, Matrix, Parts, Vector};
 use crate::error::Result;
 use crate::spgemm::Strategy;
-use crate::storage::store::Store;
 use std::marker::PhantomData;
 
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
@@ -41,10 +40,10 @@ impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
 /// # Ok(()) }
 /// ```
 pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    a: &Matrix<A, S>,
-    b: &Matrix<B, S>,
+    a: &impl Operand<Container = Matrix<A, S>>,
+    b: &impl Operand<Container = Matrix<B, S>>,
 ) -> Operation<Product<A, B, Matrix<S::Out, S>, S>> {
-    Operation::new(Product::of(Kind::Mxm, &a.store, &b.store, Of::<A, B, S>::MXM, Of::<A, B, S>::MXM))
+    Operation::new(Product::of(Kind::Mxm, a.operand(), b.operand(), Of::<A, B, S>::MXM, Of::<A, B, S>::MXM))
 }
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A, or pushed with `.transpose_a()`.
@@ -58,10 +57,10 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 /// # Ok(()) }
 /// ```
 pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
-    a: &Matrix<A, S>,
+    a: &impl Operand<Container = Matrix<A, S>>,
     x: &Vector<X, S>,
 ) -> Operation<Product<A, X, Vector<S::Out, S>, S>> {
-    Operation::new(Product::of(Kind::Mxv, &a.store, &x.store, Of::<A, X, S>::MXV, Of::<X, A, Flipped<S>>::VXM))
+    Operation::new(Product::of(Kind::Mxv, a.operand(), x.operand(), Of::<A, X, S>::MXV, Of::<X, A, Flipped<S>>::VXM))
 }
 
 /// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
@@ -75,14 +74,21 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// ```
 pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
     x: &Vector<X, S>,
-    b: &Matrix<B, S>,
+    b: &impl Operand<Container = Matrix<B, S>>,
 ) -> Operation<Product<X, B, Vector<S::Out, S>, S>> {
-    Operation::new(Product::of(Kind::Vxm, &x.store, &b.store, Of::<X, B, S>::VXM, Of::<B, X, Flipped<S>>::MXV))
+    Operation::new(Product::of(Kind::Vxm, x.operand(), b.operand(), Of::<X, B, S>::VXM, Of::<B, X, Flipped<S>>::MXV))
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S> Product<A, B, C, S> {
-    fn of(kind: Kind, a: &Store<A>, b: &Store<B>, ring: &'static dyn AnyRing, flipped: &'static dyn AnyRing) -> Self {
-        Self { core: Factors::new(kind, UntypedStore::of(a), UntypedStore::of(b), ring, flipped), label: PhantomData }
+    fn of(
+        kind: Kind,
+        a: (Parts<'_, A>, bool),
+        b: (Parts<'_, B>, bool),
+        ring: &'static dyn AnyRing,
+        flipped: &'static dyn AnyRing,
+    ) -> Self {
+        let (a, b) = ((UntypedStore::of(a.0.0), a.1), (UntypedStore::of(b.0.0), b.1));
+        Self { core: Factors::new(kind, a, b, ring, flipped), label: PhantomData }
     }
 }
 
@@ -156,7 +162,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
-    pub fn mxm<U: Scalar, R>(&self, b: &Matrix<U, R>) -> Result<Matrix<R::Out, R>>
+    pub fn mxm<U: Scalar, R>(&self, b: &impl Operand<Container = Matrix<U, R>>) -> Result<Matrix<R::Out, R>>
     where
         R: Semiring<T, U>,
         S: Same<R>,

@@ -1,8 +1,8 @@
 //! reduce: rows to a vector, everything to a scalar.
-use super::{OfOne, Operation};
+use super::{OfOne, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::{Body, on_backend};
-use crate::container::{Container, Matrix, Vector};
+use crate::container::{Matrix, Vector};
 use crate::error::Result;
 use crate::storage::{axis::Axis, store::Store};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// # Ok(()) }
 /// ```
 pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
-    a: &Matrix<T, S>,
+    a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
 ) -> Operation<OfOne<T, Vector<T, S>>> {
-    let mut rows = OfOne::new("reduce", &a.store, Arc::new(summed::<T, M>));
+    let mut rows = OfOne::new("reduce", a.operand(), Arc::new(summed::<T, M>));
     rows.core.shape = |s| (1, s.0);
     Operation::new(rows)
 }
@@ -52,8 +52,9 @@ impl<T: Scalar, S, F> Operation<OfOne<T, Vector<T, S>>, F> {
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
-pub fn reduce<X: Container, M: Monoid<X::Scalar>>(a: &X, _monoid: M) -> Result<X::Scalar> {
-    total::<X::Scalar, M>(a.parts().0)
+pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<ScalarOf<X>> {
+    let (a, transposed) = a.operand();
+    total::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
 }
 
 fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {

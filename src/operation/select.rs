@@ -1,8 +1,7 @@
 //! select: the entries of A that a predicate keeps; values never change.
-use super::{OfOne, Operation};
+use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::{Body, Positions, on_backend};
-use crate::container::Container;
 use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
@@ -13,12 +12,12 @@ use std::sync::Arc;
 /// assert_eq!(select(&a, Tril, -1).eval()?.entries()?, [(1, 0, 3.0)]);
 /// # Ok(()) }
 /// ```
-pub fn select<X: Container, Y: Scalar, F: IndexUnaryOp<X::Scalar, Y, Out = bool>>(
+pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>>(
     a: &X,
     _predicate: F,
     thunk: Y,
-) -> Operation<OfOne<X::Scalar, X>> {
-    Operation::new(OfOne::new("select", a.parts().0, selecting::<X::Scalar, Y, F>(thunk)))
+) -> Operation<OfOne<ScalarOf<X>, X::Container>> {
+    Operation::new(OfOne::new("select", a.operand(), selecting::<ScalarOf<X>, Y, F>(thunk)))
 }
 
 fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {

@@ -1,5 +1,5 @@
 //! transpose: T = Aᵀ.
-use super::{OfOne, Operation};
+use super::{OfOne, Operand, Operation};
 use crate::algebra::Scalar;
 use crate::container::Matrix;
 use crate::storage::store::Store;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// assert_eq!(transpose(&a).eval()?.entries()?, [(2, 0, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn transpose<T: Scalar, S>(a: &Matrix<T, S>) -> Operation<OfOne<T, Matrix<T, S>>> {
-    let mut kernel = OfOne::new("transpose", &a.store, Arc::new(|a: &Store<T>| Ok(a.clone())));
-    kernel.core.transposed = true;
+pub fn transpose<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<OfOne<T, Matrix<T, S>>> {
+    let mut kernel = OfOne::new("transpose", a.operand(), Arc::new(|a: &Store<T>| Ok(a.clone())));
+    kernel.core.transposed = !kernel.core.transposed;
     Operation::new(kernel)
 }

@@ -1,4 +1,6 @@
 //! Triplets: what files and generators give and `build` takes.
+use crate::error::Result;
+use crate::memory;
 
 /// Unordered triplets (i, j, value) of an `nrows` × `ncols` matrix, duplicates allowed, indices from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +22,19 @@ impl<T> Coo<T> {
     pub fn new(nrows: u64, ncols: u64) -> Self {
         Self { nrows, ncols, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
     }
-    /// Appends one entry.
+    /// Room for `n` more triplets, so that as many [`push`](Self::push)es do not allocate.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; nothing is lost.
+    pub fn reserve(&mut self, n: usize) -> Result<()> {
+        memory::reserve("reserve", &mut self.rows, n)?;
+        memory::reserve("reserve", &mut self.columns, n)?;
+        memory::reserve("reserve", &mut self.values, n)
+    }
+    /// Appends one entry. O(1) amortised.
+    ///
+    /// Without room made by [`reserve`](Self::reserve) it allocates as `Vec::push` does: where memory does not suffice
+    /// the process ends.
     pub fn push(&mut self, row: u64, column: u64, value: T) {
         self.rows.push(row);
         self.columns.push(column);

@@ -319,6 +319,8 @@ namespace flag {
 constexpr bool mapped = false;
 }  // namespace flag
 namespace number {
+#define OPLUS_NUMBER_chunk 16
+constexpr u64 chunk = 16ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -335,7 +337,6 @@ constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
-constexpr u32 band_blocks = 4;
 constexpr u32 band_diagonals = 48;
 constexpr u32 band_rows = 4096;
 constexpr u32 hash_block = 128;
@@ -536,23 +537,20 @@ struct BandValues {
     if constexpr (flag::mapped) return ids ? ids[i] : i;
     else return i;
   }
-  __device__ C multiply(A x, B y, const BandPair& pair, i32 diagonal, u32 i) const {
+  __device__ C term(const BandPair& pair, i32 diagonal, u32 i) const {
+    A x = A();
+    B y = B();
+    if constexpr (Semiring::reads_a) x = a[pair.a_place + i];
+    if constexpr (Semiring::reads_b) y = b[i32(i) + pair.b_place];
     At at = {0, 0, 0};
     if constexpr (Semiring::positional) {
       at = {named(i_ids, i), named(k_ids, u64(i) + pair.shift), named(j_ids, u64(i) + diagonal)};
     }
     return Semiring::multiply(x, y, at);
   }
-  __device__ C term(const BandPair& pair, i32 diagonal, u32 i) const {
-    A x = A();
-    B y = B();
-    if constexpr (Semiring::reads_a) x = a[pair.a_place + i];
-    if constexpr (Semiring::reads_b) y = b[i32(i) + pair.b_place];
-    return multiply(x, y, pair, diagonal, i);
-  }
 };
 
-constexpr u32 band_chunk = 8, band_rows = 2;  // diagonals of C and, a lane, rows that a warp works on
+constexpr u32 band_chunk = u32(number::chunk);  // diagonals of C that a warp works on
 constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
 
 #define OPLUS_BAND_OPERANDS                                                                                            \
@@ -565,67 +563,37 @@ constexpr bool band_summed = !Semiring::constant && Semiring::terminal != termin
   const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids};
 
 // The rows whose bits are set in c_full. shifts: j - i of C's diagonals, ascending. All places below 2^31.
-// Launch: 1-D blocks of tuning::band_block threads, any grid; a warp works on 32 · band_rows rows and band_chunk diagonals.
+// Launch: 1-D blocks of tuning::band_block threads, any grid; a warp works on 32 rows and number::chunk diagonals, 8, 16 or 32.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
-  constexpr u32 warps = tuning::band_block / 32, stretch = 32 * band_rows;
+  constexpr u32 warps = tuning::band_block / 32;
   OPLUS_BAND_BODY
-  __shared__ u64 tiles[warps][stretch * (band_chunk + 1) * sizeof(C) / 8];
+  __shared__ u64 tiles[warps][32 * (band_chunk + 1) * sizeof(C) / 8];
   C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
-  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + stretch - 1) / stretch * chunks;
+  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 31) / 32 * chunks;
   for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
-    const u32 first = u32(unit / chunks) * stretch, from = u32(unit % chunks) * band_chunk;
+    const u32 first = u32(unit / chunks) * 32, from = u32(unit % chunks) * band_chunk;
     const u32 count = diagonals - from < band_chunk ? diagonals - from : band_chunk;
-    u32 full[band_rows];
-    bool live[band_rows], any = false;
-#pragma unroll
-    for (u32 r = 0; r < band_rows; r++) {
-      full[r] = first + 32 * r < rows ? c_full[first / 32 + r] : 0;
-      live[r] = full[r] >> lane_id() & 1;
-      any = any || full[r] != 0;
-    }
-    if (!any) continue;
-    const u32 i = first + lane_id();
-    for (u32 c = 0; c < count; c++) {
+    const u32 full = c_full[first / 32], i = first + lane_id();
+    if (full == 0) continue;
+    for (u32 c = 0; c < count && full >> lane_id() & 1; c++) {
       const i32 diagonal = shifts[from + c];
       const u32 begin = starts[from + c], end = band_summed ? starts[from + c + 1] : begin + 1;
-      C sum[band_rows];
-      BandPair pair = x.pairs[begin];
-      for (u32 p = begin; p < end; p++) {
-        const BandPair now = pair;
-        if (p + 1 < end) pair = x.pairs[p + 1];
-        A left[band_rows];
-        B right[band_rows];
-#pragma unroll
-        for (u32 r = 0; r < band_rows; r++) {
-          if (Semiring::reads_a && live[r]) left[r] = a_values[now.a_place + i + 32 * r];
-          if (Semiring::reads_b && live[r]) right[r] = b_values[i32(i + 32 * r) + now.b_place];
-        }
-#pragma unroll
-        for (u32 r = 0; r < band_rows; r++) {
-          if (!live[r]) continue;
-          const C term = values.multiply(left[r], right[r], now, diagonal, i + 32 * r);
-          sum[r] = p == begin ? term : Semiring::add(sum[r], term);
-        }
-      }
-#pragma unroll
-      for (u32 r = 0; r < band_rows; r++) {
-        if (live[r]) tile[32 * r + lane_id()][c] = sum[r];
-      }
+      C sum = values.term(x.pairs[begin], diagonal, i);
+#pragma unroll 4
+      for (u32 p = begin + 1; p < end; p++) sum = Semiring::add(sum, values.term(x.pairs[p], diagonal, i));
+      tile[lane_id()][c] = sum;
     }
     __syncwarp();
     // Some rows at a time, a lane an entry.
     const u32 c = lane_id() % band_chunk;
     const i32 shift = c < count ? shifts[from + c] : 0;
-#pragma unroll
-    for (u32 r = 0; r < band_rows; r++) {
-      for (u32 l = lane_id() / band_chunk; l < 32; l += 32 / band_chunk) {
-        if (c < count && full[r] >> l & 1) {
-          const u32 row = first + 32 * r + l;
-          const u64 to = c_offsets[row] + (from + c);
-          c_indices[to] = row + shift;
-          c_values[to] = tile[32 * r + l][c];
-        }
+#pragma unroll 4
+    for (u32 l = lane_id() / band_chunk; l < 32; l += 32 / band_chunk) {
+      if (c < count && full >> l & 1) {
+        const u64 to = c_offsets[first + l] + (from + c);
+        c_indices[to] = first + l + shift;
+        c_values[to] = tile[l][c];
       }
     }
     __syncwarp();

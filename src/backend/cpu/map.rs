@@ -10,7 +10,9 @@ use crate::backend::host::HostCsr;
 use crate::error::Result;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     a: &HostCsr<A>,
@@ -79,6 +81,21 @@ pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
     if values.len() <= SERIAL {
         return fold::<T, M>(values);
     }
-    let sums: Vec<Option<T>> = pieces(values.len(), SERIAL).map(|piece| fold::<T, M>(&values[piece])).collect();
+    if matches!(M::terminal(), Terminal::Always) {
+        return values.first().copied();
+    }
+    // A final sum is that of everything: pieces that did not start yet need not.
+    let done = AtomicBool::new(false);
+    let one = |piece: Range<usize>| {
+        if done.load(Ordering::Relaxed) {
+            return None;
+        }
+        let sum = fold::<T, M>(&values[piece]);
+        if sum.is_some_and(is_final::<T, M>) {
+            done.store(true, Ordering::Relaxed);
+        }
+        sum
+    };
+    let sums: Vec<Option<T>> = pieces(values.len(), SERIAL).map(one).collect();
     sums.into_iter().flatten().reduce(M::apply)
 }

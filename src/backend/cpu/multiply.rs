@@ -639,26 +639,36 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     rows: &mut Rows<S::Out>,
 ) {
     let (columns, values) = job.a.row(i);
-    let mut met = Met::default();
     for j in admitted {
         // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
         let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
         let mut sum = None;
-        met.start();
-        // SAFETY: columns of Bᵀ are inner indices, below A's ncols.
-        'sum: while unsafe { met.find(columns, inner, places) } {
-            for (e, f) in met.found() {
-                let at = if S::Multiply::READS.position { columns[*e as usize] as usize } else { 0 };
-                // SAFETY: entries of both rows.
-                let (x, y) = unsafe { (read(values, *e as usize), read(right, *f as usize)) };
-                let product = S::Multiply::multiply(x, y, self::at::<A, B, S>(job.at, i, at, *j as usize));
-                let next = match sum {
-                    Some(sum) => S::Add::apply(sum, product),
-                    None => product,
-                };
-                sum = Some(next);
-                if is_final::<S::Out, S::Add>(next) {
-                    break 'sum;
+        let mut add = |e: usize, y: B| {
+            let k = if S::Multiply::READS.position { columns[e] as usize } else { 0 };
+            // SAFETY: an entry of row i.
+            let x = unsafe { read(values, e) };
+            let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, *j as usize));
+            let next = match sum {
+                Some(sum) => S::Add::apply(sum, product),
+                None => product,
+            };
+            sum = Some(next);
+            is_final::<S::Out, S::Add>(next)
+        };
+        if searches(columns.len(), inner.len()) {
+            let mut from = (0, 0);
+            while let Some((e, f)) = meeting(columns, inner, &mut from) {
+                if add(e, right[f]) {
+                    break;
+                }
+            }
+        } else {
+            for (k, y) in inner.iter().zip(right) {
+                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
+                unsafe {
+                    if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
+                        break;
+                    }
                 }
             }
         }
@@ -669,56 +679,16 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// Some of the columns that two rows share: where they stand in either. A few at first, for sums that soon are final.
-struct Met {
-    pairs: [(u32, u32); 64],
-    len: usize,
-    most: usize,
-    from: (usize, usize),
-}
-impl Default for Met {
-    fn default() -> Self {
-        Met { pairs: [(0, 0); 64], len: 0, most: 0, from: (0, 0) }
-    }
-}
-impl Met {
-    fn start(&mut self) {
-        (self.len, self.most, self.from) = (0, 4, (0, 0));
-    }
-    fn found(&self) -> &[(u32, u32)] {
-        &self.pairs[..self.len]
-    }
-    /// The next ones; whether there are any. Every pair found is one of places in these rows.
-    /// # Safety
-    /// `places` holds the columns of the first row and knows all of the second.
-    unsafe fn find(&mut self, columns: &[u32], inner: &[u32], places: &Dense<u32>) -> bool {
-        let mut n = 0;
-        self.most = self.pairs.len().min(2 * self.most);
-        if searches(columns.len(), inner.len()) {
-            // The short row's columns are searched in the long one.
-            while let Some(k) = columns.get(self.from.0).filter(|_| n < self.most) {
-                self.from.1 += below(&inner[self.from.1..], *k);
-                if inner.get(self.from.1) == Some(k) {
-                    self.pairs[n] = (self.from.0 as u32, self.from.1 as u32);
-                    n += 1;
-                }
-                self.from.0 += 1;
-            }
-        } else {
-            while let Some(k) = inner.get(self.from.1).filter(|_| n < self.most) {
-                // SAFETY: the contract; a column in the set has a place.
-                unsafe {
-                    if places.columns.contains(*k) {
-                        self.pairs[n] = (places.value(*k), self.from.1 as u32);
-                        n += 1;
-                    }
-                }
-                self.from.1 += 1;
-            }
+/// The next column that both have, where it stands in either: the short list's are searched in the long one.
+fn meeting(short: &[u32], long: &[u32], from: &mut (usize, usize)) -> Option<(usize, usize)> {
+    while let Some(k) = short.get(from.0) {
+        from.1 += below(&long[from.1..], *k);
+        from.0 += 1;
+        if long.get(from.1) == Some(k) {
+            return Some((from.0 - 1, from.1));
         }
-        self.len = n;
-        n > 0
     }
+    None
 }
 
 /// What one thread needs for rows of a pattern.

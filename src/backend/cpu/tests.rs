@@ -347,3 +347,44 @@ fn least_and_greatest_of_floats() {
         assert_eq!(bits, ((least as f32).to_bits(), (greatest as f32).to_bits()), "{x} {y}");
     }
 }
+
+/// ∨ that counts how often it is applied.
+#[derive(Clone, Copy, Debug)]
+struct CountedLor;
+static APPLIED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+impl BinaryOp<bool, bool> for CountedLor {
+    type Out = bool;
+    const TEXT: OperatorText = <Lor as BinaryOp<bool, bool>>::TEXT;
+    fn apply(x: bool, y: bool) -> bool {
+        APPLIED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        x || y
+    }
+}
+impl Monoid<bool> for CountedLor {
+    fn identity() -> bool {
+        false
+    }
+    fn terminal() -> Terminal<bool> {
+        Terminal::Value(true)
+    }
+}
+
+#[test]
+fn reductions_end_where_the_sum_is_final() {
+    let n = 1 << 16;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for (first_true, most) in [(0, 64), (10, 128), (n, n)] {
+        let entries: Vec<(u64, bool)> = (0..n).map(|i| (i, i >= first_true)).collect();
+        let x: Vector<bool> = Vector::build(n, &entries).unwrap();
+        APPLIED.store(0, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(pool.install(|| reduce(&x, CountedLor)).unwrap(), first_true < n);
+        let applied = APPLIED.load(std::sync::atomic::Ordering::Relaxed) as u64;
+        // Two threads may each have begun a piece, and what both left is added up.
+        assert!(applied <= most, "{applied} of {n} for the first true at {first_true}");
+    }
+    let x: Vector<i64> = Vector::build(n, &(0..n).map(|i| (i, 7 + i as i64)).collect::<Vec<_>>()).unwrap();
+    assert_eq!(pool.install(|| reduce(&x, Any)).unwrap(), 7);
+    let x: Vector<i64> =
+        Vector::build(n, &(0..n).map(|i| (i, if i == n / 2 { i64::MIN } else { 1 })).collect::<Vec<_>>()).unwrap();
+    assert_eq!(pool.install(|| reduce(&x, Min)).unwrap(), i64::MIN);
+}

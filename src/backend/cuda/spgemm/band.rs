@@ -1,7 +1,6 @@
 //! Products of matrices on few diagonals, diagonal by diagonal.
 use super::Job;
 use crate::backend::cuda::band::{Band, Pairs};
-use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident, scan_in_place};
 use crate::backend::cuda::{Buffer, DevicePattern, Launch};
 use crate::error::Result;
@@ -63,28 +62,26 @@ impl Job<'_> {
         let indices = Buffer::alloc(context, nnz.saturating_mul(4))?;
         let values = Buffer::alloc(context, nnz.saturating_mul(semiring.c.size as u64))?;
         let program = Program::new(context, Template::SpgemmBand, |s| {
-            s.semiring(semiring.clone()).flag("mapped", self.ids.mapped())
+            // Rows that are written whole are written in whole sectors.
+            let chunk = if (17..=32).contains(&pairs.count) { 32 } else { 16 };
+            s.semiring(semiring.clone()).flag("mapped", self.ids.mapped()).number("chunk", chunk)
         });
         let (a, b) = (a.as_ref(), if same { a.as_ref() } else { b.as_ref() });
-        let fork = Fork::begin(context, sizes[2] > 0)?;
+        // One after the other: at once they take 15 % longer, in each other's way.
         for (name, others) in [("spgemm_band", false), ("spgemm_band_others", true)] {
             let useful = if others { sizes[2].div_ceil(block as u64 / 32) } else { warps };
             if useful == 0 {
                 continue;
             }
             let kernel = program.kernel(name)?;
-            // More at once would only push each other's values out of the first-level cache.
-            let most = u64::from(self.tuning.band_blocks * context.properties().multiprocessors);
-            let grid = resident(&kernel, block, 0, if others { useful } else { useful.min(most) })?;
-            let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
+            let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, useful)?, block, 0), bands);
             let launch = launch.arg(&pairs.shifts).arg(a).arg(b);
             let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
             let launch = launch.arg(&offsets).arg(&indices).arg(&values);
             let launch = if others { launch.arg(&gaps).arg(gap_count) } else { launch.arg(&full) };
             // SAFETY: as above.
-            unsafe { launch.run_on(fork.next()?)? };
+            unsafe { launch.run()? };
         }
-        drop(fork);
         let pattern = DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(sizes[1]);
         Ok((pattern, values))
     }
