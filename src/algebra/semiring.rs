@@ -1,7 +1,7 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
 use super::scalar::{Number, Scalar};
-use oplus_codegen::text::{Atomic, Reads, Terminal};
+use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 use oplus_codegen::{FunctionText, SemiringText};
 use std::marker::PhantomData;
 
@@ -105,18 +105,53 @@ pub trait Semiring<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 
 /// All the generator needs to know of a semiring over these scalars.
 pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText {
-    SemiringText {
-        name: short_name(std::any::type_name::<S>()),
-        a: A::TEXT,
-        b: B::TEXT,
-        c: <S::Out as Scalar>::TEXT,
-        add: <S::Add as BinaryOp<S::Out, S::Out>>::TEXT,
-        atomic: <S::Add as Monoid<S::Out>>::ATOMIC,
-        multiply: <S::Multiply as Multiply<A, B>>::TEXT,
-        reads: <S::Multiply as Multiply<A, B>>::READS,
-        identity: S::Add::identity().cuda_literal(),
-        terminal: terminal_text::<S::Out, S::Add>(),
+    SemiringParts::of::<A, B, S>().text()
+}
+
+/// What a [`SemiringText`] is made of: constants, so that little is compiled for a semiring.
+#[derive(Debug)]
+pub(crate) struct SemiringParts {
+    name: fn() -> &'static str,
+    scalars: [ScalarText; 3],
+    add: OperatorText,
+    atomic: Atomic,
+    multiply: OperatorText,
+    reads: Reads,
+    identity: fn() -> String,
+    terminal: fn() -> Terminal<String>,
+}
+impl SemiringParts {
+    pub(crate) const fn of<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> Self {
+        SemiringParts {
+            name: std::any::type_name::<S>,
+            scalars: [A::TEXT, B::TEXT, <S::Out as Scalar>::TEXT],
+            add: <S::Add as BinaryOp<S::Out, S::Out>>::TEXT,
+            atomic: <S::Add as Monoid<S::Out>>::ATOMIC,
+            multiply: <S::Multiply as Multiply<A, B>>::TEXT,
+            reads: <S::Multiply as Multiply<A, B>>::READS,
+            identity: identity_text::<S::Out, S::Add>,
+            terminal: terminal_text::<S::Out, S::Add>,
+        }
     }
+    pub(crate) fn text(&self) -> SemiringText {
+        let [a, b, c] = self.scalars;
+        SemiringText {
+            name: short_name((self.name)()),
+            a,
+            b,
+            c,
+            add: self.add,
+            atomic: self.atomic,
+            multiply: self.multiply,
+            reads: self.reads,
+            identity: (self.identity)(),
+            terminal: (self.terminal)(),
+        }
+    }
+}
+
+fn identity_text<T: Scalar, M: Monoid<T>>() -> String {
+    M::identity().cuda_literal()
 }
 
 fn short_name(name: &str) -> String {

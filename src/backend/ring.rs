@@ -3,7 +3,7 @@
 use super::cpu::{self, MxmKernels, MxvKernels, VxmKernels};
 use super::untyped::UntypedCsr;
 use super::{MaskOn, MxmOptions, Positions, reference};
-use crate::algebra::semiring::monoid_text;
+use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub(crate) struct Operators<A, B, C> {
 #[derive(Debug)]
 pub(crate) struct Ring<A, B, C, K> {
     /// What a kernel for CUDA is generated from.
-    pub(crate) text: fn() -> SemiringText,
+    pub(crate) text: SemiringParts,
     pub(crate) operators: Operators<A, B, C>,
     pub(crate) cpu: K,
 }
@@ -43,11 +43,11 @@ impl<A: Scalar, B: Scalar, S: Semiring<A, B>> Of<A, B, S> {
         add: <S::Add as BinaryOp<S::Out, S::Out>>::apply,
     };
     pub(crate) const MXM: &'static MxmRing<A, B, S::Out> =
-        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxmKernels::of::<S>() };
+        &Ring { text: SemiringParts::of::<A, B, S>(), operators: Self::OPERATORS, cpu: MxmKernels::of::<S>() };
     pub(crate) const MXV: &'static MxvRing<A, B, S::Out> =
-        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: MxvKernels::of::<S>() };
+        &Ring { text: SemiringParts::of::<A, B, S>(), operators: Self::OPERATORS, cpu: MxvKernels::of::<S>() };
     pub(crate) const VXM: &'static VxmRing<A, B, S::Out> =
-        &Ring { text: semiring_text::<A, B, S>, operators: Self::OPERATORS, cpu: VxmKernels::of::<S>() };
+        &Ring { text: SemiringParts::of::<A, B, S>(), operators: Self::OPERATORS, cpu: VxmKernels::of::<S>() };
 }
 
 /// Which product a table computes.
@@ -86,7 +86,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             Step::$step
         }
         fn text(&self) -> SemiringText {
-            (self.text)()
+            self.text.text()
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);

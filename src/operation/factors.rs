@@ -206,7 +206,7 @@ impl Factors {
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
                 let cuda = Cuda::on(device)?;
                 let mask = cuda.mask(o.mask.as_ref())?;
-                let (text, reduce) = ((ring.text)(), (fold.text)("reduce"));
+                let (text, reduce) = (ring.text.text(), (fold.text)("reduce"));
                 match cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
                     None => Ok(None),
                     Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),

@@ -200,7 +200,11 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
                 rows.end_row();
                 continue;
             }
-            if meets_none(a, i, b, block, admitted, values) {
+            let meets = short_meets(a, i, b, block, admitted, values);
+            if let Some(meets) = meets {
+                if meets {
+                    listed(loops, job, block, i, admitted, rows, scratch)?;
+                }
                 rows.end_row();
                 continue;
             }
@@ -393,12 +397,12 @@ fn listed<A: Scalar, B: Scalar, C: Scalar>(
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
 }
 
-/// Whether no product of a short row is admitted, as in most of a grid or of a road map; `false` where rows are longer.
+/// Whether a product of a short row is admitted; in most of a grid or of a road map none is. `None` where rows are longer.
 #[inline(always)]
-fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> bool {
+fn short_meets(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> Option<bool> {
     const SHORT: usize = 4;
     if admitted.len() > SHORT || a.range(i).len() > SHORT {
-        return false;
+        return None;
     }
     // No column is u32::MAX.
     let mut list = [u32::MAX; SHORT];
@@ -408,16 +412,16 @@ fn meets_none(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32
         ask(a, e, b, soon);
         let range = block.range(b, a.indices[e] as usize);
         // Always four columns, those of the next rows too: no branch on how many there are.
-        let Some(run) = b.indices.get(range.start..range.start + SHORT) else { return false };
+        let run = b.indices.get(range.start..range.start + SHORT)?;
         if range.len() > SHORT {
-            return false;
+            return None;
         }
         for c in 0..SHORT {
             met[c] |= ((run[c] == list[0]) | (run[c] == list[1]) | (run[c] == list[2]) | (run[c] == list[3]))
                 & (c < range.len());
         }
     }
-    met == [false; SHORT]
+    Some(met != [false; SHORT])
 }
 
 /// A row of which the mask admits few columns, given ascending: its products are found first, then computed.
@@ -651,19 +655,13 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
             sum = Some(next);
             is_final::<S::Out, S::Add>(next)
         };
-        if searches(columns.len(), inner.len()) {
-            let mut from = (0, 0);
-            while let Some((e, f)) = meeting(columns, inner, &mut from) {
-                if add(e, right[f]) {
-                    break;
-                }
-            }
-        } else {
-            for (k, y) in inner.iter().zip(right) {
+        let mut from = (0, 0);
+        'sum: while let Some(some) = candidates(columns, inner, &mut from) {
+            for (k, y) in inner[some.clone()].iter().zip(&right[some]) {
                 // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
                 unsafe {
                     if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
-                        break;
+                        break 'sum;
                     }
                 }
             }
@@ -675,13 +673,18 @@ pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     }
 }
 
-/// The next column that both have, where it stands in either: the short list's are searched in the long one.
-fn meeting(short: &[u32], long: &[u32], from: &mut (usize, usize)) -> Option<(usize, usize)> {
-    while let Some(k) = short.get(from.0) {
-        from.1 += below(&long[from.1..], *k);
+/// The next of `inner` that may have a column of the row: all at once, or where it is long one by one, searched for.
+fn candidates(columns: &[u32], inner: &[u32], from: &mut (usize, usize)) -> Option<Range<usize>> {
+    if !searches(columns.len(), inner.len()) {
+        let all = from.1..inner.len();
+        from.1 = inner.len();
+        return (!all.is_empty()).then_some(all);
+    }
+    while let Some(k) = columns.get(from.0) {
+        from.1 += below(&inner[from.1..], *k);
         from.0 += 1;
-        if long.get(from.1) == Some(k) {
-            return Some((from.0 - 1, from.1));
+        if inner.get(from.1) == Some(k) {
+            return Some(from.1..from.1 + 1);
         }
     }
     None

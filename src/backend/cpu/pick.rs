@@ -154,3 +154,52 @@ fn by_sixteen(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usiz
     }
     n
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    /// A row of A over rows of B of all lengths up to some chunks, in parts of the columns too: whatever finds them, the same
+    /// products are found, those that a look at every one of them finds.
+    #[test]
+    fn admitted_products_are_found_in_order() {
+        let (mut random, n) = (Random::new(5, 0), 200u32);
+        let mut b = Pattern { nrows: 150, ncols: n as usize, offsets: vec![0], indices: vec![] };
+        for r in 0..b.nrows as u64 {
+            b.indices.extend((0..n).filter(|_| random.below(150) < r));
+            b.offsets.push(b.indices.len() as u64);
+        }
+        let row: Vec<u32> = (0..b.nrows as u32).filter(|k| k % 3 != 1).collect();
+        let admitted: Vec<u32> = (0..n).filter(|_| random.below(2) == 0).collect();
+        for columns in [0..n, 40..41, 17..160, 5..5] {
+            let block = Block { rows: 0..1, columns: columns.clone(), whole: columns.len() == n as usize };
+            let mut expected = Vec::new();
+            for (entry, k) in row.iter().enumerate() {
+                let found = b.row(*k as usize).iter().enumerate();
+                let found = found.filter(|(_, j)| columns.contains(*j) && admitted.contains(*j));
+                expected.extend(found.map(|(place, _)| (entry as u32, place as u32)));
+            }
+            let mut picked = Picked::default();
+            picked.grow("mxm", b.ncols).unwrap();
+            picked.open(&admitted);
+            for plain in [false, true] {
+                let (mut reached, mut found) = (Reached::default(), Vec::new());
+                loop {
+                    let ended = match plain {
+                        false => picked.find(&row, &b, &block, &mut reached),
+                        true => {
+                            picked.len = 0;
+                            picked.find_by(&row, &b, &block, &mut reached, one_by_one)
+                        }
+                    };
+                    found.extend(picked.found());
+                    if ended {
+                        break;
+                    }
+                }
+                assert_eq!(found, expected, "{columns:?}, plain {plain}");
+            }
+        }
+    }
+}
