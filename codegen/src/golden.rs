@@ -211,6 +211,9 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
             }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
+                if width as usize * s.c.size > 256 {
+                    continue; // the host asks for no more
+                }
                 let spec = with_mask(Spec::new(Template::SpgemmThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", !wide).flag("whole", whole).flag("wide", wide).number("width", width);
                 let Some((block, _)) = spec.thread_launch(width as u32, 64 << 10) else { continue };

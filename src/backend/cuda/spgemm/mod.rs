@@ -106,7 +106,10 @@ impl<'a> Job<'a> {
         if self.rows < u64::from(self.tuning.thread_rows) {
             return 0;
         }
-        [32, 16].into_iter().find(|w| short::thread_launch(spec, *w, self.tuning).is_some()).unwrap_or(0)
+        let fits = |width: u32| {
+            width as usize * self.semiring.c.size <= 256 && short::thread_launch(spec, width, self.tuning).is_some()
+        };
+        [32, 16].into_iter().find(|width| fits(*width)).unwrap_or(0)
     }
     /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
     fn limits(&self, strategy: Strategy) -> Limits {
