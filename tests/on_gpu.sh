@@ -46,7 +46,9 @@ sanitize)
   tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   for check in memcheck racecheck; do
     echo "== $check"
-    timeout 280 "$tool" --tool "$check" --error-exitcode 9 stage/test-cuda_products --test-threads 1 "$@"
+    for t in cuda_bands cuda_short_rows cuda_products; do
+      timeout 280 "$tool" --tool "$check" --error-exitcode 9 "stage/test-$t" --test-threads 1 "$@"
+    done
   done
   ;;
 benchmark)

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Chosen from the operands.
+    /// Chosen from the operands, on CUDA row by row: see `codegen/templates/README.md`.
     #[default]
     Auto,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size).

@@ -1649,6 +1649,7 @@ template <u32 SLOTS> struct WarpTable {
     for (u32 tile = 0; tile < SLOTS; tile += 32) {
       const u32 at = tile + lane_id(), column = keys[at];
       const u32 there = __ballot_sync(full_warp, column != empty);
+      __syncwarp();  // all have read before any writes here
       if (column != empty) keys[n + __popc(there & lanes_below())] = column << bits | at;
       n += __popc(there);
       __syncwarp();
