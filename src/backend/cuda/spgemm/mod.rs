@@ -1,7 +1,8 @@
 //! C⟨M⟩ = A ⊕.⊗ B on the device, and its reduction.
 //!
-//! Analysis, one look at its counts, rows of few products in one pass with room to spare (or counted first where that room
-//! is dear), the others counted, one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
+//! Matrices on few diagonals (`band`), products of short rows and small products (`whole`) have ways of their own. All others:
+//! analysis, one look at its counts, rows of few products in one pass with room to spare (or counted first where that room is
+//! dear), the others counted, one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod band;
