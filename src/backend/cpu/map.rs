@@ -1,7 +1,7 @@
 //! Values alone: apply and reductions. Sums are cut at fixed places, so that they do not depend on the threads.
 use super::assemble::{Block, Rows, assemble};
+use super::job::is_final;
 use super::merge::entry_blocks;
-use super::multiply::is_final;
 use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
 use super::vector::row_blocks;
 use crate::algebra::*;

@@ -15,8 +15,10 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod dot;
 mod even;
 mod flat;
+mod job;
 mod layout;
 mod map;
 mod merge;
@@ -26,6 +28,7 @@ mod pick;
 mod product;
 mod pull;
 mod push;
+mod structural;
 #[cfg(test)]
 mod tests;
 mod vector;

@@ -1,140 +1,15 @@
-//! mxm and vxm by rows: the inner loops, compiled for each semiring, around accumulators that know only its scalar.
-use super::accumulator::{Columns, Dense, Scratch, Table};
-use super::analysis::{OnMask, Soon, Survey, ask, is_narrow, searches};
+//! mxm and vxm by rows of B scattered: the inner loops, compiled for each semiring, around accumulators that know only its
+//! scalar.
+use super::accumulator::{Dense, Scratch, Table};
+use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
+use super::job::{Job, Run, at, read};
 use super::pick::{Picked, Reached};
 use crate::algebra::*;
-use crate::backend::Positions;
-use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
-use std::ops::Range;
-
-/// A product's operands, ready.
-#[derive(Debug)]
-pub(super) struct Job<'a, A, B> {
-    pub(super) operation: &'static str,
-    a: &'a HostCsr<A>,
-    b: &'a HostCsr<B>,
-    pub(super) mask: OnMask<'a>,
-    at: &'a Positions,
-    a_rows: Rowed<'a, A>,
-    b_rows: Rowed<'a, B>,
-}
-
-/// The arrays of compressed rows, in one place: what inner loops read without asking.
-#[derive(Debug)]
-struct Rowed<'a, T> {
-    offsets: &'a [u64],
-    columns: &'a [u32],
-    values: &'a [T],
-}
-impl<'a, T> Rowed<'a, T> {
-    fn of(a: &'a HostCsr<T>) -> Self {
-        Self { offsets: &a.pattern.offsets, columns: &a.pattern.indices, values: &a.values }
-    }
-    /// # Safety
-    /// There is such a row.
-    #[inline(always)]
-    unsafe fn range(&self, row: usize) -> Range<usize> {
-        // SAFETY: the contract; there is one offset more than rows.
-        unsafe { read(self.offsets, row) as usize..read(self.offsets, row + 1) as usize }
-    }
-    /// # Safety
-    /// The range lies in a row.
-    #[inline(always)]
-    unsafe fn part(&self, range: Range<usize>) -> (&'a [u32], &'a [T]) {
-        let (from, n) = (range.start, range.end - range.start);
-        debug_assert!(range.end <= self.columns.len());
-        // SAFETY: the contract; rows lie within both arrays.
-        unsafe {
-            let (columns, values) = (self.columns.as_ptr().add(from), self.values.as_ptr().add(from));
-            (std::slice::from_raw_parts(columns, n), std::slice::from_raw_parts(values, n))
-        }
-    }
-}
-
-/// # Safety
-/// There is such an element.
-#[inline(always)]
-unsafe fn read<T: Copy>(values: &[T], at: usize) -> T {
-    debug_assert!(at < values.len());
-    // SAFETY: the contract.
-    unsafe { *values.as_ptr().add(at) }
-}
-
-impl<'a, A: Copy, B: Copy> Job<'a, A, B> {
-    /// The columns of A are the rows of B, or with `dot` its columns.
-    pub(super) fn new(
-        operation: &'static str,
-        (a, b): (&'a HostCsr<A>, &'a HostCsr<B>),
-        mask: OnMask<'a>,
-        at: &'a Positions,
-        dot: bool,
-    ) -> Self {
-        check((&a.pattern, a.values.len()), (&b.pattern, b.values.len()), dot);
-        Self { operation, a, b, mask, at, a_rows: Rowed::of(a), b_rows: Rowed::of(b) }
-    }
-    /// The entries of row i of A.
-    #[inline(always)]
-    fn entries(&self, block: &Block, i: usize) -> Range<usize> {
-        debug_assert!(block.rows.contains(&i));
-        // SAFETY: blocks are of rows of A.
-        unsafe { self.a_rows.range(i) }
-    }
-    /// Entry e of A, and the entries of B that it meets in a block.
-    #[inline(always)]
-    fn run(&self, block: &Block, i: usize, e: usize) -> Run<'_, A, B> {
-        // SAFETY: e is an entry of A; its column is a row of B, whose range lies within both of B's arrays: by the
-        // patterns' promise and the lengths that `new` asserted.
-        unsafe {
-            let (k, x) = (read(self.a_rows.columns, e) as usize, read(self.a_rows.values, e));
-            let mut range = self.b_rows.range(k);
-            if !block.whole {
-                range = block.narrow(&self.b.pattern, range);
-            }
-            let (columns, values) = self.b_rows.part(range);
-            Run { x, i, k, columns, values, at: self.at }
-        }
-    }
-}
-
-/// What loops rely on without asking again.
-fn check(a: (&Pattern, usize), b: (&Pattern, usize), dot: bool) {
-    for (p, values) in [a, b] {
-        assert!(p.offsets.len() == p.nrows + 1 && p.indices.len() == values);
-    }
-    assert!(a.0.ncols <= if dot { b.0.ncols } else { b.0.nrows });
-}
-
-#[inline(always)]
-fn id(ids: &Ids, place: usize) -> u64 {
-    ids.as_ref().map_or(place as u64, |ids| ids[place])
-}
-
-/// Where a product stands, for those who look.
-#[inline(always)]
-pub(super) fn at<A: Scalar, B: Scalar, S: Semiring<A, B>>(at: &Positions, i: usize, k: usize, j: usize) -> At {
-    if S::Multiply::READS.position { placed(at, i, k, j) } else { At::default() }
-}
-
-#[inline]
-fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
-    At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }
-}
-
-/// Whether a sum that has this value stays as it is.
-#[inline(always)]
-pub(super) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
-    match M::terminal() {
-        Terminal::Never => false,
-        Terminal::Always => true,
-        Terminal::Value(v) => sum == v,
-    }
-}
 
 /// The loops over the products of one row, compiled for one semiring.
 #[derive(Debug)]
@@ -162,24 +37,6 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             multiples: multiples::<A, B, S>,
             add_multiples: add_multiples::<A, B, S>,
         }
-    }
-}
-
-/// One entry of A and some of those of B that it meets.
-pub(super) struct Run<'a, A, B> {
-    x: A,
-    i: usize,
-    k: usize,
-    columns: &'a [u32],
-    values: &'a [B],
-    at: &'a Positions,
-}
-
-impl<A: Scalar, B: Scalar> Run<'_, A, B> {
-    /// x ⊗ y of column j.
-    #[inline(always)]
-    fn product<S: Semiring<A, B>>(&self, y: B, j: u32) -> S::Out {
-        S::Multiply::multiply(self.x, y, at::<A, B, S>(self.at, self.i, self.k, j as usize))
     }
 }
 
@@ -566,7 +423,7 @@ fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block,
 }
 
 /// Keeps of the entries from `start` on those that the mask's row admits.
-fn filter<T: Copy>(rows: &mut Rows<T>, start: usize, mut mask: &[u32], complement: bool) {
+pub(super) fn filter<T: Copy>(rows: &mut Rows<T>, start: usize, mut mask: &[u32], complement: bool) {
     let mut kept = start;
     for e in start..rows.indices.len() {
         let (column, value) = (rows.indices[e], rows.values[e]);
@@ -589,179 +446,4 @@ pub(super) fn below(columns: &[u32], column: u32) -> usize {
     }
     let (from, to) = (reach / 2, reach.min(columns.len()));
     from + columns[from..to].partition_point(|c| *c < column)
-}
-
-/// The dot products of one row, compiled for one semiring: row i of A, the columns that the mask admits, where each inner
-/// index stands in row i. Room for all of them is there.
-pub(super) type DotLoop<A, B, C> = unsafe fn(&Job<A, B>, usize, &[u32], &Dense<u32>, &mut Rows<C>);
-
-/// A dot product of a row of A and a row of Bᵀ for each entry of the mask.
-pub(super) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
-    dots: DotLoop<A, B, C>,
-    job: &Job<A, B>,
-    block: &Block,
-    rows: &mut Rows<C>,
-    scratch: &mut Scratch<C>,
-) -> Result<()> {
-    let a = &job.a.pattern;
-    assert!(job.b.pattern.ncols == a.ncols && job.mask.is_none_or(|m| m.pattern.ncols <= job.b.pattern.nrows));
-    for i in block.rows.clone() {
-        let Some(mask) = job.mask else { continue };
-        let admitted = &mask.pattern.indices[block.range(&mask.pattern, i)];
-        let columns = a.row(i);
-        if let (Some(first), Some(last), false) = (columns.first(), columns.last(), admitted.is_empty()) {
-            let places = &mut scratch.places;
-            places.grow(job.operation, a.ncols)?;
-            places.span = (*first, *last);
-            for (e, k) in columns.iter().enumerate() {
-                // SAFETY: columns are below ncols in every pattern.
-                unsafe { places.add(*k, e as u32, |_, e| e) };
-            }
-            rows.reserve(job.operation, admitted.len())?;
-            // SAFETY: room for every admitted entry was reserved; every inner index of row i has its place.
-            unsafe { dots(job, i, admitted, places, rows) };
-            places.forget();
-        }
-        rows.end_row();
-    }
-    Ok(())
-}
-
-/// A [`DotLoop`].
-/// # Safety
-/// `places` holds the columns of row i of A and knows all columns below A's ncols; `admitted` are rows of Bᵀ, and `rows`
-/// has room for as many.
-pub(super) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    i: usize,
-    admitted: &[u32],
-    places: &Dense<u32>,
-    rows: &mut Rows<S::Out>,
-) {
-    let (columns, values) = job.a.row(i);
-    for j in admitted {
-        // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
-        let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
-        let mut sum = None;
-        let mut add = |e: usize, y: B| {
-            let k = if S::Multiply::READS.position { columns[e] as usize } else { 0 };
-            // SAFETY: an entry of row i.
-            let x = unsafe { read(values, e) };
-            let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, *j as usize));
-            let next = match sum {
-                Some(sum) => S::Add::apply(sum, product),
-                None => product,
-            };
-            sum = Some(next);
-            is_final::<S::Out, S::Add>(next)
-        };
-        let mut from = (0, 0);
-        'sum: while let Some(some) = candidates(columns, inner, &mut from) {
-            for (k, y) in inner[some.clone()].iter().zip(&right[some]) {
-                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
-                unsafe {
-                    if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
-                        break 'sum;
-                    }
-                }
-            }
-        }
-        if let Some(sum) = sum {
-            // SAFETY: the contract.
-            unsafe { rows.push_unchecked(*j, sum) };
-        }
-    }
-}
-
-/// The next of `inner` that may have a column of the row: all at once, or where it is long one by one, searched for.
-fn candidates(columns: &[u32], inner: &[u32], from: &mut (usize, usize)) -> Option<Range<usize>> {
-    if !searches(columns.len(), inner.len()) {
-        let all = from.1..inner.len();
-        from.1 = inner.len();
-        return (!all.is_empty()).then_some(all);
-    }
-    while let Some(k) = columns.get(from.0) {
-        from.1 += below(&inner[from.1..], *k);
-        from.0 += 1;
-        if inner.get(from.1) == Some(k) {
-            return Some(from.1..from.1 + 1);
-        }
-    }
-    None
-}
-
-/// What one thread needs for rows of a pattern.
-pub(super) type Structural = (Columns, Vec<u32>, Flat<()>);
-
-/// The pattern of a product alone: every sum is known to be one and the same value.
-pub(super) fn structural_rows(
-    (a, b, mask): (&Pattern, &Pattern, OnMask),
-    block: &Block,
-    rows: &mut Rows<()>,
-    scratch: &mut Structural,
-) -> Result<()> {
-    let operation = "mxm";
-    for i in block.rows.clone() {
-        if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
-            let flat = &mut scratch.2;
-            flat.grow(operation, b.ncols, ())?;
-            a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
-            for k in a.row(i) {
-                for j in &b.indices[block.range(b, *k as usize)] {
-                    // SAFETY: columns are below ncols in every pattern.
-                    unsafe { flat.mark(*j as usize) };
-                }
-            }
-            flat.drain(operation, (0, b.ncols), b.ncols, (), rows)?;
-            rows.end_row();
-            continue;
-        }
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
-        if let Some(survey) = survey.filter(|s| s.products > 0) {
-            let start = rows.indices.len();
-            rows.reserve(operation, survey.most())?;
-            let (columns, list, flat) = scratch;
-            if survey.banded {
-                // SAFETY: room for `most`, here the whole span, was reserved.
-                (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
-            } else if survey.is_few() || survey.is_scattered() {
-                list.clear();
-                crate::memory::reserve(operation, list, survey.products)?;
-                a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
-                list.sort_unstable();
-                list.dedup();
-                // SAFETY: room for `most` was reserved.
-                list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
-            } else if survey.is_close() {
-                flat.grow(operation, survey.width(), ())?;
-                for k in a.row(i) {
-                    for j in &b.indices[block.range(b, *k as usize)] {
-                        // SAFETY: the survey's first and last column enclose all others.
-                        unsafe { flat.mark((*j - survey.span.0) as usize) };
-                    }
-                }
-                flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
-            } else {
-                columns.grow(operation, b.ncols)?;
-                for k in a.row(i) {
-                    for j in &b.indices[block.range(b, *k as usize)] {
-                        // SAFETY: columns are below ncols in every pattern.
-                        unsafe { columns.insert(*j) };
-                    }
-                }
-                columns.drain(survey.span, |first, mut word| {
-                    while word != 0 {
-                        // SAFETY: room for `most` was reserved.
-                        unsafe { rows.push_unchecked(first + word.trailing_zeros(), ()) };
-                        word &= word - 1;
-                    }
-                });
-            }
-            if let Some(m) = mask {
-                filter(rows, start, m.pattern.row(i), m.complement);
-            }
-        }
-        rows.end_row();
-    }
-    Ok(())
 }

@@ -2,9 +2,12 @@
 use super::accumulator::Scratch;
 use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::assemble::{Block, Rows, assemble};
+use super::dot::{DotLoop, dot_rows, dots};
+use super::job::Job;
 use super::layout::transpose;
-use super::multiply::{DotLoop, Job, Loops, Structural, dot_rows, dots, scatter_rows, structural_rows};
+use super::multiply::{Loops, scatter_rows};
 use super::push::products;
+use super::structural::{Structural, structural_rows};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;

@@ -1,7 +1,7 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
 use super::assemble::{Block, partition, target};
 use super::even::{BATCH, Batch};
-use super::multiply::{at, is_final};
+use super::job::{at, is_final};
 use super::parallel::{Shared, pieces, unwritten, written};
 use crate::algebra::*;
 use crate::backend::Positions;

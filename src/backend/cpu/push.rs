@@ -5,7 +5,7 @@
 //! take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or threads
 //! many.
 use super::flat::neutral;
-use super::multiply::at;
+use super::job::at;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
 use super::product::MxmKernels;
 use super::pull::full_row;

@@ -1,7 +1,7 @@
 //! mxv: each row of the matrix pulls from the vector.
 use super::analysis::OnMask;
 use super::assemble::{Block, Rows, assemble, partition, target};
-use super::multiply::{at, is_final};
+use super::job::{at, is_final};
 use super::parallel::unwritten;
 use crate::algebra::*;
 use crate::backend::Positions;

@@ -1,0 +1,84 @@
+//! mxm where every sum is known to be one and the same value: the pattern alone.
+use super::accumulator::Columns;
+use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
+use super::assemble::{Block, Rows};
+use super::flat::Flat;
+use super::multiply::{admits_none, filter};
+use crate::error::Result;
+use crate::storage::pattern::Pattern;
+
+/// What one thread needs for rows of a pattern.
+pub(super) type Structural = (Columns, Vec<u32>, Flat<()>);
+
+/// The pattern of a product alone: every sum is known to be one and the same value.
+pub(super) fn structural_rows(
+    (a, b, mask): (&Pattern, &Pattern, OnMask),
+    block: &Block,
+    rows: &mut Rows<()>,
+    scratch: &mut Structural,
+) -> Result<()> {
+    let operation = "mxm";
+    for i in block.rows.clone() {
+        if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
+            let flat = &mut scratch.2;
+            flat.grow(operation, b.ncols, ())?;
+            a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
+            for k in a.row(i) {
+                for j in &b.indices[block.range(b, *k as usize)] {
+                    // SAFETY: columns are below ncols in every pattern.
+                    unsafe { flat.mark(*j as usize) };
+                }
+            }
+            flat.drain(operation, (0, b.ncols), b.ncols, (), rows)?;
+            rows.end_row();
+            continue;
+        }
+        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
+        if let Some(survey) = survey.filter(|s| s.products > 0) {
+            let start = rows.indices.len();
+            rows.reserve(operation, survey.most())?;
+            let (columns, list, flat) = scratch;
+            if survey.banded {
+                // SAFETY: room for `most`, here the whole span, was reserved.
+                (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
+            } else if survey.is_few() || survey.is_scattered() {
+                list.clear();
+                crate::memory::reserve(operation, list, survey.products)?;
+                a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
+                list.sort_unstable();
+                list.dedup();
+                // SAFETY: room for `most` was reserved.
+                list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
+            } else if survey.is_close() {
+                flat.grow(operation, survey.width(), ())?;
+                for k in a.row(i) {
+                    for j in &b.indices[block.range(b, *k as usize)] {
+                        // SAFETY: the survey's first and last column enclose all others.
+                        unsafe { flat.mark((*j - survey.span.0) as usize) };
+                    }
+                }
+                flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
+            } else {
+                columns.grow(operation, b.ncols)?;
+                for k in a.row(i) {
+                    for j in &b.indices[block.range(b, *k as usize)] {
+                        // SAFETY: columns are below ncols in every pattern.
+                        unsafe { columns.insert(*j) };
+                    }
+                }
+                columns.drain(survey.span, |first, mut word| {
+                    while word != 0 {
+                        // SAFETY: room for `most` was reserved.
+                        unsafe { rows.push_unchecked(first + word.trailing_zeros(), ()) };
+                        word &= word - 1;
+                    }
+                });
+            }
+            if let Some(m) = mask {
+                filter(rows, start, m.pattern.row(i), m.complement);
+            }
+        }
+        rows.end_row();
+    }
+    Ok(())
+}
