@@ -147,6 +147,8 @@ tuning! {
 
 /// Turing: 64 KiB of shared memory.
 pub const SM_75: Tuning = Tuning {
+    // Static shared memory wants its part of the 64 KiB.
+    thread_bytes: 61440,
     table_warp_block: 128,
     warp_products: 2048,
     symbolic4_slots: 2048,
