@@ -19,6 +19,11 @@ fn masked<S: Semiring<i64, i64>>(a: &Matrix<i64>, mask: &Matrix<bool>, device: D
     c.entries().unwrap()
 }
 
+fn square(a: &Matrix<i64>, device: Device) -> Entries<i64> {
+    let a = a.to(&device).unwrap();
+    mxm(&a, &a).eval().unwrap().entries().unwrap()
+}
+
 /// Rows of `length` entries and fewer, some empty, columns anywhere and near.
 fn matrix(length: u64, n: u64) -> Matrix<i64> {
     let mut coo = Coo::<i64>::new(n, n);
@@ -84,8 +89,7 @@ fn rows_in_hash_tables() {
             .for_each(|column| coo.push(row, column, (row * column % 97) as i64));
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
-    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
-    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
 
 /// Rows where the sample does not look have more columns than any table holds.
@@ -100,8 +104,7 @@ fn rows_that_do_not_fit_go_another_way() {
         (0..30).for_each(|e| coo.push(row, (row * 131 + e * 977 + e * e * row) % n, (row + e) as i64 % 100));
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
-    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
-    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
 
 #[test]
@@ -131,6 +134,5 @@ fn a_wrong_guess_only_costs_time() {
         (0..8).for_each(|e| coo.push(row, (row * 31 + e * 977) % n, (row + e) as i64 % 100));
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
-    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap().entries().unwrap();
-    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }

@@ -3,7 +3,7 @@
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
 //! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
 //! still found every offset and the true size, and is made again.
-use super::short::{Kind, thread_launch};
+use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ, block_size};
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::{Buffer, DevicePattern};
@@ -60,16 +60,16 @@ impl Job<'_> {
         if let Some(width) = [16u32, 32].into_iter().find(|w| esc && u64::from(*w) >= most) {
             // Where most rows are much shorter than the longest might be, the network is too wide for them.
             let filled = width <= 16 || self.mean_products() * 3 > u64::from(width);
-            let fits = width <= self.thread_limit(&spec) && thread_launch(&spec, width, tuning).is_some();
-            if filled && fits {
+            if filled && width <= self.thread_limit(&spec) {
                 return Some(Whole::Thread(width));
             }
         }
         if strategy != Strategy::Auto || self.rows == 0 {
             return None;
         }
+        let (tiny, many) = (most <= u64::from(HASH_SLOTS[1]), self.mean_products() >= u64::from(tuning.hash_mean));
         let hash = most <= u64::from(tuning.hash_products)
-            && (most <= u64::from(HASH_SLOTS[1]) || self.mean_products() >= u64::from(tuning.hash_mean))
+            && (tiny || many)
             && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
             && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
         let bytes = self.bound()?.saturating_mul(4 + self.semiring.c.size as u64);
@@ -78,11 +78,10 @@ impl Job<'_> {
             && bytes <= properties.total_memory / 512
             && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
             && spec.sums_anywhere();
-        if small && !(hash && most <= u64::from(HASH_SLOTS[1])) {
+        if small && !(hash && tiny) {
             return Some(Whole::Block(usize::from(self.mean_products() > LARGE_ROWS)));
         }
-        let worth = self.rows <= u64::from(tuning.small_rows) || self.mean_products() >= u64::from(tuning.hash_mean);
-        (hash && worth).then_some(Whole::Hash)
+        (hash && (many || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
 
     /// The product; `None` where rows have too many columns for what was chosen.
@@ -141,28 +140,39 @@ impl Job<'_> {
         }
     }
 
-    /// A control block and the states of `tiles`, all zero.
-    fn control(&self, tiles: u64) -> Result<(Buffer, u64)> {
+    /// The control block after one pass of a kernel over the rows in so many tiles; what has room is written.
+    fn pass(
+        &self,
+        (program, block, shared): (Program<'_>, u32, u32),
+        tiles: u64,
+        whole: Whole,
+        room: &Room,
+    ) -> Result<Vec<u64>> {
+        // The states of the tiles stand behind the control block.
         let control = Buffer::zeroed_for::<u64>(self.context, CONTROL + 1 + tiles as usize)?;
         let state = control.pointer() + 8 * CONTROL as u64;
-        Ok((control, state))
-    }
-
-    /// The control block after rows were made by a thread each; what has room is written.
-    fn by_threads(&self, width: u32, room: &Room) -> Result<Vec<u64>> {
-        let (program, block, shared, _) = self.short(Kind::Thread(width), true, true);
-        let tiles = self.rows.div_ceil(block as u64);
-        let (control, state) = self.control(tiles)?;
         let kernel = program.kernel(program.spec.template.name())?;
         let launch = self.operands(kernel.launch(resident(&kernel, block, shared, tiles)?, block, shared));
-        let launch = launch.arg(&control).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(&room.offsets);
-        let launch = launch.arg(0u64).arg(&room.indices).arg(&room.values);
+        let (launch, none) = (launch.arg(&control), 0u64);
+        // Some of the kernels may take rows from lists too, and write their lengths apart.
+        let launch = match whole {
+            Whole::Thread(_) => launch.arg(0u32).arg(0u32).arg(none).arg(none).arg(none).arg(&room.offsets).arg(none),
+            Whole::Block(_) => {
+                launch.arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(none).arg(none).arg(none).arg(&room.offsets)
+            }
+            Whole::Hash => launch.arg(&room.offsets),
+        };
+        let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
+        unsafe { launch.run()? };
         control.read(0..FAILED + 1)
     }
 
-    /// The same by a block each.
+    fn by_threads(&self, width: u32, room: &Room) -> Result<Vec<u64>> {
+        let (program, block, shared, _) = self.short(Kind::Thread(width), true, true);
+        self.pass((program, block, shared), self.rows.div_ceil(block as u64), Whole::Thread(width), room)
+    }
+
     fn by_blocks(&self, n: usize, room: &Room) -> Result<Vec<u64>> {
         let (most, threads, sums) = block_size(self.tuning, n);
         let width = if self.columns <= 4096 { most.min(4096) } else { most };
@@ -171,28 +181,12 @@ impl Job<'_> {
             self.with_semiring(s).flag("whole", true)
         });
         let shared = program.spec.block_bytes(width, threads, sums);
-        let (control, state) = self.control(self.rows)?;
-        let kernel = program.kernel(program.spec.template.name())?;
-        let launch = self.operands(kernel.launch(resident(&kernel, threads, shared, self.rows)?, threads, shared));
-        let launch = launch.arg(&control).arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(0u64).arg(0u64).arg(0u64);
-        let launch = launch.arg(&room.offsets).arg(&room.indices).arg(&room.values);
-        // SAFETY: as above.
-        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
-        control.read(0..FAILED + 1)
+        self.pass((program, threads, shared), self.rows, Whole::Block(n), room)
     }
 
-    /// The same by a warp with a hash table each.
     fn by_hash(&self, slots: u32, room: &Room) -> Result<Vec<u64>> {
-        let (program, shared) = self.hash(slots, true);
-        let block = self.tuning.hash_block;
-        let tiles = self.rows.div_ceil(block as u64 / 32);
-        let (control, state) = self.control(tiles)?;
-        let kernel = program.kernel(program.spec.template.name())?;
-        let launch = self.operands(kernel.launch(resident(&kernel, block, shared, tiles)?, block, shared));
-        let launch = launch.arg(&control).arg(&room.offsets).arg(&room.indices).arg(&room.values);
-        // SAFETY: as above.
-        unsafe { launch.arg(self.rows).arg(state).arg(room.capacity).run()? };
-        control.read(0..FAILED + 1)
+        let ((program, shared), block) = (self.hash(slots, true), self.tuning.hash_block);
+        self.pass((program, block, shared), self.rows.div_ceil(block as u64 / 32), Whole::Hash, room)
     }
 
     /// The program for hash tables, and its shared bytes: `numeric` or only to count.
