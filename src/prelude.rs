@@ -6,5 +6,5 @@ pub use crate::device::Device;
 pub use crate::error::{Error, Result};
 pub use crate::mask::{AsMask, Mask};
 pub use crate::operation::*;
-pub use crate::spgemm::Strategy;
+pub use crate::spgemm::{Explanation, Strategy, Trace};
 pub use crate::storage::Coo;

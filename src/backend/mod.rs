@@ -41,6 +41,20 @@ impl MaskBody {
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
         }
     }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            MaskBody::Host(m) => m.pattern.nnz() as u64,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.pattern.nnz,
+        }
+    }
+    pub(crate) fn is_complement(&self) -> bool {
+        match self {
+            MaskBody::Host(m) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.complement,
+        }
+    }
 }
 
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.

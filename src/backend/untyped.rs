@@ -38,6 +38,9 @@ impl<T: Scalar> From<HostCsr<T>> for UntypedCsr {
     }
 }
 impl UntypedCsr {
+    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
@@ -72,6 +75,13 @@ impl UntypedBody {
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
         })
+    }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            UntypedBody::Host(h) => h.pattern.nnz() as u64,
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => d.nnz(),
+        }
     }
     fn pattern(&self) -> PatternBody {
         match self {

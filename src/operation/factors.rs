@@ -33,18 +33,18 @@ pub(super) struct Factors {
     pub(super) a: (UntypedStore, bool),
     pub(super) b: (UntypedStore, bool),
     pub(super) options: MxmOptions,
-    ring: &'static dyn AnyRing,
+    pub(super) ring: &'static dyn AnyRing,
     /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
-    flipped: &'static dyn AnyRing,
+    pub(super) flipped: &'static dyn AnyRing,
 }
 
 /// Operands and mask on common axes, ready for a kernel.
-struct Aligned {
-    a: UntypedStore,
-    b: UntypedStore,
-    mask: Option<MaskBody>,
-    at: Positions,
-    options: MxmOptions,
+pub(super) struct Aligned {
+    pub(super) a: UntypedStore,
+    pub(super) b: UntypedStore,
+    pub(super) mask: Option<MaskBody>,
+    pub(super) at: Positions,
+    pub(super) options: MxmOptions,
 }
 
 /// Where the operands go, whatever they hold.
@@ -99,7 +99,7 @@ fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Optio
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Mxm => "mxm",
             Kind::Mxv => "mxv",
@@ -120,7 +120,7 @@ impl Kind {
         }
         Ok(if self == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) })
     }
-    fn check_strategy(self, strategy: Strategy, mask: Option<&MaskParts>) -> Result<()> {
+    pub(super) fn check_strategy(self, strategy: Strategy, mask: Option<&MaskParts>) -> Result<()> {
         if strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
             let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
             return Err(Error::InvalidValue { operation: self.name(), reason });
@@ -146,12 +146,12 @@ impl Factors {
     ) -> Box<Self> {
         Box::new(Self { kind, a, b, options: MxmOptions::default(), ring, flipped })
     }
-    fn check(&self) -> Result<((u64, u64), Device)> {
+    pub(super) fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
         Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
+    pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
         let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;

@@ -18,6 +18,7 @@ mod accumulate;
 mod apply;
 mod cast;
 mod ewise;
+mod explain;
 mod extract;
 mod factors;
 mod operand;

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
-    core: Box<Factors>,
+    pub(super) core: Box<Factors>,
     label: PhantomData<fn() -> (A, B, C, S)>,
 }
 

@@ -38,6 +38,10 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             add_multiples: add_multiples::<A, B, S>,
         }
     }
+    /// Whether there is a value that sums can start from.
+    pub(super) fn starts(&self) -> bool {
+        (self.neutral)().is_some()
+    }
 }
 
 /// Rows of B scattered into an accumulator per row of A, in the order of k.

@@ -45,6 +45,10 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
         Self { scatter: Loops::of::<S>(), dot: None }
     }
+    /// Whether sums can start from something, so that rows of close columns take a flag and a sum a column.
+    pub(super) fn starts(&self) -> bool {
+        self.scatter.starts()
+    }
     /// The loop for dot products, where they are the way.
     fn dot(
         &self,
@@ -83,6 +87,11 @@ fn foreseen<A: Scalar, B: Scalar, C: Scalar>(operators: &Operators<A, B, C>, a: 
     let product = (operators.multiply)(x, y, At::default());
     let sum = (operators.add)(product, product);
     (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
+}
+
+/// Whether [`foreseen`] tells the value.
+pub(super) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(o: &Operators<A, B, C>, a: &[A], b: &[B]) -> bool {
+    foreseen(o, a, b).is_some()
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.

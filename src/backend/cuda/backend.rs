@@ -12,6 +12,7 @@ use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, P
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
+use crate::spgemm::{Analysis, KernelTrace, Trace};
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
 use std::sync::Arc;
@@ -55,6 +56,41 @@ impl Cuda {
             Step::Mxv => product::mxv(context, text, a, b, mask, at),
             Step::Vxm => product::vxm(context, text, a, b, mask, at),
         })
+    }
+    /// What [`multiply`](Self::multiply) will do.
+    pub(crate) fn explain(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Analysis> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
+        match step {
+            Step::Mxm => spgemm::explain(context, text, a, b, mask, at, options.strategy),
+            // Counted on the host: nothing here needs more than one look at the positions.
+            Step::Mxv | Step::Vxm => {
+                let mask = match mask {
+                    Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
+                    None => None,
+                };
+                let (a, b) = (a.pattern.download()?, b.pattern.download()?);
+                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), text.c.size)
+            }
+        }
+    }
+    /// What `work` makes, and what it launched.
+    pub(crate) fn traced<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+        let held = self.context.memory_in_use();
+        self.context.reset_peak();
+        let (made, launches) = self.context.trace(work)?;
+        let kernels =
+            launches.into_iter().map(|l| KernelTrace::new(l.kernel, l.ms, Some(l.bytes), (l.blocks, l.threads)));
+        Ok((made, Trace::of(kernels.collect(), Some(self.context.peak().saturating_sub(held)))))
     }
     /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
     pub(crate) fn multiply_and_reduce(

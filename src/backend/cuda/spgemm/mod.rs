@@ -6,6 +6,7 @@
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod band;
+mod explain;
 mod reduce;
 mod short;
 mod whole;
@@ -22,6 +23,7 @@ use analysis::{Limits, PerRow, Work, analyze};
 use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
+pub(super) use explain::explain;
 pub(super) use reduce::mxm_reduce;
 
 const CONTROL: usize = 256;
