@@ -577,6 +577,13 @@ list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
 }
 
+// out[r] = from[r] - first + start, r < n: offsets of some rows as if they were all, or put behind others. May be in place.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+shift_offsets(u64 n, const u64* from, u64 first, u64 start, u64* out) {
+  const u64 r = global_thread();
+  if (r < n) out[r] = from[r] - first + start;
+}
+
 // *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.
 extern "C" __global__ void __launch_bounds__(32)
 find_entry(u64 row, u32 column, const u64* offsets, const u32* indices, u64* out) {

@@ -71,6 +71,8 @@ pub(crate) struct MxmOptions {
     pub(crate) strategy: Strategy,
     /// B is given transposed: its rows are the columns of the product's right operand.
     pub(crate) transposed_b: bool,
+    /// Workspace and result take no more bytes at once.
+    pub(crate) memory_limit: Option<u64>,
 }
 
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as

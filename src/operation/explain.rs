@@ -93,7 +93,7 @@ impl Factors {
             mask: o.mask.as_ref().map(|m| MaskExtent::of(m.nnz(), m.is_complement())),
             shape,
             analysis: self.analysis(&o, flipped, device)?,
-            memory_limit: None,
+            memory_limit: self.options.memory_limit,
         })
     }
     fn analysis(&self, o: &Aligned, flipped: bool, device: Device) -> Result<Analysis> {

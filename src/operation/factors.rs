@@ -228,6 +228,9 @@ impl<C: Scalar> Core<C> for Factors {
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
         self.admitted(mask).map(|t| (t, true))
     }
+    fn memory_limit(&self) -> Option<u64> {
+        self.options.memory_limit
+    }
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
         let (body, (rows, cols), device) = self.multiplied(mask)?;
         Store::made(rows, cols, &body, device).map(Owned)

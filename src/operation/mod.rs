@@ -57,6 +57,11 @@ pub trait Core<T: Scalar> {
     /// The result, and whether the mask was applied already.
     #[doc(hidden)]
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<T>, bool)>;
+    /// The most bytes that workspace and result may take at once.
+    #[doc(hidden)]
+    fn memory_limit(&self) -> Option<u64> {
+        None
+    }
     /// The result where the mask admits.
     #[doc(hidden)]
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<T>> {
@@ -137,7 +142,8 @@ impl<K: Compute, F> Operation<K, F> {
 /// [`Operation::eval`].
 fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
-    core.admitted(mask_parts(core.name(), mask, shape, device)?.as_ref())
+    let mask = mask_parts(core.name(), mask, shape, device)?;
+    limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
 }
 
 /// [`Operation::into`]: what `c` becomes.
@@ -152,14 +158,38 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
     same_device(operation, ("the operands", device), ("the output", c.device))?;
     let mask = mask_parts(operation, mask, shape, device)?;
-    let (mut t, masked) = core.compute(mask.as_ref())?;
-    if mask.is_none() || (masked && replace) {
-        t = match F::adopt(t) {
-            Ok(all) => return Ok(all),
-            Err(t) => t,
-        };
+    limited(operation, core.memory_limit(), device, || {
+        let (mut t, masked) = core.compute(mask.as_ref())?;
+        if mask.is_none() || (masked && replace) {
+            t = match F::adopt(t) {
+                Ok(all) => return Ok(all),
+                Err(t) => t,
+            };
+        }
+        write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
+    })
+}
+
+/// Where the device counts, `work` takes at most `limit` bytes at once.
+fn limited<R>(
+    operation: &'static str,
+    limit: Option<u64>,
+    device: Device,
+    work: impl FnOnce() -> Result<R>,
+) -> Result<R> {
+    match (limit, device) {
+        #[cfg(feature = "cuda")]
+        (Some(limit), Device::Cuda(_)) => {
+            let named = |e| match e {
+                Error::OutOfMemory { device, needed, available, .. } => {
+                    Error::OutOfMemory { operation, device, needed, available }
+                }
+                e => e,
+            };
+            crate::backend::cuda::Cuda::on(device)?.within(limit, work).map_err(named)
+        }
+        _ => work(),
     }
-    write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
 }
 
 /// The mask where it fits the result.

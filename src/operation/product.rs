@@ -105,6 +105,28 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
         self.kernel.core.options.strategy = strategy;
         self
     }
+    /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count.
+    ///
+    /// What does not fit as a whole is computed by chunks of rows, on the host row by row into arrays of the right size.
+    /// The result is the same. Without a limit the same is done when memory runs out.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// assert_eq!(mxm(&a, &a).memory_limit(1 << 20).eval()?.nvals(), 4);
+    /// match mxm(&a, &a).memory_limit(8).eval() {
+    ///     Err(Error::OutOfMemory { needed, available: Some(8), .. }) => assert!(needed > 8),
+    ///     other => panic!("{other:?}"),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Of the ends: `OutOfMemory` with the bytes needed and the limit, where one row or the result does not fit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.kernel.core.options.memory_limit = Some(bytes);
+        self
+    }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Matrix<T, R>, S>, F> {
     /// A is read transposed.

@@ -1,4 +1,5 @@
 //! What a product will do and why, as data; knows no device.
+pub(crate) mod chunks;
 mod explain;
 
 pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, Sample, Trace};

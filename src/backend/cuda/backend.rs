@@ -3,6 +3,7 @@ use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
+use super::{account, chunks};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
@@ -52,7 +53,7 @@ impl Cuda {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
         made(match step {
-            Step::Mxm => spgemm::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options.strategy),
             Step::Mxv => product::mxv(context, text, a, b, mask, at),
             Step::Vxm => product::vxm(context, text, a, b, mask, at),
         })
@@ -83,14 +84,16 @@ impl Cuda {
             }
         }
     }
+    /// What `work` makes where its buffers hold at most `limit` bytes at once.
+    pub(crate) fn within<R>(&self, limit: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        account::within(limit, work).map(|(made, _)| made)
+    }
     /// What `work` makes, and what it launched.
     pub(crate) fn traced<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
-        let held = self.context.memory_in_use();
-        self.context.reset_peak();
-        let (made, launches) = self.context.trace(work)?;
+        let ((made, launches), peak) = account::within(u64::MAX, || self.context.trace(work))?;
         let kernels =
             launches.into_iter().map(|l| KernelTrace::new(l.kernel, l.ms, Some(l.bytes), (l.blocks, l.threads)));
-        Ok((made, Trace::of(kernels.collect(), Some(self.context.peak().saturating_sub(held)))))
+        Ok((made, Trace::of(kernels.collect(), Some(peak))))
     }
     /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
     pub(crate) fn multiply_and_reduce(

@@ -3,6 +3,7 @@
 //! The only place that names cudarc, and that only for the driver's types and constants: the calls go through a table of
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
+mod account;
 mod api;
 mod backend;
 mod band;
@@ -11,6 +12,7 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod chunks;
 pub mod context;
 mod device_csr;
 mod entries;

@@ -18,10 +18,9 @@ use std::sync::Arc;
 
 /// Rows of a sample at most, and products of them.
 const ROWS: u64 = 256;
-const PRODUCTS: u64 = 1 << 26;
+const WORK: u64 = 1 << 26;
 
-/// Places in the control block.
-const TOTAL: usize = 0;
+/// The place of the largest row's products in the control block.
 const LARGEST: usize = 1;
 
 /// What `mxm` will do with these operands.
@@ -40,9 +39,9 @@ pub(in crate::backend::cuda) fn explain(
     let dense = job.rows.saturating_mul(u64::from(job.columns));
     let admitted = mask.filter(|m| !m.complement).map_or(u64::MAX, |m| m.pattern.nnz);
     let mut analysis = Analysis {
-        products: control[TOTAL],
+        products: control[super::PRODUCTS],
         largest_row: control[LARGEST],
-        bound: control[TOTAL].min(dense).min(admitted),
+        bound: control[super::PRODUCTS].min(dense).min(admitted),
         sample: job.sample(&control, at)?,
         ..Analysis::default()
     };
@@ -66,9 +65,9 @@ impl Job<'_> {
 
     /// Some rows, spread over all, computed; fewer where rows are long.
     fn sample(&self, control: &[u64], at: &Positions) -> Result<Option<Sample>> {
-        let mean = control[TOTAL] / self.rows.max(1) + 1;
-        let wanted = ROWS.min(PRODUCTS / mean + 1).min(self.rows);
-        if control[TOTAL] == 0 || wanted == 0 || control[LARGEST] > PRODUCTS {
+        let mean = control[super::PRODUCTS] / self.rows.max(1) + 1;
+        let wanted = ROWS.min(WORK / mean + 1).min(self.rows);
+        if control[super::PRODUCTS] == 0 || wanted == 0 || control[LARGEST] > WORK {
             return Ok(None);
         }
         let list: Vec<u32> = (0..wanted).map(|r| ((2 * r + 1) * self.rows / (2 * wanted)) as u32).collect();
@@ -80,7 +79,7 @@ impl Job<'_> {
         let a = Operand { pattern: &pattern, values: &values };
         // Which places rows have matters to their values alone.
         let job = Job::new(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at)?;
-        let products = job.control(job.limits(Strategy::Hash))?[TOTAL];
+        let products = job.control(job.limits(Strategy::Hash))?[super::PRODUCTS];
         let made = super::mxm(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at, Strategy::Hash)?;
         Ok((products > 0).then(|| Sample::of(wanted, products, made.0.nnz)))
     }
@@ -169,7 +168,11 @@ impl Job<'_> {
         let rows = self.rows;
         let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
         let places = 2 * self.tuning.slice_units as u64 + 64;
-        let lists = if tabled { 4 * rows + 4 * places + 24 * (rows + (1 << 16)) + 8 * rows } else { 0 };
+        let lists = if tabled {
+            4 * rows + 4 * places + 24 * control[super::PRODUCTS].min(rows + (1 << 16)) + 8 * rows
+        } else {
+            0
+        };
         let staged = control[STAGED].saturating_mul(4 + self.semiring.c.size as u64);
         let staged = if staged > self.context.properties().total_memory / 8 { 0 } else { staged };
         (28 * rows + 8 * places + lists).saturating_add(staged)

@@ -28,6 +28,7 @@ pub(super) use reduce::mxm_reduce;
 
 const CONTROL: usize = 256;
 /// Places in the control block.
+const PRODUCTS: usize = 0;
 const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
@@ -207,7 +208,9 @@ pub(super) fn mxm(
     let work = analyze(&job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
     let control: Vec<u64> = work.control.to_host()?;
     let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
-    let parts_room = if tabled { u32::try_from(nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX) } else { 0 };
+    // A part has a product at least.
+    let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
+    let parts_room = if tabled { u32::try_from(most_parts).unwrap_or(u32::MAX) } else { 0 };
     let spec = job.numeric(0).spec;
     let mut run = Run {
         job: &job,
