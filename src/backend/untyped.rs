@@ -62,6 +62,9 @@ pub(crate) enum UntypedBody {
 }
 
 impl UntypedBody {
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self, UntypedBody::Host(_))
+    }
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
@@ -124,6 +127,32 @@ impl UntypedStore {
     pub(crate) fn shape(&self, transposed: bool) -> (u64, u64) {
         let (rows, cols) = (self.rows.n(), self.cols.n());
         if transposed { (cols, rows) } else { (rows, cols) }
+    }
+    /// Bytes of its entries.
+    pub(crate) fn bytes(&self) -> u64 {
+        let entries = self.body.nnz().saturating_mul(4 + self.scalar.size as u64);
+        entries.saturating_add((self.rows.places() as u64 + 1) * 8)
+    }
+    /// Whether this is the same memory.
+    pub(crate) fn shares(&self, other: &Self) -> bool {
+        match (&self.body, &other.body) {
+            (UntypedBody::Host(x), UntypedBody::Host(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            #[cfg(feature = "cuda")]
+            _ => false,
+        }
+    }
+    /// The most host memory that transposing takes, its result among it.
+    pub(crate) fn turning_bytes(&self) -> u64 {
+        let (entries, keys) = (self.body.nnz(), self.cols.places().max(self.rows.places()) as u64 + 1);
+        let each = match self.device {
+            // Counters of each thread.
+            Device::Cpu => keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12),
+            // Ordered maps, and vectors that grow by doubling.
+            _ => keys.saturating_mul(96).saturating_add(entries.saturating_mul(112 + 3 * self.scalar.size as u64)),
+        };
+        entries.saturating_mul(4 + self.scalar.size as u64).saturating_add(each)
     }
     /// Transposed where asked.
     pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {

@@ -136,6 +136,12 @@ impl Kind {
     }
 }
 
+/// What a limit leaves beside so many bytes of host memory.
+pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
+    let left = limit.checked_sub(bytes);
+    left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
+}
+
 impl Factors {
     pub(super) fn new(
         kind: Kind,
@@ -154,13 +160,32 @@ impl Factors {
     pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
+        if let Some(limit) = self.options.memory_limit.filter(|_| a.body.is_host()) {
+            let turning = |store: &UntypedStore, turned| if turned { store.turning_bytes() } else { 0 };
+            beside(operation, limit, turning(a, to.turned.0).saturating_add(turning(b, to.turned.1)))?;
+        }
         let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
         let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
+    /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.
+    fn left_beside(&self, o: &Aligned) -> Result<Option<u64>> {
+        let Some(limit) = self.options.memory_limit.filter(|_| o.a.body.is_host()) else { return Ok(None) };
+        let bytes = |made: &UntypedStore, given: &UntypedStore| if made.shares(given) { 0 } else { made.bytes() };
+        let (a, b) = (bytes(&o.a, &self.a.0), bytes(&o.b, &self.b.0));
+        let left = beside(self.kind.name(), limit, a.saturating_add(b))?;
+        if self.kind != Kind::Mxm {
+            // A vector spread over all its places, marks and sums for each thread.
+            let places = o.a.rows.places() + o.a.cols.places() + o.b.rows.places() + o.b.cols.places();
+            let each = (rayon::current_num_threads() as u64 + 1) * (40 + 8 * self.ring.text().c.size as u64);
+            beside(self.kind.name(), left, each.saturating_mul(places as u64))?;
+        }
+        Ok(Some(left))
+    }
     fn multiplied(&self, mask: Option<&MaskParts>) -> Result<(UntypedBody, (Axis, Axis), Device)> {
         self.kind.check_strategy(self.options.strategy, mask)?;
-        let (o, axes, flipped) = self.aligned(mask)?;
+        let (mut o, axes, flipped) = self.aligned(mask)?;
+        o.options.memory_limit = self.left_beside(&o)?;
         let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
         let (device, at, options) = (a.device, &o.at, &o.options);
         let body = match (&a.body, &b.body, &o.mask) {

@@ -166,8 +166,25 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
                 Err(t) => t,
             };
         }
+        if let Some(limit) = core.memory_limit() {
+            fits(operation, limit, c, &t.0)?;
+        }
         write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
     })
+}
+
+/// Whether a result on the host can be written to an output: both are merged, and what is merged waits for its place.
+fn fits<C: Scalar, T: Scalar>(operation: &'static str, limit: u64, c: &Store<C>, t: &Store<T>) -> Result<()> {
+    if let Device::Cuda(_) = c.device {
+        return Ok(());
+    }
+    let (value, made) = (size_of::<C>() as u64, 4 + size_of::<T>() as u64);
+    // Of an entry while it is merged, and of a row.
+    let (entry, row) = if c.device == Device::Reference { (160 + value, 176) } else { (5 * (4 + value), 40) };
+    let rows = (c.rows.places() as u64 + 1).saturating_mul(row);
+    let merged = c.nvals().saturating_add(t.nvals()).saturating_mul(entry);
+    let needed = t.nvals().saturating_mul(made).saturating_add(merged).saturating_add(rows);
+    factors::beside(operation, limit, needed).map(|_| ())
 }
 
 /// Where the device counts, `work` takes at most `limit` bytes at once.

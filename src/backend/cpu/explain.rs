@@ -58,7 +58,7 @@ fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, flat: bool) -> 
 }
 
 /// Products and their bounds, with B by rows.
-fn counted(a: &Pattern, b: &Pattern, mask: OnMask) -> Analysis {
+pub(super) fn counted(a: &Pattern, b: &Pattern, mask: OnMask) -> Analysis {
     let mut analysis = Analysis::default();
     for i in 0..a.nrows {
         let products: u64 = a.row(i).iter().map(|k| b.range(*k as usize).len() as u64).sum();

@@ -17,6 +17,7 @@ mod analysis;
 mod assemble;
 mod dot;
 mod even;
+mod exact;
 mod explain;
 mod flat;
 mod job;
@@ -25,15 +26,18 @@ mod map;
 mod merge;
 mod multiply;
 mod need;
+mod numeric;
 mod parallel;
 mod pick;
 mod product;
 mod pull;
 mod push;
 mod structural;
+mod symbolic;
 #[cfg(test)]
 mod tests;
 mod vector;
+mod workers;
 
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
@@ -58,7 +62,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+    exact::mxm(ring, a, b, mask, at, options)
 }
 
 pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(

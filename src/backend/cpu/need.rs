@@ -1,5 +1,6 @@
 //! The memory that a product takes on the host: bounds that hold, so that a limit can be kept without counting.
 use super::parallel::SERIAL;
+use crate::error::{Error, Result};
 use crate::spgemm::Analysis;
 use crate::storage::pattern::Pattern;
 
@@ -31,6 +32,11 @@ pub(super) fn compressed(rows: u64, entries: u64, value: u64) -> u64 {
 }
 
 impl Need {
+    /// The most that turning B round takes, its result among it.
+    pub(super) fn turned(b: &Pattern, shape: &Shape) -> u64 {
+        let (keys, threads) = (b.ncols.max(b.nrows) as u64, rayon::current_num_threads() as u64);
+        compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add((threads * 8 + 4).saturating_mul(keys))
+    }
     /// The most that the usual way takes, with B by rows and whether it was given by columns.
     pub(super) fn usual((a, b, transposed_b): (&Pattern, &Pattern, bool), analysis: &Analysis, shape: &Shape) -> Need {
         let (rows, columns, value) = (a.nrows as u64, b.ncols as u64, shape.value as u64);
@@ -38,11 +44,7 @@ impl Need {
         // Blocks are cut at even work, long rows into as many parts as there are; a block is 32 bytes, its counters 16.
         let blocks = (analysis.products + a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64;
         let planning = rows * 16 + blocks.saturating_mul(96);
-        let turning = match shape.dot != transposed_b {
-            true => compressed(columns.max(b.nrows as u64), b.nnz() as u64, shape.right as u64)
-                .saturating_add(threads * 8 * columns.max(b.nrows as u64)),
-            false => 0,
-        };
+        let turning = if shape.dot != transposed_b { Need::turned(b, shape) } else { 0 };
         // Finished blocks may all wait for their place, in vectors that grow by doubling.
         let waiting = analysis.bound.saturating_mul(4 + value).saturating_mul(3).saturating_add(rows * 24);
         let table = analysis.largest_row.min(columns).saturating_mul(4 * (4 + value) + 16);
@@ -51,5 +53,35 @@ impl Need {
         let constant = if shape.constant { analysis.bound.saturating_mul(4) } else { 0 };
         let workspace = [planning, turning, waiting, scratch, constant].into_iter().fold(0, u64::saturating_add);
         Need { workspace, output: compressed(rows, analysis.bound, value) }
+    }
+}
+
+/// Bytes that may be taken at once, and threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    pub(super) limit: Option<u64>,
+    pub(super) threads: usize,
+}
+
+impl Budget {
+    pub(super) fn fits(&self, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| bytes <= limit)
+    }
+    pub(super) fn check(&self, operation: &'static str, needed: u64) -> Result<()> {
+        if self.fits(needed) {
+            return Ok(());
+        }
+        Err(Error::OutOfMemory { operation, device: "host".into(), needed, available: self.limit })
+    }
+    /// How many threads may have `each` bytes beside `base`: one at least.
+    pub(super) fn workers(&self, operation: &'static str, base: u64, each: u64) -> Result<usize> {
+        self.check(operation, base.saturating_add(each))?;
+        let most = self.limit.map_or(u64::MAX, |limit| (limit - base) / each.max(1));
+        Ok(usize::try_from(most).unwrap_or(usize::MAX).clamp(1, self.threads.max(1)))
+    }
+    /// What is left beside `bytes`.
+    pub(super) fn without(self, operation: &'static str, bytes: u64) -> Result<Budget> {
+        self.check(operation, bytes)?;
+        Ok(Budget { limit: self.limit.map(|limit| limit - bytes), ..self })
     }
 }

@@ -45,9 +45,13 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
         Self { scatter: Loops::of::<S>(), dot: None }
     }
+    /// The loops over products.
+    pub(super) fn scatter(&self) -> &Loops<A, B, C> {
+        &self.scatter
+    }
     /// Whether sums can start from something, so that rows of close columns take a flag and a sum a column.
     pub(super) fn starts(&self) -> bool {
-        self.scatter.starts()
+        self.scatter.start().is_some()
     }
     /// The loop for dot products, where they are the way.
     fn dot(
