@@ -75,7 +75,7 @@ fn demand(a: &Pattern, mask: OnMask, c: &Pattern, starts: bool) -> Demand {
         match way(a, mask, c, i, starts) {
             None | Some(Way::Copy) => {}
             Some(Way::Flat) => demand.flat = demand.flat.max((row[row.len() - 1] - row[0]) as usize + 1),
-            Some(Way::Table) => demand.table = demand.table.max(row.len()),
+            Some(Way::Table) => demand.table = demand.table.max(row.len() + 1),
             Some(Way::Dense) => demand.dense = c.ncols,
             Some(Way::Gated) => (demand.dense, demand.gate) = (c.ncols, c.ncols),
         }
@@ -181,7 +181,8 @@ impl<C: Scalar> Worker<C> {
                 Ok(())
             }
             (Way::Table, _) => {
-                scratch.table.grow(operation, columns.len())?;
+                // Room for one more, which no product takes.
+                scratch.table.grow(operation, columns.len() + 1)?;
                 loops.hashed(job, &block, i, &mut scratch.table);
                 row.clear();
                 scratch.table.drain(operation, row)?;
