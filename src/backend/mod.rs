@@ -75,6 +75,13 @@ pub(crate) struct MxmOptions {
     pub(crate) memory_limit: Option<u64>,
 }
 
+impl MxmOptions {
+    /// The same with another limit.
+    pub(crate) fn within(self, memory_limit: Option<u64>) -> Self {
+        Self { memory_limit, ..self }
+    }
+}
+
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
 /// a table, a [`ring`].
 pub(crate) trait Backend: Sized {

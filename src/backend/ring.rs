@@ -80,6 +80,10 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn text(&self) -> SemiringText;
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
+    /// The positions of a product of matrices.
+    fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>>;
+    /// A product of matrices at its positions.
+    fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr>;
     /// What that will do.
     fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis>;
 }
@@ -102,10 +106,31 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
             any_ring!(@explain $step self device o A B C)
         }
+        fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>> {
+            match device {
+                Device::Reference => Ok(self.on_host(device, o)?.pattern().clone()),
+                _ => cpu::positions(o.a.pattern(), o.b.pattern(), o.mask, size_of::<C>(), o.options),
+            }
+        }
+        fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
+            any_ring!(@numeric $step self device o c A B C)
+        }
     }
 )*};
     (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
+    };
+    (@numeric Mxm $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
+        match $device {
+            Device::Reference => Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into()),
+            _ => {
+                let (a, b) = ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?);
+                Ok(cpu::at_positions($self, &a, &b, $o.mask, $o.at, $o.options, $c)?.into())
+            }
+        }
+    };
+    (@numeric $step:ident $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
+        Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into())
     };
     (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.mask, size_of::<$C>())

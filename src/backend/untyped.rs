@@ -154,6 +154,31 @@ impl UntypedStore {
         };
         entries.saturating_mul(4 + self.scalar.size as u64).saturating_add(each)
     }
+    /// The same positions, of which the values are forgotten.
+    pub(crate) fn without_values(&self) -> Result<Self> {
+        let body = match &self.body {
+            UntypedBody::Host(h) => {
+                UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Vec::<u8>::new()) })
+            }
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
+        };
+        Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
+    }
+    /// Whether the positions are the same: by looking at all of them, where they are not in the same memory.
+    pub(crate) fn same_structure(&self, other: &Self) -> Result<bool> {
+        if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
+            return Ok(false);
+        }
+        Ok(self.shares(other)
+            || match (&self.body, &other.body) {
+                (UntypedBody::Host(x), UntypedBody::Host(y)) => x.pattern == y.pattern,
+                #[cfg(feature = "cuda")]
+                (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => x.pattern.same(&y.pattern)?,
+                #[cfg(feature = "cuda")]
+                _ => false,
+            })
+    }
     /// Transposed where asked.
     pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {
         if !transposed {

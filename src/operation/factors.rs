@@ -33,6 +33,8 @@ pub(super) struct Factors {
     pub(super) a: (UntypedStore, bool),
     pub(super) b: (UntypedStore, bool),
     pub(super) options: MxmOptions,
+    /// Whether the operands were given as transposed views.
+    pub(super) given: (bool, bool),
     pub(super) ring: &'static dyn AnyRing,
     /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
     pub(super) flipped: &'static dyn AnyRing,
@@ -150,7 +152,12 @@ impl Factors {
         ring: &'static dyn AnyRing,
         flipped: &'static dyn AnyRing,
     ) -> Box<Self> {
-        Box::new(Self { kind, a, b, options: MxmOptions::default(), ring, flipped })
+        let given = (a.1, b.1);
+        Box::new(Self { kind, a, b, options: MxmOptions::default(), given, ring, flipped })
+    }
+    /// The same product of other operands.
+    pub(super) fn with(&self, a: UntypedStore, b: UntypedStore) -> Self {
+        Self { a: (a, self.a.1), b: (b, self.b.1), ..*self }
     }
     pub(super) fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
@@ -169,7 +176,7 @@ impl Factors {
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
     /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.
-    fn left_beside(&self, o: &Aligned) -> Result<Option<u64>> {
+    pub(super) fn left_beside(&self, o: &Aligned) -> Result<Option<u64>> {
         let Some(limit) = self.options.memory_limit.filter(|_| o.a.body.is_host()) else { return Ok(None) };
         let bytes = |made: &UntypedStore, given: &UntypedStore| if made.shares(given) { 0 } else { made.bytes() };
         let (a, b) = (bytes(&o.a, &self.a.0), bytes(&o.b, &self.b.0));

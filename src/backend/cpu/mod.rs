@@ -39,6 +39,7 @@ mod tests;
 mod vector;
 mod workers;
 
+pub(crate) use exact::{at_positions, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
 pub(crate) use product::{MxmKernels, mxm_reduce};

@@ -141,7 +141,7 @@ fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bo
 }
 
 /// The pattern of a product.
-fn structural(
+pub(super) fn structural(
     operation: &'static str,
     a: &Pattern,
     b: &Pattern,

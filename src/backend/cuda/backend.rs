@@ -112,6 +112,47 @@ impl Cuda {
     }
 }
 
+/// The positions of a product and what its values are computed by.
+#[derive(Clone, Debug)]
+pub(crate) struct DevicePlan {
+    pub(crate) pattern: Arc<DevicePattern>,
+    prepared: Arc<spgemm::Prepared>,
+}
+
+impl Cuda {
+    /// What is known of a product of matrices before values are.
+    pub(crate) fn plan(
+        &self,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DevicePlan> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options.strategy)?;
+        Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
+    }
+    /// The product, by its plan.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &DevicePlan,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let values = plan.prepared.values(&self.context, text, a, b, mask, at, &plan.pattern)?;
+        Ok(DeviceCsr::on(plan.pattern.clone(), values))
+    }
+}
+
 impl DeviceCsr<()> {
     /// The transpose of values of this scalar.
     pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {

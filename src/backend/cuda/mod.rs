@@ -34,7 +34,7 @@ mod trace;
 mod transpose;
 mod vector;
 
-pub(crate) use backend::Cuda;
+pub(crate) use backend::{Cuda, DevicePlan};
 pub use buffer::Buffer;
 pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};

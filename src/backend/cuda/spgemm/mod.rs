@@ -7,6 +7,7 @@
 mod analysis;
 mod band;
 mod explain;
+mod plan;
 mod reduce;
 mod short;
 mod whole;
@@ -24,6 +25,7 @@ use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
 pub(super) use explain::explain;
+pub(super) use plan::{Prepared, prepare};
 pub(super) use reduce::mxm_reduce;
 
 const CONTROL: usize = 256;
