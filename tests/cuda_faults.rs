@@ -81,6 +81,9 @@ const STEPS: &[Step] = &[
         mxm(&o.a, &o.b).accumulate(Plus).into(&mut c)?;
         c.entries()
     }),
+    ("mxm planned", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm planned, small", |o| mxm(&o.a, &o.b).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm limited", |o| mxm(&o.a, &o.b).memory_limit(30_000).eval()?.entries()),
     ("mxm_reduce", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).reduce(Plus).map(|v| vec![(0, 0, v)])),
     ("mxv", |o| mxv(&o.a, &o.x).eval()?.entries().map(flat)),
     ("mxv masked", |o| mxv(&o.a, &o.x).mask(&o.x.structure().complement()).eval()?.entries().map(flat)),

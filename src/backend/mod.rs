@@ -73,6 +73,8 @@ pub(crate) struct MxmOptions {
     pub(crate) transposed_b: bool,
     /// Workspace and result take no more bytes at once.
     pub(crate) memory_limit: Option<u64>,
+    /// Sums run in the order of k.
+    pub(crate) reproducible: bool,
 }
 
 impl MxmOptions {

@@ -105,6 +105,21 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
         self.kernel.core.options.strategy = strategy;
         self
     }
+    /// Sums run in the order of k everywhere, so that floating results are the same to the bit on every device, with every
+    /// strategy, limit and run. The host always does so; on CUDA rows of many products take longer. It says nothing of
+    /// [`reduce`](Self::reduce), whose sum over all entries is cut into pieces.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 0.1), (0, 1, 0.2), (1, 0, 0.3)])?;
+    /// let (c, reference) = (mxm(&a, &a).reproducible().eval()?, a.to(&Device::Reference)?);
+    /// assert_eq!(c.entries()?, mxm(&reference, &reference).eval()?.entries()?);
+    /// # Ok(()) }
+    /// ```
+    pub fn reproducible(mut self) -> Self {
+        self.kernel.core.options.reproducible = true;
+        self
+    }
     /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count.
     ///
     /// What does not fit as a whole is computed by chunks of rows, on the host row by row into arrays of the right size.

@@ -53,7 +53,9 @@ impl Cuda {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
         made(match step {
-            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(context, text, a, b, mask, at, options),
+            Step::Vxm if options.reproducible => chunks::mxm(context, text, a, b, mask, at, options),
             Step::Mxv => product::mxv(context, text, a, b, mask, at),
             Step::Vxm => product::vxm(context, text, a, b, mask, at),
         })
@@ -72,7 +74,14 @@ impl Cuda {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
         match step {
-            Step::Mxm => spgemm::explain(context, text, a, b, mask, at, options.strategy),
+            Step::Mxm => {
+                let ordered = options.reproducible && !spgemm::is_exact(&text);
+                let mut analysis = spgemm::explain(context, text, a, b, mask, at, options.strategy)?;
+                if ordered {
+                    analysis.reason += "; what does not sum in the order of k is summed again so";
+                }
+                Ok(analysis)
+            }
             // Counted on the host: nothing here needs more than one look at the positions.
             Step::Mxv | Step::Vxm => {
                 let mask = match mask {
@@ -132,7 +141,7 @@ impl Cuda {
     ) -> Result<DevicePlan> {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
-        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options.strategy)?;
+        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options)?;
         Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
     }
     /// The product, by its plan.

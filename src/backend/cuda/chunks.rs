@@ -2,13 +2,15 @@
 use super::entries::{block_and_tile, places, structure};
 use super::product::{DeviceMask, Operand};
 use super::spgemm;
+use super::transpose::transpose;
 use super::{Buffer, Context, DevicePattern};
-use crate::backend::{MaskOn, Positions};
+use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::spgemm::Strategy;
 use crate::spgemm::chunks::{ByRows, by_chunks};
 use oplus_codegen::SemiringText;
+use oplus_codegen::text::ScalarText;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,18 +22,44 @@ pub(super) fn mxm(
     b: Operand<'_>,
     mask: DeviceMask,
     at: &Positions,
-    strategy: Strategy,
+    options: &MxmOptions,
 ) -> Result<(DevicePattern, Buffer)> {
-    match spgemm::mxm(context, semiring.clone(), a, b, mask, at, strategy) {
+    let by = if options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
+    match by(context, semiring.clone(), a, b, mask, at, options.strategy) {
         Err(Error::OutOfMemory { .. }) => {}
         made => return made,
     }
-    let chunks = RowChunks { context, semiring, a, b, mask, at, strategy };
+    let chunks = RowChunks { context, semiring, a, b, mask, at, options };
     let rows = a.pattern.nrows;
     let made = by_chunks(&chunks, rows.div_ceil(2))?;
     let longest = made.longest;
     let pattern = DevicePattern::new((rows, b.pattern.ncols), made.entries, made.offsets, made.indices);
     Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, made.values))
+}
+
+/// t⟨m⟩ = A ⊕.⊗ x with sums in the order of k: a product with a matrix of one column.
+pub(super) fn mxv_ordered(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'_>,
+    x: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<(DevicePattern, Buffer)> {
+    const PLACE: ScalarText = ScalarText { name: "u32", definition: "", size: 4 };
+    let (pattern, values) = transpose(semiring.b, x)?;
+    let column = Operand { pattern: &pattern, values: &values };
+    let mask = match mask {
+        None => None,
+        Some(m) => {
+            let row = Operand { pattern: &m.pattern, values: &m.pattern.indices };
+            Some(MaskOn { pattern: Arc::new(transpose(PLACE, row)?.0), complement: m.complement })
+        }
+    };
+    let (at, c) = (Positions { j: None, ..at.clone() }, semiring.c);
+    let (pattern, values) = mxm(context, semiring, a, column, mask.as_ref(), &at, options)?;
+    transpose(c, Operand { pattern: &pattern, values: &values })
 }
 
 struct RowChunks<'a> {
@@ -41,7 +69,7 @@ struct RowChunks<'a> {
     b: Operand<'a>,
     mask: DeviceMask<'a>,
     at: &'a Positions,
-    strategy: Strategy,
+    options: &'a MxmOptions,
 }
 
 /// A result being put together.
@@ -72,10 +100,15 @@ impl ByRows for RowChunks<'_> {
         };
         let at = self.ids(&rows)?;
         let a = Operand { pattern: &pattern, values: &values };
-        let by = |strategy| spgemm::mxm(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), &at, strategy);
-        match by(self.strategy) {
+        let by = |strategy| {
+            let by = if self.options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
+            by(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), &at, strategy)
+        };
+        match by(self.options.strategy) {
             // Ways that guess the size of the result may take more than it needs.
-            Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.strategy == Strategy::Auto => by(Strategy::Hash),
+            Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
+                by(Strategy::Hash)
+            }
             made => made,
         }
     }

@@ -7,6 +7,7 @@
 mod analysis;
 mod band;
 mod explain;
+mod ordered;
 mod plan;
 mod reduce;
 mod short;
@@ -25,6 +26,7 @@ use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
 pub(super) use explain::explain;
+pub(super) use ordered::{is_exact, mxm_ordered};
 pub(super) use plan::{Prepared, prepare};
 pub(super) use reduce::mxm_reduce;
 

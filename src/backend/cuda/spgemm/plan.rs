@@ -1,11 +1,12 @@
 //! Products of known structure: the analysis, the counts and the positions are kept, values are computed again and again.
 use super::analysis::{Limits, PerRow, Work, analyze};
+use super::ordered::{is_exact, mxm_ordered, values_in_order};
 use super::{BLOCK, BLOCK_SIZES, CLASS_COPY, Job, LONGEST, NNZ, PRODUCTS, Rows, Run, SLICES, TABLE, TABLES, UNITS};
-use crate::backend::Positions;
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::product::{DeviceMask, Operand};
 use crate::backend::cuda::program::scan_in_place;
-use crate::backend::cuda::{Buffer, Context, DevicePattern, lock};
+use crate::backend::cuda::{Buffer, Context, DevicePattern, chunks, lock};
+use crate::backend::{MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{SemiringText, TableLaunch};
@@ -15,7 +16,9 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub(in crate::backend::cuda) enum Prepared {
     /// In one pass, as the product itself: nothing is worth keeping.
-    Again(Strategy),
+    Again(MxmOptions),
+    /// In the order of k.
+    Ordered,
     /// By row, from the lists of the analysis; one run at a time.
     Listed(Box<Mutex<Facts>>),
 }
@@ -78,18 +81,22 @@ pub(in crate::backend::cuda) fn prepare(
     b: Operand<'_>,
     mask: DeviceMask,
     at: &Positions,
-    strategy: Strategy,
+    options: &MxmOptions,
 ) -> Result<(Prepared, DevicePattern)> {
+    let strategy = options.strategy;
+    if options.reproducible && !is_exact(&semiring) {
+        return Ok((Prepared::Ordered, mxm_ordered(context, semiring, a, b, mask, at, strategy)?.0));
+    }
     let job = Job::new(context, semiring, a, b, mask, at)?;
     if strategy == Strategy::Auto
         && let Some((pattern, _)) = job.mxm_band()?
     {
-        return Ok((Prepared::Again(strategy), pattern));
+        return Ok((Prepared::Again(*options), pattern));
     }
     if let Some(whole) = job.whole(strategy)
         && let Some((pattern, _)) = job.mxm_whole(whole)?
     {
-        return Ok((Prepared::Again(strategy), pattern));
+        return Ok((Prepared::Again(*options), pattern));
     }
     job.prepared(strategy)
 }
@@ -185,14 +192,13 @@ impl Prepared {
         c: &DevicePattern,
     ) -> Result<Buffer> {
         let made = match self {
-            Prepared::Again(strategy) => {
-                crate::backend::cuda::chunks::mxm(context, semiring, a, b, mask, at, *strategy)?
-            }
+            Prepared::Again(options) => chunks::mxm(context, semiring, a, b, mask, at, options)?,
+            Prepared::Ordered => return values_in_order(context, semiring, a, b, at, c),
             Prepared::Listed(facts) => {
                 let job = Job::new(context, semiring.clone(), a, b, mask, at)?;
                 match lock(facts).values(&job, c.nnz, &c.indices) {
                     Err(Error::OutOfMemory { .. }) => {
-                        crate::backend::cuda::chunks::mxm(context, semiring, a, b, mask, at, Strategy::Auto)?
+                        chunks::mxm(context, semiring, a, b, mask, at, &MxmOptions::default())?
                     }
                     made => return made,
                 }
