@@ -27,6 +27,12 @@ struct Arguments {
     /// Matrix Market file whose positions alone C may have
     #[arg(long)]
     mask: Option<PathBuf>,
+    /// Hold workspace and result to so many bytes
+    #[arg(long)]
+    memory_limit: Option<u64>,
+    /// Sum in the order of k everywhere
+    #[arg(long)]
+    reproducible: bool,
     /// Use the transposed A
     #[arg(long)]
     transpose_a: bool,
@@ -152,6 +158,12 @@ fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
     if let Some(mask) = mask {
         operation = operation.mask(mask);
     }
+    if let Some(bytes) = arguments.memory_limit {
+        operation = operation.memory_limit(bytes);
+    }
+    if arguments.reproducible {
+        operation = operation.reproducible();
+    }
     let explanation = if arguments.explain { Some(operation.explain()?) } else { None };
     let start = Instant::now();
     let Some(explanation) = explanation else {
@@ -191,7 +203,7 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
     let Made { c, ms, explained: said } = on(arguments, device)?;
     let coo = c.to_coo()?;
     if arguments.check {
-        let quiet = Arguments { explain: false, ..arguments.clone() };
+        let quiet = Arguments { explain: false, memory_limit: None, ..arguments.clone() };
         let expected = on(&quiet, Device::Reference)?.c.to_coo()?;
         let same = coo.rows == expected.rows && coo.columns == expected.columns;
         if !same || !close(&coo.values, &expected.values, arguments.scalar) {

@@ -270,6 +270,9 @@ fn products_are_explained() {
     assert_eq!((&said["products"], &said["entries"]), (&plain["products"], &plain["nnz_c"]));
     assert!(said["bins"].as_array().unwrap().iter().map(|b| b["rows"].as_u64().unwrap()).sum::<u64>() == 34);
     assert!(said["workspace"].as_u64().unwrap() > 0 && said["kernels"][0]["ms"].as_f64().unwrap() > 0.0);
+    let limited = json("spgemm", &[&karate, "--memory-limit", "40000", "--reproducible", "--check"]);
+    assert_eq!((&limited["sum"], &limited["nnz_c"]), (&plain["sum"], &plain["nnz_c"]));
+    refused("spgemm", &[&karate, "--memory-limit", "5000"], "mxm: out of memory on host: ");
     let output = run("spgemm", &[&karate, "--explain"]);
     let text = String::from_utf8(output.stderr).unwrap();
     for part in ["products: 1212", "products an entry", "strategy: ", " rows ", "bytes of workspace", " ms in all"] {

@@ -167,6 +167,16 @@ fn the_peak_stays_below_the_limit() {
         let vectors: Vec<(&str, Run<Vec<(u64, f64)>>)> = vec![
             ("mxv", Box::new(|l| limited!(mxv(&a, &x), l).eval()?.entries())),
             ("vxm", Box::new(|l| limited!(vxm(&x, &b), l).eval()?.entries())),
+            // The largest value: sums depend on how they are grouped.
+            ("reduce", Box::new(|l| Ok(vec![(0, limited!(mxm(&a, &b).mask(&m.structure()), l).reduce(Max)?)]))),
+            (
+                "plan",
+                Box::new(|l| {
+                    let plan = limited!(mxm(&a, &b), l).plan()?;
+                    let c = plan.run(&a, &b)?;
+                    Ok(vec![(c.nvals(), reduce(&c, Max)?)])
+                }),
+            ),
         ];
         for (name, run) in &vectors {
             narrowed(&format!("{name} on {device}"), run);

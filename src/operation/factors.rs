@@ -1,5 +1,5 @@
 //! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
-use super::{Core, MaskParts, mask_parts};
+use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
 use crate::algebra::scalar::from_bytes;
@@ -222,7 +222,19 @@ impl Factors {
     ) -> Result<Option<C>> {
         let (shape, device) = self.check()?;
         let mask = mask_parts(self.kind.name(), mask, shape, device)?;
-        let (o, _, _) = self.aligned(mask.as_ref())?;
+        limited(self.kind.name(), self.options.memory_limit, device, || {
+            self.reduced_within(mask.as_ref(), ring, fold, device)
+        })
+    }
+    fn reduced_within<A: Scalar, B: Scalar, C: Scalar>(
+        &self,
+        mask: Option<&MaskParts>,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
+        device: Device,
+    ) -> Result<Option<C>> {
+        let (mut o, _, _) = self.aligned(mask)?;
+        o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
                 let (a, b) = (a.typed()?, b.typed()?);
@@ -231,7 +243,7 @@ impl Factors {
                     Device::Reference => {
                         Ok((fold.all)(&reference::mxm(&ring.operators, &a, &b, mask, &o.at, &o.options)?.values))
                     }
-                    _ => cpu::mxm_reduce(&ring.cpu, fold, &a, &b, mask, &o.at, &o.options),
+                    _ => cpu::mxm_reduce(ring, fold, &a, &b, mask, &o.at, &o.options),
                 }
             }
             #[cfg(feature = "cuda")]
@@ -239,10 +251,15 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 let mask = cuda.mask(o.mask.as_ref())?;
                 let (text, reduce) = (ring.text.text(), (fold.text)("reduce"));
-                match cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
-                    None => Ok(None),
-                    Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
+                let mut total = None;
+                for bytes in cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
+                    let sum = from_bytes("mxm", &bytes)?.first().copied();
+                    total = match (total, sum) {
+                        (Some(x), Some(y)) => Some((fold.two)(x, y)),
+                        (x, y) => x.or(y),
+                    };
                 }
+                Ok(total)
             }
             #[cfg(feature = "cuda")]
             _ => Err(misplaced(device)),

@@ -9,7 +9,7 @@ use super::product::{self, is_foreseen};
 use super::symbolic::{self, symbolic};
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
-use crate::backend::ring::MxmRing;
+use crate::backend::ring::{Fold, MxmRing};
 use crate::backend::{MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -36,18 +36,45 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
             made => made,
         };
     }
-    let budget = budget(options);
-    if !options.transposed_b {
-        let constant = is_foreseen(&ring.operators, &a.values, &b.values);
-        let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot: false, constant };
-        let scattered = Need::usual((&a.pattern, &b.pattern, false), &counted(&a.pattern, &b.pattern, mask), &shape);
-        // Whether dots are better is not known before memory is taken to find out: either must fit.
-        let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
-        if budget.fits(scattered.total().saturating_add(dotted)) {
-            return usual();
-        }
+    if usual_fits(ring, a, b, mask, options) {
+        return usual();
     }
-    exactly(ring, a, b, mask, at, options, &budget)
+    exactly(ring, a, b, mask, at, options, &budget(options))
+}
+
+/// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩, within the limit if there is one: where what is usual does not fit, of the product, stored.
+pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    fold: &Fold<C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<Option<C>> {
+    if options.memory_limit.is_none() || usual_fits(ring, a, b, mask, options) {
+        return product::mxm_reduce(&ring.cpu, fold, a, b, mask, at, options);
+    }
+    Ok((fold.all)(&exactly(ring, a, b, mask, at, options, &budget(options))?.values))
+}
+
+/// Whether the usual way holds the limit.
+fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> bool {
+    if options.transposed_b {
+        return false;
+    }
+    let constant = is_foreseen(&ring.operators, &a.values, &b.values);
+    let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot: false, constant };
+    let scattered = Need::usual((&a.pattern, &b.pattern, false), &counted(&a.pattern, &b.pattern, mask), &shape);
+    // Whether dots are better is not known before memory is taken to find out: either must fit.
+    let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
+    budget(options).fits(scattered.total().saturating_add(dotted))
 }
 
 fn exactly<A: Scalar, B: Scalar, C: Scalar>(

@@ -39,10 +39,10 @@ mod tests;
 mod vector;
 mod workers;
 
-pub(crate) use exact::{at_positions, positions};
+pub(crate) use exact::{at_positions, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
-pub(crate) use product::{MxmKernels, mxm_reduce};
+pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
 

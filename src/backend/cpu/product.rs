@@ -160,7 +160,7 @@ pub(super) fn structural(
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.
-pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
+pub(super) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     kernels: &MxmKernels<A, B, C>,
     fold: &Fold<C>,
     a: &HostCsr<A>,

@@ -104,7 +104,8 @@ impl Cuda {
             launches.into_iter().map(|l| KernelTrace::new(l.kernel, l.ms, Some(l.bytes), (l.blocks, l.threads)));
         Ok((made, Trace::of(kernels.collect(), Some(peak))))
     }
-    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: the bytes of the sums of some
+    /// rows each, which together are all; none where there is no product.
     pub(crate) fn multiply_and_reduce(
         &self,
         text: SemiringText,
@@ -114,10 +115,10 @@ impl Cuda {
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<Option<Vec<u8>>> {
+    ) -> Result<Vec<Vec<u8>>> {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let b = operand(turned.as_ref().unwrap_or(b));
-        spgemm::mxm_reduce(&self.context, text, reduce, operand(a), b, mask, at)
+        chunks::mxm_reduce(&self.context, text, &reduce, operand(a), b, mask, at)
     }
 }
 

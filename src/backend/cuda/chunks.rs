@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::spgemm::Strategy;
 use crate::spgemm::chunks::{ByRows, by_chunks};
-use oplus_codegen::SemiringText;
 use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, SemiringText};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,6 +35,40 @@ pub(super) fn mxm(
     let longest = made.longest;
     let pattern = DevicePattern::new((rows, b.pattern.ncols), made.entries, made.offsets, made.indices);
     Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, made.values))
+}
+
+/// ⊞ over (A ⊕.⊗ B)⟨M⟩ as bytes: of all rows, or where there is no memory for that, of some rows each, in order.
+pub(super) fn mxm_reduce(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    reduce: &FunctionText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+) -> Result<Vec<Vec<u8>>> {
+    match spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at) {
+        Err(Error::OutOfMemory { .. }) if a.pattern.nrows > 1 => {}
+        made => return made.map(|sum| sum.into_iter().collect()),
+    }
+    let options = &MxmOptions::default();
+    let chunks = RowChunks { context, semiring: semiring.clone(), a, b, mask, at, options };
+    let (mut sums, mut row, mut size) = (Vec::new(), 0, a.pattern.nrows.div_ceil(2));
+    while row < chunks.rows() {
+        let rows = row..chunks.rows().min(row + size);
+        let sum = chunks
+            .cut(&rows, |a, mask, at| spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at));
+        match sum {
+            Ok(sum) => {
+                memory::reserve("mxm", &mut sums, 1)?;
+                sums.extend(sum);
+                row = rows.end;
+            }
+            Err(Error::OutOfMemory { .. }) if rows.len() > 1 => size = rows.len().div_ceil(2),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(sums)
 }
 
 /// t⟨m⟩ = A ⊕.⊗ x with sums in the order of k: a product with a matrix of one column.
@@ -90,27 +124,19 @@ impl ByRows for RowChunks<'_> {
     }
 
     fn part(&self, rows: Range<usize>) -> Result<(DevicePattern, Buffer)> {
-        let (pattern, values) = rows_of(self.a, self.semiring.a.size, &rows)?;
-        let mask = match self.mask {
-            None => None,
-            Some(m) => {
-                let pattern = rows_of(Operand { pattern: &m.pattern, values: &m.pattern.indices }, 0, &rows)?.0;
-                Some(MaskOn { pattern: Arc::new(pattern), complement: m.complement })
+        self.cut(&rows, |a, mask, at| {
+            let by = |strategy| {
+                let by = if self.options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
+                by(self.context, self.semiring.clone(), a, self.b, mask, at, strategy)
+            };
+            match by(self.options.strategy) {
+                // Ways that guess the size of the result may take more than it needs.
+                Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
+                    by(Strategy::Hash)
+                }
+                made => made,
             }
-        };
-        let at = self.ids(&rows)?;
-        let a = Operand { pattern: &pattern, values: &values };
-        let by = |strategy| {
-            let by = if self.options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
-            by(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), &at, strategy)
-        };
-        match by(self.options.strategy) {
-            // Ways that guess the size of the result may take more than it needs.
-            Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
-                by(Strategy::Hash)
-            }
-            made => made,
-        }
+        })
     }
 
     fn entries(part: &(DevicePattern, Buffer)) -> u64 {
@@ -138,6 +164,22 @@ impl ByRows for RowChunks<'_> {
 }
 
 impl RowChunks<'_> {
+    /// What `work` makes of some rows of A and of the mask.
+    fn cut<R>(
+        &self,
+        rows: &Range<usize>,
+        work: impl FnOnce(Operand<'_>, DeviceMask<'_>, &Positions) -> Result<R>,
+    ) -> Result<R> {
+        let (pattern, values) = rows_of(self.a, self.semiring.a.size, rows)?;
+        let mask = match self.mask {
+            None => None,
+            Some(m) => {
+                let pattern = rows_of(Operand { pattern: &m.pattern, values: &m.pattern.indices }, 0, rows)?.0;
+                Some(MaskOn { pattern: Arc::new(pattern), complement: m.complement })
+            }
+        };
+        work(Operand { pattern: &pattern, values: &values }, mask.as_ref(), &self.ids(rows)?)
+    }
     /// Positions with the ids of these rows alone.
     fn ids(&self, rows: &Range<usize>) -> Result<Positions> {
         if !self.semiring.reads.position {
