@@ -16,6 +16,7 @@ mod chunks;
 pub mod context;
 mod device_csr;
 mod entries;
+mod keep;
 mod lanes;
 pub mod launch;
 mod log;

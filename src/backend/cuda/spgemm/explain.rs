@@ -2,9 +2,7 @@
 use super::analysis::{Limits, PerRow, analyze};
 use super::short::{self, Kind};
 use super::whole::Whole;
-use super::{
-    BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS, block_size,
-};
+use super::{BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS};
 use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::extract_rows;
 use crate::backend::cuda::product::{DeviceMask, Operand};
@@ -103,7 +101,10 @@ impl Job<'_> {
             let (name, about) = match whole {
                 Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
                 Whole::Hash => ("hash", "few columns: a hash table a warp".to_string()),
-                Whole::Block(n) => ("block", format!("a block of {} columns a row", block_size(self.tuning, n).0)),
+                Whole::Esc(width, rows) => {
+                    ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
+                }
+                Whole::Block => ("block", "a small matrix: a block a row, a bit a column".to_string()),
             };
             to.strategy = "whole rows";
             to.reason = format!(
@@ -145,7 +146,7 @@ impl Job<'_> {
         let mut bins: Vec<Bin> = (CLASS_COPY..CLASS_COUNT)
             .filter(|class| counts[*class] > 0)
             .map(|class| {
-                let (name, about) = describe(self, class);
+                let (name, about) = describe(class);
                 Bin::new(name, about, counts[class])
             })
             .collect();
@@ -180,7 +181,7 @@ impl Job<'_> {
 }
 
 /// What a class of rows is called and what happens to it.
-fn describe(job: &Job, class: usize) -> (String, String) {
+fn describe(class: usize) -> (String, String) {
     match Kind::of(class) {
         Some(Kind::Thread(width)) => {
             return (format!("thread {width}"), format!("at most {width} products: sorted by a thread each"));
@@ -191,16 +192,13 @@ fn describe(job: &Job, class: usize) -> (String, String) {
         Some(Kind::Window(width)) => {
             return (format!("window {width}"), format!("columns within {width}: a warp's window of sums"));
         }
-        None => {}
+        Some(Kind::Rows(..)) | None => {}
     }
     match class {
         CLASS_COPY => ("copy".into(), "one entry in A: a row of B times that".into()),
         BLOCK..TABLE => {
-            let (width, threads, _) = block_size(job.tuning, class - BLOCK);
-            (
-                format!("block {}", class - BLOCK),
-                format!("{threads} threads, a bit for each of {width} columns at a time"),
-            )
+            let about = ["few products", "many products", "columns far apart"].get(class - BLOCK).unwrap_or(&"");
+            (format!("block {}", class - BLOCK), format!("{about}: a block a row, bits over its columns"))
         }
         _ => {
             let about = match class - TABLE {

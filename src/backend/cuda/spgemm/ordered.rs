@@ -39,7 +39,7 @@ pub(in crate::backend::cuda) fn mxm_ordered(
     {
         return Ok(made);
     }
-    if let Some(whole @ (Whole::Thread(_) | Whole::Hash)) = job.whole(strategy)
+    if let Some(whole @ (Whole::Thread(_) | Whole::Esc(..) | Whole::Hash)) = job.whole(strategy)
         && let Some(made) = job.mxm_whole(whole)?
     {
         return Ok(made);
