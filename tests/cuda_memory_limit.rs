@@ -119,7 +119,7 @@ fn the_peak_stays_below_the_limit() {
         ),
     ];
     for (name, run) in &runs {
-        let kept = narrowed(name, |l| run(l));
+        let kept = narrowed(name, run);
         assert!(kept > 1 || ["accumulated", "reduced"].contains(name), "{name} was done within {kept} limits only");
     }
 }
