@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::mask::{AsMask, Mask};
 use crate::storage::store::{PatternStore, Store, same_device};
+use limit::{fits, limited};
 use std::marker::PhantomData;
 
 mod accumulate;
@@ -21,12 +22,14 @@ mod ewise;
 mod explain;
 mod extract;
 mod factors;
+mod limit;
 mod operand;
 mod plan;
 mod product;
 mod reduce;
 mod select;
 mod transpose;
+mod triple;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
@@ -34,11 +37,12 @@ pub use cast::cast;
 pub use ewise::{ewise_add, ewise_mult};
 pub use extract::extract_rows;
 pub use operand::{Operand, ScalarOf, Transposed};
-pub use plan::{Plan, TriplePlan, TripleProduct, triple_product};
+pub use plan::Plan;
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{reduce, reduce_rows};
 pub use select::select;
 pub use transpose::transpose;
+pub use triple::{TriplePlan, TripleProduct, triple_product};
 
 /// What an operation computes, before mask, accumulator and replace: opaque outside.
 pub trait Compute {
@@ -173,42 +177,6 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         }
         write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
     })
-}
-
-/// Whether a result on the host can be written to an output: both are merged, and what is merged waits for its place.
-fn fits<C: Scalar, T: Scalar>(operation: &'static str, limit: u64, c: &Store<C>, t: &Store<T>) -> Result<()> {
-    if let Device::Cuda(_) = c.device {
-        return Ok(());
-    }
-    let (value, made) = (size_of::<C>() as u64, 4 + size_of::<T>() as u64);
-    // Of an entry while it is merged, and of a row.
-    let (entry, row) = if c.device == Device::Reference { (160 + value, 176) } else { (5 * (4 + value), 40) };
-    let rows = (c.rows.places() as u64 + 1).saturating_mul(row);
-    let merged = c.nvals().saturating_add(t.nvals()).saturating_mul(entry);
-    let needed = t.nvals().saturating_mul(made).saturating_add(merged).saturating_add(rows);
-    factors::beside(operation, limit, needed).map(|_| ())
-}
-
-/// Where the device counts, `work` takes at most `limit` bytes at once.
-fn limited<R>(
-    operation: &'static str,
-    limit: Option<u64>,
-    device: Device,
-    work: impl FnOnce() -> Result<R>,
-) -> Result<R> {
-    match (limit, device) {
-        #[cfg(feature = "cuda")]
-        (Some(limit), Device::Cuda(_)) => {
-            let named = |e| match e {
-                Error::OutOfMemory { device, needed, available, .. } => {
-                    Error::OutOfMemory { operation, device, needed, available }
-                }
-                e => e,
-            };
-            crate::backend::cuda::Cuda::on(device)?.within(limit, work).map_err(named)
-        }
-        _ => work(),
-    }
 }
 
 /// The mask where it fits the result.

@@ -1,4 +1,5 @@
 //! What a product will do and why, as data; knows no device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) mod chunks;
 mod explain;
 
