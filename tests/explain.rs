@@ -135,6 +135,10 @@ fn a_trace_lists_what_ran() {
         if let Device::Cuda(_) = device {
             assert!(trace.kernels.iter().any(|k| k.name.starts_with("spgemm_") && k.bytes > Some(0)), "{trace}");
             assert!(trace.peak > Some(12 * c.nvals()), "{trace}");
+            let limit = 9 * trace.peak.unwrap() / 10;
+            let (c, limited) = mxm(&a, &b).memory_limit(limit).traced().unwrap();
+            assert_eq!(c.entries().unwrap(), expected);
+            assert!(limited.peak > Some(12 * c.nvals()) && limited.peak <= Some(limit), "{limited}");
         }
         let mut d = Matrix::<i64>::new(60, 70).unwrap().to(&device).unwrap();
         let trace = mxm(&a, &b).accumulate(Plus).traced_into(&mut d).unwrap();

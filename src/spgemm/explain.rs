@@ -173,7 +173,8 @@ impl Display for Explanation {
         }
         write!(f, "memory: about {} bytes of workspace, {} of result", analysis.workspace, analysis.output)?;
         if let Some(limit) = self.memory_limit {
-            write!(f, "; both are held to {limit}")?;
+            let enough = analysis.workspace.saturating_add(analysis.output) <= limit;
+            write!(f, "; held to {limit} together{}", if enough { "" } else { ", which may take chunks of rows" })?;
         }
         writeln!(f)
     }

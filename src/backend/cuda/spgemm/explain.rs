@@ -49,7 +49,7 @@ pub(in crate::backend::cuda) fn explain(
 
 impl Job<'_> {
     /// The control block after the analysis.
-    fn control(&self, limits: Limits) -> Result<Vec<u64>> {
+    pub(super) fn control(&self, limits: Limits) -> Result<Vec<u64>> {
         let nrows = self.a.pattern.nrows;
         let counts = Buffer::alloc_for::<u64>(self.context, nrows + 1)?;
         let kinds = Buffer::alloc_for::<u32>(self.context, nrows)?;

@@ -1,6 +1,6 @@
 //! Products whose sums run in the order of k, as on the host: reproducible to the bit.
 use super::whole::Whole;
-use super::{Job, mxm};
+use super::{BLOCK, CLASS_COUNT, Job, SLICES, UNITS, mxm};
 use crate::backend::Positions;
 use crate::backend::cuda::product::{DeviceMask, Operand};
 use crate::backend::cuda::program::{Program, resident};
@@ -44,7 +44,11 @@ pub(in crate::backend::cuda) fn mxm_ordered(
     {
         return Ok(made);
     }
+    let ordered = job.is_ordered(strategy)?;
     let (pattern, values) = mxm(context, semiring, a, b, mask, at, strategy)?;
+    if ordered {
+        return Ok((pattern, values));
+    }
     drop(values);
     let values = job.in_order(&pattern)?;
     Ok((pattern, values))
@@ -63,6 +67,14 @@ pub(in crate::backend::cuda) fn values_in_order(
 }
 
 impl Job<'_> {
+    /// Whether all rows are of classes that a thread or a warp sums in order. Rows of tables may spill into larger ones.
+    fn is_ordered(&self, strategy: Strategy) -> Result<bool> {
+        if !matches!(strategy, Strategy::Auto | Strategy::Hash | Strategy::Esc) || self.whole(strategy).is_some() {
+            return Ok(false);
+        }
+        let control = self.control(self.limits(strategy))?;
+        Ok(control[SLICES] == 0 && control[UNITS + BLOCK..UNITS + CLASS_COUNT].iter().all(|n| *n == 0))
+    }
     /// The mask needs no look: what it does not admit has no place in C.
     fn in_order(&self, c: &DevicePattern) -> Result<Buffer> {
         let (context, block) = (self.context, self.tuning.primitive_block);
