@@ -220,7 +220,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Errors
     /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
     pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
-        let pattern = Pattern { nrows: nrows as usize, ncols: ncols as usize, offsets, indices };
+        let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
         pattern.validate("from_csr", values.len())?;
         Ok(Self::of(Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu)))
     }
@@ -305,7 +305,7 @@ impl<T: Scalar, S> Vector<T, S> {
         })?;
         let mut indices = crate::memory::with_capacity(operation, places as usize)?;
         indices.extend(0..places);
-        let pattern = Pattern { nrows: 1, ncols: places as usize, offsets: vec![0, n], indices };
+        let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
         let values = crate::memory::filled(operation, places as usize, value)?;
         Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
     }

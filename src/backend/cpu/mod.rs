@@ -22,6 +22,7 @@ mod job;
 mod layout;
 mod map;
 mod merge;
+mod met;
 mod multiply;
 mod parallel;
 mod pick;

@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn admitted_products_are_found_in_order() {
         let (mut random, n) = (Random::new(5, 0), 200u32);
-        let mut b = Pattern { nrows: 150, ncols: n as usize, offsets: vec![0], indices: vec![] };
+        let mut b = Pattern::new(150, n as usize, vec![0], vec![]);
         for r in 0..b.nrows as u64 {
             b.indices.extend((0..n).filter(|_| random.below(150) < r));
             b.offsets.push(b.indices.len() as u64);

@@ -1,14 +1,15 @@
 //! vxm where most columns are met: sums in an array as long as the result.
 //!
-//! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product: which
-//! columns were met is found out later, for those whose sum is still that element. Sums that may be grouped at will
-//! take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or threads
-//! many.
+//! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product. Which
+//! columns were met is known of a full vector from the matrix alone, and flagged for others. Sums that may be grouped at
+//! will take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or
+//! threads many.
+use super::analysis::{Soon, ask};
 use super::flat::neutral;
 use super::job::at;
+use super::met;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
 use super::product::MxmKernels;
-use super::pull::full_row;
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
 use crate::backend::Positions;
@@ -17,6 +18,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
+use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,18 +56,13 @@ pub(crate) struct VxmKernels<X, A, C> {
 #[derive(Debug)]
 pub(super) struct PushKernels<X, A, C> {
     neutral: fn() -> Option<(C, bool)>,
-    add_rows: fn(&Pushing<X, A>, Range<usize>, &Range<usize>, &mut [MaybeUninit<C>]),
-    flagged: fn(&Pushing<X, A>, &mut [MaybeUninit<C>], &mut [u8]),
+    add_rows: unsafe fn(&Pushing<X, A>, Range<usize>, &Range<usize>, &mut [MaybeUninit<C>], &mut [u8]),
     merge: unsafe fn(&mut [MaybeUninit<C>], &[MaybeUninit<C>]),
 }
 impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
-        let push = PushKernels {
-            neutral: neutral::<C, S::Add>,
-            add_rows: add_rows::<X, A, S>,
-            flagged: flagged::<X, A, S>,
-            merge: merge::<C, S::Add>,
-        };
+        let push =
+            PushKernels { neutral: neutral::<C, S::Add>, add_rows: add_rows::<X, A, S>, merge: merge::<C, S::Add> };
         Self { rows: MxmKernels::of_rows::<S>(), push }
     }
 }
@@ -75,6 +72,18 @@ struct Pushing<'a, X, A> {
     x: &'a HostCsr<X>,
     a: &'a HostCsr<A>,
     at: &'a Positions,
+}
+
+/// Sums of all columns, and a flag for each that was met, where somebody asks.
+struct Sums<C> {
+    values: Vec<MaybeUninit<C>>,
+    flags: Vec<u8>,
+}
+impl<C: Scalar> Sums<C> {
+    fn new(operation: &'static str, n: usize, flags: bool) -> Result<Self> {
+        let flags = if flags { memory::filled(operation, n, 0)? } else { Vec::new() };
+        Ok(Self { values: unwritten(operation, n)?, flags })
+    }
 }
 
 /// t = xᵀ ⊕.⊗ A.
@@ -87,83 +96,155 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "vxm";
     let (n, pushing) = (a.pattern.ncols, Pushing { x, a, at });
-    let mut sums = unwritten::<C>(operation, n)?;
-    let Some((start, free)) = (kernels.neutral)() else {
-        let mut unmet = memory::filled(operation, n, 1)?;
-        (kernels.flagged)(&pushing, &mut sums, &mut unmet);
-        return kept(operation, &sums, &unmet);
+    // Where every row takes part, the pattern of A says what is met.
+    let met = match x.pattern.nnz() == a.pattern.nrows {
+        true => Some(met::columns(operation, &a.pattern, &x.pattern)?),
+        false => None,
     };
-    let all = 0..x.pattern.nnz();
-    if free && products >= SERIAL {
-        let most = rayon::current_num_threads().min(products / (3 * n.max(1))).max(1);
+    let start = (kernels.neutral)();
+    let flagged = met.is_none() || start.is_none();
+    let mut sums = Sums::<C>::new(operation, n, flagged)?;
+    let (all, free) = (0..x.pattern.nnz(), start.is_some_and(|(_, free)| free));
+    let add = |entries: Range<usize>, part: &Range<usize>, values: &mut [MaybeUninit<C>], flags: &mut [u8]| {
+        if let Some((start, _)) = start {
+            values.fill(MaybeUninit::new(start));
+        }
+        // SAFETY: sums start from the neutral element where there is one, or have their flags.
+        unsafe { (kernels.add_rows)(&pushing, entries, part, values, flags) };
+    };
+    let most = rayon::current_num_threads().min(products / (3 * n.max(1)));
+    if free && products >= SERIAL && most > 1 {
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
-            others.push(unwritten::<C>(operation, n)?);
+            others.push(Sums::new(operation, n, flagged)?);
         }
         let mut parts: Vec<_> = std::iter::once(&mut sums).chain(&mut others).zip(chunks).collect();
-        let one = |(sums, chunk): &mut (&mut Vec<MaybeUninit<C>>, Range<usize>)| {
-            sums.fill(MaybeUninit::new(start));
-            (kernels.add_rows)(&pushing, chunk.clone(), &(0..n), sums);
+        let one = |(sums, chunk): &mut (&mut Sums<C>, Range<usize>)| {
+            add(chunk.clone(), &(0..n), &mut sums.values, &mut sums.flags);
         };
         parts.par_iter_mut().with_max_len(1).for_each(one);
         drop(parts);
         for other in &others {
-            // SAFETY: all were filled with the neutral element.
+            // SAFETY: all started from the neutral element.
             let merge = |(to, from): (&mut [_], &[_])| unsafe { (kernels.merge)(to, from) };
-            sums.par_chunks_mut(PIECE).zip(other.par_chunks(PIECE)).for_each(merge);
+            sums.values.par_chunks_mut(PIECE).zip(other.values.par_chunks(PIECE)).for_each(merge);
+            sums.flags.iter_mut().zip(&other.flags).for_each(|(to, from)| *to |= from);
         }
     } else {
         let parts = column_parts(operation, &x.pattern, &a.pattern, products)?;
-        let shared = Shared::new(&mut sums);
+        let (values, flags) = (Shared::new(&mut sums.values), Shared::new(&mut sums.flags));
         let one = |part: &Range<usize>| {
             // SAFETY: parts are disjoint ranges of columns.
-            let sums = unsafe { shared.part(part.clone()) };
-            sums.fill(MaybeUninit::new(start));
-            (kernels.add_rows)(&pushing, all.clone(), part, sums);
+            let (values, flags) =
+                unsafe { (values.part(part.clone()), flags.part(if flagged { part.clone() } else { 0..0 })) };
+            add(all.clone(), part, values, flags);
         };
         if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
     }
-    // SAFETY: every sum was filled with the neutral element at least.
-    let sums = unsafe { written(sums, n) };
-    let unmet = unmet(operation, &x.pattern, &a.pattern, &sums, start)?;
-    let Some(unmet) = unmet else {
-        return Ok(HostCsr { pattern: full_row(operation, n, &x.pattern)?, values: Arc::new(sums) });
+    let Some(met) = met else { return kept(operation, &sums.values, &sums.flags) };
+    let values = match met.nnz() == n {
+        // SAFETY: every column was met or at least started.
+        true => unsafe { written(sums.values, n) },
+        // SAFETY: these columns were met.
+        false => unsafe { met::gathered(operation, &met, &sums.values)? },
     };
-    // SAFETY: MaybeUninit<T> has the layout of T.
-    let sums = unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<MaybeUninit<C>>(), n) };
-    kept(operation, sums, &unmet)
+    Ok(HostCsr { pattern: met, values: Arc::new(values) })
 }
 
-/// Adds the products of some entries of x in some columns to sums that all have a value.
-fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    Pushing { x, a, at: positions }: &Pushing<X, A>,
+/// Adds the products of some entries of x in some columns.
+/// # Safety
+/// Where ⊕ has a neutral element, all sums have a value. Elsewhere each has a flag, and those that are set a value.
+unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    pushing: &Pushing<X, A>,
     entries: Range<usize>,
     part: &Range<usize>,
     sums: &mut [MaybeUninit<S::Out>],
+    flags: &mut [u8],
+) {
+    assert!(sums.len() == part.len() && (flags.is_empty() || flags.len() == sums.len()));
+    let neutral = neutral::<S::Out, S::Add>();
+    // SAFETY of the accesses: `each` calls with places in the part, whose length is that of sums and flags.
+    match (neutral, flags.is_empty()) {
+        (Some((start, _)), true) => each::<X, A, S>(pushing, entries, part, Some(start), |place, product| unsafe {
+            let sum = sums.get_unchecked_mut(place);
+            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+        }),
+        (Some(_), false) => each::<X, A, S>(pushing, entries, part, None, |place, product| unsafe {
+            let sum = sums.get_unchecked_mut(place);
+            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+            *flags.get_unchecked_mut(place) = 1;
+        }),
+        (None, true) => assert!(sums.is_empty(), "flags are missing"),
+        (None, false) => each::<X, A, S>(pushing, entries, part, None, |place, product| unsafe {
+            let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
+            let next = if *flag != 0 { S::Add::apply(sum.assume_init(), product) } else { product };
+            (*sum, *flag) = (MaybeUninit::new(next), 1);
+        }),
+    }
+}
+
+/// Entries of x at a time of which those that add nothing are left out.
+const BATCH: usize = 256;
+
+/// The products of some entries of x in some columns, each with its column's place in the part. Those known to be `start`,
+/// the neutral element, may be left out.
+#[inline(always)]
+fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    Pushing { x, a, at: positions }: &Pushing<X, A>,
+    entries: Range<usize>,
+    part: &Range<usize>,
+    start: Option<S::Out>,
+    mut add: impl FnMut(usize, S::Out),
 ) {
     let (offsets, indices, values) = (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..]);
-    assert!(sums.len() == part.len() && indices.len() == values.len() && part.end <= a.pattern.ncols);
+    assert!(indices.len() == values.len() && part.end <= a.pattern.ncols);
     assert!(offsets.len() == a.pattern.nrows + 1 && x.pattern.ncols <= a.pattern.nrows);
-    let whole = part.len() == a.pattern.ncols;
-    for (k, v) in x.pattern.indices[entries.clone()].iter().zip(&x.values[entries]) {
+    let (whole, soon) = (part.len() == a.pattern.ncols, Soon::of(values));
+    let sparse = x.pattern.nnz() < x.pattern.ncols;
+    let (ks, xs) = (&x.pattern.indices[entries.clone()], &x.values[entries.clone()]);
+    let mut row = |e: usize| {
+        let (k, v) = (ks[e], xs[e]);
+        if sparse {
+            ask(&x.pattern, entries.start + e, &a.pattern, soon);
+        }
         // SAFETY: k is below the columns of x, for which offsets of A were asserted.
-        let (from, to) = unsafe { (*offsets.get_unchecked(*k as usize), *offsets.get_unchecked(*k as usize + 1)) };
+        let (from, to) = unsafe { (*offsets.get_unchecked(k as usize), *offsets.get_unchecked(k as usize + 1)) };
         let mut range = from as usize..to as usize;
         if !whole {
             range = within(&indices[range.clone()], range, part);
         }
         for e in range {
-            // SAFETY: e is in a row's range, inside both arrays by the pattern's promise; its column is in the part, whose
-            // length is that of the sums, and sums have a value by this function's condition.
-            unsafe {
-                let (j, y) = (*indices.get_unchecked(e), *values.get_unchecked(e));
-                let product = S::Multiply::multiply(*v, y, at::<X, A, S>(positions, 0, *k as usize, j as usize));
-                let sum = sums.get_unchecked_mut(j as usize - part.start);
-                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+            // SAFETY: e is in a row's range, inside both arrays by the pattern's promise.
+            let (j, y) = unsafe { (*indices.get_unchecked(e), *values.get_unchecked(e)) };
+            let product = S::Multiply::multiply(v, y, at::<X, A, S>(positions, 0, k as usize, j as usize));
+            add(j as usize - part.start, product);
+        }
+    };
+    match start {
+        Some(start) if TypeId::of::<A>() == TypeId::of::<bool>() && !S::Multiply::READS.position => {
+            let mut live = [0u32; BATCH];
+            for first in (0..ks.len()).step_by(BATCH) {
+                let mut n = 0;
+                for e in first..ks.len().min(first + BATCH) {
+                    live[n % BATCH] = e as u32;
+                    n += !adds_nothing::<X, A, S>(xs[e], start) as usize;
+                }
+                live[..n].iter().for_each(|e| row(*e as usize));
             }
         }
+        _ => (0..ks.len()).for_each(row),
     }
+}
+
+/// Whether both products of x are the neutral element; A is bool.
+#[inline(always)]
+fn adds_nothing<X: Scalar, A: Scalar, S: Semiring<X, A>>(x: X, neutral: S::Out) -> bool {
+    [false, true].into_iter().all(|y| {
+        // SAFETY: A is bool, as the caller found.
+        let y = unsafe { std::mem::transmute_copy::<bool, A>(&y) };
+        bits(&S::Multiply::multiply(x, y, At::default())) == bits(&neutral)
+    })
 }
 
 /// Sums of the same columns met by ⊕.
@@ -187,27 +268,6 @@ fn within(columns: &[u32], range: Range<usize>, part: &Range<usize>) -> Range<us
     let from = if (*first as usize) < part.start { below(part.start) } else { 0 };
     let to = if (*last as usize) < part.end { columns.len() } else { below(part.end) };
     range.start + from..range.start + to
-}
-
-/// Without a neutral element: whether a column was met is asked of every product.
-fn flagged<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    Pushing { x, a, at: positions }: &Pushing<X, A>,
-    sums: &mut [MaybeUninit<S::Out>],
-    unmet: &mut [u8],
-) {
-    for (k, v) in x.pattern.indices.iter().zip(x.values.iter()) {
-        let (columns, values) = a.row(*k as usize);
-        for (j, y) in columns.iter().zip(values) {
-            let c = *j as usize;
-            let product = S::Multiply::multiply(*v, *y, at::<X, A, S>(positions, 0, *k as usize, c));
-            let next = match unmet[c] {
-                // SAFETY: a column that was met has a sum.
-                0 => S::Add::apply(unsafe { sums[c].assume_init() }, product),
-                _ => product,
-            };
-            (sums[c], unmet[c]) = (MaybeUninit::new(next), 0);
-        }
-    }
 }
 
 /// Entries of x in runs with about equal products.
@@ -262,62 +322,12 @@ fn bits<T: Scalar>(value: &T) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-/// A byte for each column: 0 where there is a product. `None` where every column has one, as the sums show.
-fn unmet<T: Scalar>(
-    operation: &'static str,
-    x: &Pattern,
-    a: &Pattern,
-    sums: &[T],
-    start: T,
-) -> Result<Option<Vec<u8>>> {
-    let start = bits(&start);
-    // Without a branch, so that the compiler makes vectors of it.
-    let any = |piece: &[T]| piece.iter().fold(false, |any, sum| any | (bits(sum) == start));
-    match sums.len() <= SERIAL {
-        true if !any(sums) => Ok(None),
-        false if !sums.par_chunks(PIECE).any(any) => Ok(None),
-        _ => never_met(operation, x, a).map(Some),
-    }
-}
-
-/// A byte for each column: 0 where some row of x has an entry.
-fn never_met(operation: &'static str, x: &Pattern, a: &Pattern) -> Result<Vec<u8>> {
-    let full = x.nnz() == a.nrows;
-    let steps = if full { a.nnz() } else { x.nnz() };
-    let most = rayon::current_num_threads().min(a.nnz() / a.ncols.max(SERIAL)).max(1);
-    let share = steps.div_ceil(most).max(1);
-    let mark = |chunk: usize| {
-        let mut unmet = memory::filled(operation, a.ncols, 1u8)?;
-        let range = steps.min(chunk * share)..steps.min((chunk + 1) * share);
-        let mut close = |columns: &[u32]| {
-            assert!(unmet.len() == a.ncols);
-            // SAFETY: columns are below ncols in every pattern.
-            columns.iter().for_each(|j| unsafe { *unmet.get_unchecked_mut(*j as usize) = 0 });
-        };
-        if full {
-            close(&a.indices[range])
-        } else {
-            x.indices[range].iter().for_each(|k| close(a.row(*k as usize)))
-        }
-        Ok(unmet)
-    };
-    if most < 2 {
-        return mark(0);
-    }
-    let marked: Vec<Result<Vec<u8>>> = (0..most).into_par_iter().with_max_len(1).map(mark).collect();
-    let mut marked = marked.into_iter();
-    let mut unmet = marked.next().unwrap_or_else(|| mark(0))?;
-    for other in marked {
-        unmet.iter_mut().zip(other?).for_each(|(u, o)| *u &= o);
-    }
-    Ok(unmet)
-}
-
-/// The sums of the columns that were met: those whose byte is 0.
-fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8]) -> Result<HostCsr<T>> {
+/// The sums of the columns that were met: those with a flag.
+fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], flags: &[u8]) -> Result<HostCsr<T>> {
     let n = sums.len();
+    assert!(flags.len() == n);
     let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
-    let count = |p: usize| unmet[piece(p)].iter().map(|u| (*u == 0) as u64).sum();
+    let count = |p: usize| flags[piece(p)].iter().map(|f| *f as u64).sum();
     let starts = scan(operation, n.div_ceil(PIECE), count)?;
     let total = starts.last().copied().unwrap_or(0) as usize;
     let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
@@ -330,7 +340,7 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8
         // Each column is written where the next one kept goes: no branch to guess.
         while kept < c.len() {
             (c[kept], v[kept]) = (MaybeUninit::new(j as u32), sums[j]);
-            kept += (unmet[j] == 0) as usize;
+            kept += (flags[j] != 0) as usize;
             j += 1;
         }
     };
@@ -342,5 +352,5 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8
     }
     // SAFETY: each piece wrote as many as it counted, and each of them was met.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
-    Ok(HostCsr::new(Pattern { nrows: 1, ncols: n, offsets: vec![0, total as u64], indices }, values))
+    Ok(HostCsr::new(Pattern::new(1, n, vec![0, total as u64], indices), values))
 }

@@ -1,0 +1,35 @@
+//! What follows from a pattern and is worth keeping: patterns never change once they are shared.
+use super::pattern::Pattern;
+use crate::error::Result;
+use std::sync::{Arc, OnceLock};
+
+/// Facts about one pattern, found out when first asked for and kept as long as the pattern. They are no part of its value:
+/// equal patterns may know different facts, and a copy, which may be changed, knows none.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// The columns that have an entry, as a row.
+    pub(crate) columns: OnceLock<Arc<Pattern>>,
+    /// The rows that have an entry, as a row.
+    pub(crate) rows: OnceLock<Arc<Pattern>>,
+}
+
+impl Clone for Facts {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+impl PartialEq for Facts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Facts {}
+
+/// The fact, made where it is not there. Threads that ask at once may each make it; all get the same one.
+pub(crate) fn known<T: Clone>(fact: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    if let Some(known) = fact.get() {
+        return Ok(known.clone());
+    }
+    let made = make()?;
+    Ok(fact.get_or_init(|| made).clone())
+}
