@@ -1,6 +1,8 @@
 //! What follows from a pattern and is worth keeping: patterns never change once they are shared.
 use super::pattern::Pattern;
 use crate::error::Result;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// Facts about one pattern, found out when first asked for and kept as long as the pattern. They are no part of its value:
@@ -11,6 +13,19 @@ pub(crate) struct Facts {
     pub(crate) columns: OnceLock<Arc<Pattern>>,
     /// The rows that have an entry, as a row.
     pub(crate) rows: OnceLock<Arc<Pattern>>,
+    /// Whether somebody has asked for the cuts.
+    pub(crate) pushed: AtomicBool,
+    /// `None` where most rows would lie in several parts.
+    pub(crate) cuts: OnceLock<Option<Arc<ColumnCuts>>>,
+}
+
+/// Ranges of columns with about equal numbers of entries.
+#[derive(Debug)]
+pub(crate) struct ColumnCuts {
+    /// The first column of each part, and the number of columns: one more than parts.
+    pub(crate) starts: Vec<u32>,
+    /// For each part the first row with an entry in it and the one after the last.
+    pub(crate) rows: Vec<Range<u32>>,
 }
 
 impl Clone for Facts {

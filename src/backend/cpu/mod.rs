@@ -15,6 +15,7 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod cut;
 mod dot;
 mod even;
 mod flat;

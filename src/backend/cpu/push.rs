@@ -5,6 +5,7 @@
 //! will take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or
 //! threads many.
 use super::analysis::{Soon, ask};
+use super::cut;
 use super::flat::neutral;
 use super::job::at;
 use super::met;
@@ -56,7 +57,7 @@ pub(crate) struct VxmKernels<X, A, C> {
 #[derive(Debug)]
 pub(super) struct PushKernels<X, A, C> {
     neutral: fn() -> Option<(C, bool)>,
-    add_rows: unsafe fn(&Pushing<X, A>, Range<usize>, &Range<usize>, &mut [MaybeUninit<C>], &mut [u8]),
+    add_rows: unsafe fn(&Pushing<X, A>, Range<usize>, &Part, &mut [MaybeUninit<C>], &mut [u8]),
     merge: unsafe fn(&mut [MaybeUninit<C>], &[MaybeUninit<C>]),
 }
 impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
@@ -72,6 +73,22 @@ struct Pushing<'a, X, A> {
     x: &'a HostCsr<X>,
     a: &'a HostCsr<A>,
     at: &'a Positions,
+}
+
+/// A range of columns, and rows outside of which no entry of A lies in it.
+struct Part {
+    columns: Range<usize>,
+    rows: Range<u32>,
+}
+impl Part {
+    fn of(columns: Range<usize>) -> Self {
+        Part { columns, rows: 0..u32::MAX }
+    }
+    /// The entries of x that can meet it.
+    fn entries(&self, x: &Pattern) -> Range<usize> {
+        let before = |row: u32| x.indices.partition_point(|k| *k < row);
+        before(self.rows.start)..before(self.rows.end)
+    }
 }
 
 /// Sums of all columns, and a flag for each that was met, where somebody asks.
@@ -104,16 +121,17 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
     let start = (kernels.neutral)();
     let flagged = met.is_none() || start.is_none();
     let mut sums = Sums::<C>::new(operation, n, flagged)?;
-    let (all, free) = (0..x.pattern.nnz(), start.is_some_and(|(_, free)| free));
-    let add = |entries: Range<usize>, part: &Range<usize>, values: &mut [MaybeUninit<C>], flags: &mut [u8]| {
+    let free = start.is_some_and(|(_, free)| free);
+    let add = |entries: Range<usize>, part: &Part, values: &mut [MaybeUninit<C>], flags: &mut [u8]| {
         if let Some((start, _)) = start {
             values.fill(MaybeUninit::new(start));
         }
         // SAFETY: sums start from the neutral element where there is one, or have their flags.
         unsafe { (kernels.add_rows)(&pushing, entries, part, values, flags) };
     };
-    let most = rayon::current_num_threads().min(products / (3 * n.max(1)));
-    if free && products >= SERIAL && most > 1 {
+    let cuts = if products < SERIAL { None } else { cut::columns(operation, &a.pattern)? };
+    let most = rayon::current_num_threads().min(products / (2 * n.max(1)));
+    if free && cuts.is_none() && products >= SERIAL && most > 1 {
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
@@ -121,7 +139,7 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
         }
         let mut parts: Vec<_> = std::iter::once(&mut sums).chain(&mut others).zip(chunks).collect();
         let one = |(sums, chunk): &mut (&mut Sums<C>, Range<usize>)| {
-            add(chunk.clone(), &(0..n), &mut sums.values, &mut sums.flags);
+            add(chunk.clone(), &Part::of(0..n), &mut sums.values, &mut sums.flags);
         };
         parts.par_iter_mut().with_max_len(1).for_each(one);
         drop(parts);
@@ -132,13 +150,20 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
             sums.flags.iter_mut().zip(&other.flags).for_each(|(to, from)| *to |= from);
         }
     } else {
-        let parts = column_parts(operation, &x.pattern, &a.pattern, products)?;
+        let parts = match &cuts {
+            Some(cuts) => {
+                let columns = cuts.starts.windows(2).map(|c| c[0] as usize..c[1] as usize);
+                columns.zip(&cuts.rows).map(|(columns, rows)| Part { columns, rows: rows.clone() }).collect()
+            }
+            None => column_parts(operation, &x.pattern, &a.pattern, products)?,
+        };
         let (values, flags) = (Shared::new(&mut sums.values), Shared::new(&mut sums.flags));
-        let one = |part: &Range<usize>| {
+        let one = |part: &Part| {
             // SAFETY: parts are disjoint ranges of columns.
-            let (values, flags) =
-                unsafe { (values.part(part.clone()), flags.part(if flagged { part.clone() } else { 0..0 })) };
-            add(all.clone(), part, values, flags);
+            let (values, flags) = unsafe {
+                (values.part(part.columns.clone()), flags.part(if flagged { part.columns.clone() } else { 0..0 }))
+            };
+            add(part.entries(&x.pattern), part, values, flags);
         };
         if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
     }
@@ -158,11 +183,11 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
 unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     pushing: &Pushing<X, A>,
     entries: Range<usize>,
-    part: &Range<usize>,
+    part: &Part,
     sums: &mut [MaybeUninit<S::Out>],
     flags: &mut [u8],
 ) {
-    assert!(sums.len() == part.len() && (flags.is_empty() || flags.len() == sums.len()));
+    assert!(sums.len() == part.columns.len() && (flags.is_empty() || flags.len() == sums.len()));
     let neutral = neutral::<S::Out, S::Add>();
     // SAFETY of the accesses: `each` calls with places in the part, whose length is that of sums and flags.
     match (neutral, flags.is_empty()) {
@@ -193,18 +218,17 @@ const BATCH: usize = 256;
 fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     Pushing { x, a, at: positions }: &Pushing<X, A>,
     entries: Range<usize>,
-    part: &Range<usize>,
+    part: &Part,
     start: Option<S::Out>,
     mut add: impl FnMut(usize, S::Out),
 ) {
     let (offsets, indices, values) = (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..]);
-    assert!(indices.len() == values.len() && part.end <= a.pattern.ncols);
+    assert!(indices.len() == values.len() && part.columns.end <= a.pattern.ncols);
     assert!(offsets.len() == a.pattern.nrows + 1 && x.pattern.ncols <= a.pattern.nrows);
-    let (whole, soon) = (part.len() == a.pattern.ncols, Soon::of(values));
+    let (whole, soon) = (part.columns.len() == a.pattern.ncols, Soon::of(values));
     let sparse = x.pattern.nnz() < x.pattern.ncols;
     let (ks, xs) = (&x.pattern.indices[entries.clone()], &x.values[entries.clone()]);
-    let mut row = |e: usize| {
-        let (k, v) = (ks[e], xs[e]);
+    let mut row = |e: usize, k: u32, v: X| {
         if sparse {
             ask(&x.pattern, entries.start + e, &a.pattern, soon);
         }
@@ -212,13 +236,13 @@ fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
         let (from, to) = unsafe { (*offsets.get_unchecked(k as usize), *offsets.get_unchecked(k as usize + 1)) };
         let mut range = from as usize..to as usize;
         if !whole {
-            range = within(&indices[range.clone()], range, part);
+            range = within(&indices[range.clone()], range, &part.columns);
         }
         for e in range {
             // SAFETY: e is in a row's range, inside both arrays by the pattern's promise.
             let (j, y) = unsafe { (*indices.get_unchecked(e), *values.get_unchecked(e)) };
             let product = S::Multiply::multiply(v, y, at::<X, A, S>(positions, 0, k as usize, j as usize));
-            add(j as usize - part.start, product);
+            add(j as usize - part.columns.start, product);
         }
     };
     match start {
@@ -230,10 +254,10 @@ fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
                     live[n % BATCH] = e as u32;
                     n += !adds_nothing::<X, A, S>(xs[e], start) as usize;
                 }
-                live[..n].iter().for_each(|e| row(*e as usize));
+                live[..n].iter().for_each(|e| row(*e as usize, ks[*e as usize], xs[*e as usize]));
             }
         }
-        _ => (0..ks.len()).for_each(row),
+        _ => ks.iter().zip(xs).enumerate().for_each(|(e, (k, v))| row(e, *k, *v)),
     }
 }
 
@@ -283,34 +307,25 @@ fn entry_chunks(x: &Pattern, a: &Pattern, products: usize, most: usize) -> Vec<R
 }
 
 /// Ranges of columns with about equal products: one a thread where most rows lie in one range or are long.
-fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usize) -> Result<Vec<Range<usize>>> {
+fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usize) -> Result<Vec<Part>> {
     let threads = if products < SERIAL { 1 } else { rayon::current_num_threads() };
-    const SAMPLE: usize = 512;
-    let rows = || x.indices.iter().step_by(x.nnz() / SAMPLE + 1).map(|k| a.row(*k as usize));
-    let mut sample = memory::with_capacity(operation, 4 * SAMPLE)?;
-    if threads > 1 {
-        sample.extend(rows().flat_map(|row| row.iter().step_by(row.len() / 4 + 1).copied()));
-        sample.sort_unstable();
-    }
-    let mut cuts = memory::with_capacity(operation, threads)?;
-    cuts.extend((1..threads).filter_map(|p| sample.get(sample.len() * p / threads)).filter(|c| **c > 0).copied());
-    cuts.dedup();
-    let crossing = rows().filter(|row| match row {
-        [first, .., last] => cuts.iter().any(|c| first < c && c <= last),
-        _ => false,
-    });
     // Each part looks at every row: as many threads as make up for that, or rows long enough.
     let long = products / (64 * x.nnz().max(1)) >= threads;
-    if !long && (threads < MANY || crossing.count() > SAMPLE / 16) {
-        cuts.clear();
+    let mut cuts = Vec::new();
+    if threads > 1 && (long || threads >= MANY) {
+        let some = || x.indices.iter().step_by(x.nnz() / cut::SAMPLE + 1).map(|k| a.row(*k as usize));
+        cuts = cut::quantiles(operation, some(), threads)?;
+        if !long && some().filter(|row| cut::crosses(row, &cuts)).count() > cut::SAMPLE / 16 {
+            cuts.clear();
+        }
     }
-    let mut ranges = memory::with_capacity(operation, cuts.len() + 1)?;
+    let mut parts = memory::with_capacity(operation, cuts.len() + 1)?;
     let mut start = 0;
     for end in cuts.into_iter().map(|c: u32| c as usize).chain([a.ncols]) {
-        ranges.push(start..end);
+        parts.push(Part::of(start..end));
         start = end;
     }
-    Ok(ranges)
+    Ok(parts)
 }
 
 /// The bits of a number.
