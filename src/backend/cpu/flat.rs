@@ -102,6 +102,18 @@ impl<T: Copy> Flat<T> {
             *sum = add(*sum, product);
         }
     }
+    /// As [`add`](Self::add) where nothing is neutral: the first product of a column is its sum.
+    /// # Safety
+    /// `place` is below the `len` of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn add_or_put(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            let (flag, sum) = (self.flags.get_unchecked_mut(place), self.sums.get_unchecked_mut(place));
+            *sum = if *flag != 0 { add(*sum, product) } else { product };
+            *flag = 1;
+        }
+    }
     /// Marks a column without a sum.
     /// # Safety
     /// `place` is below the `len` of [`grow`](Self::grow).

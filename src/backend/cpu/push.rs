@@ -4,19 +4,22 @@
 //! columns were met is known of a full vector from the matrix alone, and flagged for others. Sums that may be grouped at
 //! will take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or
 //! threads many.
-use super::analysis::{Soon, ask};
+use super::analysis::{OnMask, Soon, ask};
+use super::bins::{self, BinKernels};
 use super::cut;
 use super::flat::neutral;
 use super::job::at;
 use super::met;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
-use super::product::MxmKernels;
+use super::product::{self, MxmKernels};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
-use crate::backend::Positions;
 use crate::backend::host::HostCsr;
+use crate::backend::ring::Operators;
+use crate::backend::{MxmOptions, Positions};
 use crate::error::Result;
 use crate::memory;
+use crate::spgemm::Strategy;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::any::TypeId;
@@ -43,9 +46,11 @@ pub(super) fn products(x: &Pattern, a: &Pattern) -> usize {
     }
 }
 
-/// Whether [`push`] is the way.
-pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
-    products >= (a.ncols / SPARSE).max(if cfg!(test) { 1 } else { 1 << 10 })
+/// Whether [`push`] is the way: where it has a product a column, or enough for a look at all columns but too few for bins.
+fn meets_most(products: usize, x: &Pattern, a: &Pattern) -> bool {
+    let binned = x.nnz() < a.nrows && bins::pays(products, a.ncols);
+    let least = if binned { a.ncols } else { a.ncols / SPARSE };
+    products >= least.max(if cfg!(test) { 1 } else { 1 << 10 })
 }
 
 /// The loops of vxm, compiled for one semiring.
@@ -53,6 +58,7 @@ pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
 pub(crate) struct VxmKernels<X, A, C> {
     pub(super) rows: MxmKernels<X, A, C>,
     pub(super) push: PushKernels<X, A, C>,
+    pub(super) bins: BinKernels<X, A, C>,
 }
 #[derive(Debug)]
 pub(super) struct PushKernels<X, A, C> {
@@ -64,15 +70,37 @@ impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
         let push =
             PushKernels { neutral: neutral::<C, S::Add>, add_rows: add_rows::<X, A, S>, merge: merge::<C, S::Add> };
-        Self { rows: MxmKernels::of_rows::<S>(), push }
+        Self { rows: MxmKernels::of_rows::<S>(), push, bins: BinKernels::of::<S>() }
     }
 }
 
 /// The operands of vxm.
-struct Pushing<'a, X, A> {
-    x: &'a HostCsr<X>,
-    a: &'a HostCsr<A>,
-    at: &'a Positions,
+pub(super) struct Pushing<'a, X, A> {
+    pub(super) x: &'a HostCsr<X>,
+    pub(super) a: &'a HostCsr<A>,
+    pub(super) at: &'a Positions,
+}
+
+/// t⟨m⟩ = xᵀ ⊕.⊗ A.
+pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    operators: &Operators<X, A, C>,
+    kernels: &VxmKernels<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: OnMask,
+    at: &Positions,
+) -> Result<HostCsr<C>> {
+    let products = products(&x.pattern, &a.pattern);
+    if mask.is_none() && meets_most(products, &x.pattern, &a.pattern) {
+        return push(&kernels.push, x, a, products, at);
+    }
+    // Where few are admitted, those alone are worth a look.
+    let many = mask.is_none_or(|m| m.complement || m.pattern.nnz() >= products);
+    if many && bins::pays(products, a.pattern.ncols) {
+        return bins::push(&kernels.bins, &Pushing { x, a, at }, products, mask);
+    }
+    let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
+    product::mxm("vxm", operators, &kernels.rows, x, a, mask, at, &options)
 }
 
 /// A range of columns, and rows outside of which no entry of A lies in it.
@@ -104,7 +132,7 @@ impl<C: Scalar> Sums<C> {
 }
 
 /// t = xᵀ ⊕.⊗ A.
-pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
+fn push<X: Scalar, A: Scalar, C: Scalar>(
     kernels: &PushKernels<X, A, C>,
     x: &HostCsr<X>,
     a: &HostCsr<A>,
@@ -351,12 +379,19 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], flags: &[u8
         let place = starts[p] as usize..starts[p + 1] as usize;
         // SAFETY: pieces have disjoint places by the scan of their counts.
         let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
-        let (mut j, mut kept) = (piece(p).start, 0);
-        // Each column is written where the next one kept goes: no branch to guess.
-        while kept < c.len() {
-            (c[kept], v[kept]) = (MaybeUninit::new(j as u32), sums[j]);
-            kept += (flags[j] != 0) as usize;
-            j += 1;
+        let mut kept = 0;
+        for (first, flags) in piece(p).step_by(8).zip(flags[piece(p)].chunks(8)) {
+            if flags == [0; 8] {
+                continue;
+            }
+            // Each column is written where the next one kept goes: no branch to guess.
+            for (j, flag) in (first..).zip(flags) {
+                if kept == c.len() {
+                    return;
+                }
+                (c[kept], v[kept]) = (MaybeUninit::new(j as u32), sums[j]);
+                kept += (*flag != 0) as usize;
+            }
         }
     };
     let all = 0..n.div_ceil(PIECE);
