@@ -203,6 +203,21 @@ pub(super) fn ask(a: &Pattern, e: usize, b: &Pattern, values: Soon) {
     }
 }
 
+/// As [`ask`] where rows of B are read but once: their ends too.
+#[inline(always)]
+pub(super) fn ask_whole(a: &Pattern, e: usize, b: &Pattern, values: Soon) {
+    if let Some(k) = a.indices.get(e + 2 * AHEAD) {
+        Soon::of(&b.offsets).prefetch(*k as usize);
+    }
+    if let Some(k) = a.indices.get(e + AHEAD) {
+        let row = b.range(*k as usize);
+        for at in [row.start, row.end.saturating_sub(1)] {
+            Soon::of(&b.indices).prefetch(at);
+            values.prefetch(at);
+        }
+    }
+}
+
 /// Up to this width an array is cheap whatever is in it.
 const WIDE: usize = if cfg!(test) { 16 } else { 1 << 18 };
 /// A row with fewer products than this part of its width is hashed.

@@ -1,6 +1,6 @@
 //! vxm of a vector with few entries: products go to bins by ranges of columns, in the order of k, and each bin is summed in
 //! an array that fits the cache nearest to the core. Nothing as long as the result is touched.
-use super::analysis::{OnMask, Soon, ask};
+use super::analysis::{OnMask, Soon, ask_whole};
 use super::assemble::{Block, Rows, assemble};
 use super::flat::{Flat, neutral};
 use super::job::at;
@@ -137,7 +137,7 @@ fn blocks(operation: &'static str, starts: &[usize], shift: u32, ncols: usize) -
 /// Products by bin; rows of A are asked for ahead of their use.
 fn count(x: &Pattern, a: &Pattern, soon: Soon, entries: Range<usize>, shift: u32, counts: &mut [u64]) {
     for e in entries {
-        ask(x, e, a, soon);
+        ask_whole(x, e, a, soon);
         a.row(x.indices[e] as usize).iter().for_each(|j| counts[(*j >> shift) as usize] += 1);
     }
 }
@@ -152,7 +152,9 @@ unsafe fn fill<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     next: &mut [u64],
     to: &Products<S::Out>,
 ) {
-    for (k, v) in x.pattern.indices[entries.clone()].iter().zip(&x.values[entries]) {
+    let soon = Soon::of(&a.values);
+    for (e, (k, v)) in entries.clone().zip(x.pattern.indices[entries.clone()].iter().zip(&x.values[entries])) {
+        ask_whole(&x.pattern, e, &a.pattern, soon);
         let (columns, values) = a.row(*k as usize);
         for (j, y) in columns.iter().zip(values) {
             let product = S::Multiply::multiply(*v, *y, at::<X, A, S>(positions, 0, *k as usize, *j as usize));
