@@ -2,7 +2,7 @@
 use super::pattern::Pattern;
 use crate::error::Result;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 
 /// Facts about one pattern, found out when first asked for and kept as long as the pattern. They are no part of its value:
@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     pub(crate) columns: OnceLock<Arc<Pattern>>,
     /// The rows that have an entry, as a row.
     pub(crate) rows: OnceLock<Arc<Pattern>>,
+    /// Entries copied by the accumulations that led to this row, one after the other.
+    pub(crate) merged: AtomicUsize,
     /// Whether somebody has asked for the cuts.
     pub(crate) pushed: AtomicBool,
     /// `None` where most rows would lie in several parts.
