@@ -1,12 +1,14 @@
 //! How a vector is stored, and entries that are written where they lie.
-use crate::algebra::Scalar;
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::host::HostCsr;
 use crate::backend::{Body, MaskBody};
 use crate::container::Vector;
 use crate::device::Device;
 use crate::error::Result;
+use crate::memory;
 use crate::operation::{Accumulate, MaskParts};
 use crate::storage::axis::Axis;
-use crate::storage::dense::Dense;
+use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
@@ -79,6 +81,36 @@ fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<
         }
         _ => Ok(None),
     }
+}
+
+/// F of the entries of two vectors where both have one, if one is short and the other has places to look it up.
+pub(crate) fn looked_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    b: &Store<B>,
+) -> Result<Option<HostCsr<F::Out>>> {
+    let few = |list: &Pattern, places: &Places| list.nnz() <= places.count() / FEW && list.ncols == places.len();
+    match (&a.body, &b.body) {
+        (Body::Dense(x), Body::Host(list)) if few(&list.pattern, x.places()) => {
+            met(list, |j, y| Some(F::apply(x.get(j)?, y))).map(Some)
+        }
+        (Body::Host(list), Body::Dense(y)) if few(&list.pattern, y.places()) => {
+            met(list, |j, x| Some(F::apply(x, y.get(j)?))).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What `f` makes of the entries of a row.
+fn met<T: Scalar, C: Scalar>(list: &HostCsr<T>, f: impl Fn(u32, T) -> Option<C>) -> Result<HostCsr<C>> {
+    let (operation, n) = ("ewise_mult", list.pattern.nnz());
+    let (mut indices, mut values) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
+    for (j, value) in list.pattern.indices.iter().zip(list.values.iter()) {
+        if let Some(made) = f(*j, *value) {
+            indices.push(*j);
+            values.push(made);
+        }
+    }
+    Ok(HostCsr::new(Pattern::new(1, list.pattern.ncols, vec![0, indices.len() as u64], indices), values))
 }
 
 /// Copying so many entries is nothing.
