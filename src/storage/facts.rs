@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 /// equal patterns may know different facts, and a copy, which may be changed, knows none.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
+    /// Entries in the longest row.
+    pub(crate) longest: OnceLock<u64>,
     /// The columns that have an entry, as a row.
     pub(crate) columns: OnceLock<Arc<Pattern>>,
     /// The rows that have an entry, as a row.
