@@ -43,7 +43,8 @@ impl Picked {
         if self.gate.len() < words {
             self.gate = memory::filled(operation, words, 0)?;
         }
-        if self.places.is_empty() {
+        // The last to be made says that all are.
+        if self.entries.is_empty() {
             self.places = memory::filled(operation, ROOM + SLACK, 0)?;
             self.entries = memory::filled(operation, ROOM + SLACK, 0)?;
         }

@@ -217,22 +217,30 @@ unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
 ) {
     assert!(sums.len() == part.columns.len() && (flags.is_empty() || flags.len() == sums.len()));
     let neutral = neutral::<S::Out, S::Add>();
-    // SAFETY of the accesses: `each` calls with places in the part, whose length is that of sums and flags.
     match (neutral, flags.is_empty()) {
-        (Some((start, _)), true) => each::<X, A, S>(pushing, entries, part, Some(start), |place, product| unsafe {
-            let sum = sums.get_unchecked_mut(place);
-            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+        (Some((start, _)), true) => each::<X, A, S>(pushing, entries, part, Some(start), |place, product| {
+            // SAFETY: `each` calls with places in the part, whose length is that of sums and flags; the contract.
+            unsafe {
+                let sum = sums.get_unchecked_mut(place);
+                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+            }
         }),
-        (Some(_), false) => each::<X, A, S>(pushing, entries, part, None, |place, product| unsafe {
-            let sum = sums.get_unchecked_mut(place);
-            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
-            *flags.get_unchecked_mut(place) = 1;
+        (Some(_), false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+            // SAFETY: as above.
+            unsafe {
+                let sum = sums.get_unchecked_mut(place);
+                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+                *flags.get_unchecked_mut(place) = 1;
+            }
         }),
         (None, true) => assert!(sums.is_empty(), "flags are missing"),
-        (None, false) => each::<X, A, S>(pushing, entries, part, None, |place, product| unsafe {
-            let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
-            let next = if *flag != 0 { S::Add::apply(sum.assume_init(), product) } else { product };
-            (*sum, *flag) = (MaybeUninit::new(next), 1);
+        (None, false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+            // SAFETY: as above; a sum with its flag has a value.
+            unsafe {
+                let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
+                let next = if *flag != 0 { S::Add::apply(sum.assume_init(), product) } else { product };
+                (*sum, *flag) = (MaybeUninit::new(next), 1);
+            }
         }),
     }
 }
@@ -278,9 +286,9 @@ fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
             let mut live = [0u32; BATCH];
             for first in (0..ks.len()).step_by(BATCH) {
                 let mut n = 0;
-                for e in first..ks.len().min(first + BATCH) {
-                    live[n % BATCH] = e as u32;
-                    n += !adds_nothing::<X, A, S>(xs[e], start) as usize;
+                for (e, v) in (first as u32..).zip(&xs[first..xs.len().min(first + BATCH)]) {
+                    live[n % BATCH] = e;
+                    n += !adds_nothing::<X, A, S>(*v, start) as usize;
                 }
                 live[..n].iter().for_each(|e| row(*e as usize, ks[*e as usize], xs[*e as usize]));
             }
