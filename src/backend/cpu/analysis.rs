@@ -73,9 +73,9 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let cuts = |row: usize, parts: usize| {
         // Each part looks into every row of B: as many as pay for that.
         let products = (before[row + 1] - before[row]) as usize;
-        // A row that all would wait for is cut in any case.
-        let least = if products as u64 > total / 32 { 8 } else { 1 };
-        match parts.min((products / (16 * a.range(row).len().max(1))).max(least)) {
+        // A row that all would wait for is cut further.
+        let (len, most) = (a.range(row).len().max(1), if products as u64 > total / 32 { 8 } else { 0 });
+        match parts.min((products / (16 * len)).max(most.min(products / (4 * len)))) {
             0 | 1 => Ok(Vec::new()),
             parts => hub_cuts(operation, a.row(row), b, parts),
         }
