@@ -6,6 +6,7 @@ pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
+mod format;
 pub mod generate;
 pub mod io;
 pub mod mask;
@@ -16,3 +17,4 @@ pub mod spgemm;
 pub mod storage;
 
 pub use error::{Error, Result};
+pub use format::Format;

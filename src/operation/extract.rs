@@ -86,12 +86,12 @@ impl<T: Scalar> Core<T> for Chosen<T> {
 /// The store with one more, empty, place at the end of its rows.
 fn with_empty_row<T: Scalar>(a: &Store<T>, operation: &'static str) -> Result<Store<T>> {
     let host = a.to_host()?;
-    let mut pattern = crate::storage::pattern::Pattern {
-        nrows: host.pattern.nrows + 1,
-        ncols: host.pattern.ncols,
-        offsets: memory::copied(operation, &host.pattern.offsets)?,
-        indices: memory::copied(operation, &host.pattern.indices)?,
-    };
+    let mut pattern = crate::storage::pattern::Pattern::new(
+        host.pattern.nrows + 1,
+        host.pattern.ncols,
+        memory::copied(operation, &host.pattern.offsets)?,
+        memory::copied(operation, &host.pattern.indices)?,
+    );
     pattern.offsets.push(pattern.indices.len() as u64);
     let values = memory::copied(operation, &host.values)?;
     Store::host(a.rows.clone(), a.cols.clone(), pattern, values, Device::Cpu).to(a.device)

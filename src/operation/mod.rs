@@ -10,6 +10,7 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::{copied, updated};
 use crate::mask::{AsMask, Mask};
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
@@ -139,8 +140,10 @@ impl<K: Compute, F> Operation<K, F> {
         C: Container<Kind = <K::Target as Container>::Kind>,
         F: Accumulate<C::Scalar, Out<K>>,
     {
-        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts().0)?;
-        c.replace_with(made);
+        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts_mut().0)?;
+        if let Some(made) = made {
+            c.replace_with(made);
+        }
         Ok(())
     }
 }
@@ -152,13 +155,13 @@ fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> 
     limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
 }
 
-/// [`Operation::into`]: what `c` becomes.
+/// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
 fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     core: &dyn Core<T>,
     mask: Option<&Mask>,
     replace: bool,
-    c: &Store<C>,
-) -> Result<Owned<C>> {
+    c: &mut Store<C>,
+) -> Result<Option<Owned<C>>> {
     let operation = core.name();
     let (shape, device) = core.check()?;
     same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
@@ -168,14 +171,20 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         let (mut t, masked) = core.compute(mask.as_ref())?;
         if mask.is_none() || (masked && replace) {
             t = match F::adopt(t) {
-                Ok(all) => return Ok(all),
+                Ok(all) => return Ok(Some(all)),
                 Err(t) => t,
             };
+        }
+        if updated::<_, _, F>(operation, c, &t.0, mask.as_ref(), replace)? {
+            return Ok(None);
         }
         if let Some(limit) = core.memory_limit() {
             fits(operation, limit, c, &t.0)?;
         }
-        write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
+        let few = t.0.nvals();
+        let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
+        copied(c, few, &made);
+        Ok(Some(Owned(made)))
     })
 }
 

@@ -15,6 +15,8 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod bins;
+mod cut;
 mod dot;
 mod even;
 mod exact;
@@ -24,6 +26,7 @@ mod job;
 mod layout;
 mod map;
 mod merge;
+mod met;
 mod multiply;
 mod need;
 mod numeric;
@@ -85,12 +88,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     at: &Positions,
     _: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    let products = push::products(&x.pattern, &a.pattern);
-    if mask.is_none() && push::meets_most(products, &a.pattern) {
-        return push::push(&ring.cpu.push, x, a, products, at);
-    }
-    let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
-    product::mxm("vxm", &ring.operators, &ring.cpu.rows, x, a, mask, at, &options)
+    push::vxm(&ring.operators, &ring.cpu, x, a, mask, at)
 }
 
 impl Backend for Cpu {

@@ -131,5 +131,5 @@ pub(super) fn symbolic(
             Ok(())
         })?;
     }
-    Ok(Pattern { nrows: rows, ncols: columns, offsets, indices })
+    Ok(Pattern::new(rows, columns, offsets, indices))
 }

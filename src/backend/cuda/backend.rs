@@ -196,20 +196,20 @@ impl Backend for Cuda {
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
             Body::Cuda(d) => Ok(d),
-            Body::Host(_) => Err(misplaced(self.device())),
+            Body::Host(_) | Body::Dense(_) => Err(misplaced(self.device())),
         }
     }
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
             PatternBody::Cuda(p) => Ok(p),
-            PatternBody::Host(_) => Err(misplaced(self.device())),
+            PatternBody::Host(_) | PatternBody::Bits(_) => Err(misplaced(self.device())),
         }
     }
     fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
         match mask {
             None => Ok(None),
             Some(MaskBody::Cuda(m)) => Ok(Some(m)),
-            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
+            Some(MaskBody::Host(_) | MaskBody::Bits(..)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {

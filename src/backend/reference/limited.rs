@@ -55,7 +55,7 @@ pub(super) fn within<A: Scalar, B: Scalar, C: Scalar>(
         let (columns, values) = a.row(i);
         let single = |columns: &[u32], ncols| -> Result<Pattern> {
             let (offsets, indices) = (vec![0, columns.len() as u64], memory::copied(NAME, columns)?);
-            Ok(Pattern { nrows: 1, ncols, offsets, indices })
+            Ok(Pattern::new(1, ncols, offsets, indices))
         };
         let a = HostCsr::new(single(columns, a.pattern.ncols)?, memory::copied(NAME, values)?);
         let mask = match mask {
@@ -81,6 +81,6 @@ pub(super) fn within<A: Scalar, B: Scalar, C: Scalar>(
         indices.extend_from_slice(&made.pattern.indices);
         values.extend_from_slice(&made.values);
     }
-    let pattern = Pattern { nrows: a.pattern.nrows, ncols: b.pattern.ncols, offsets, indices };
+    let pattern = Pattern::new(a.pattern.nrows, b.pattern.ncols, offsets, indices);
     Ok(HostCsr::new(pattern, values))
 }

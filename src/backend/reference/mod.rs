@@ -37,7 +37,7 @@ fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool 
 
 /// Rows of (column, value) put together.
 fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
-    let mut pattern = Pattern { nrows, ncols, offsets: memory::with_capacity(NAME, nrows + 1)?, indices: vec![] };
+    let mut pattern = Pattern::new(nrows, ncols, memory::with_capacity(NAME, nrows + 1)?, vec![]);
     let mut values = vec![];
     pattern.offsets.push(0);
     for row in rows {
