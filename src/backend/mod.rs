@@ -9,12 +9,14 @@ use crate::operation::Accumulate;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
+use places::{Assigned, Moves};
 use std::sync::Arc;
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub(crate) mod host;
+pub(crate) mod places;
 pub(crate) mod reference;
 pub(crate) mod ring;
 pub(crate) mod untyped;
@@ -122,8 +124,28 @@ pub(crate) trait Backend: Sized {
         mask: Option<&MaskOn<Self::Pattern>>,
         replace: bool,
     ) -> Result<Self::Csr<C>>;
-    /// Row r of the result is row `rows[r]` of A.
+    /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// Columns where `moves` says; the others are left out.
+    fn move_columns<T: Scalar>(&self, a: &Self::Csr<T>, moves: &Moves) -> Result<Self::Csr<T>>;
+    /// The same value at every position.
+    fn filled<T: Scalar>(&self, pattern: &Self::Pattern, value: T) -> Result<Self::Csr<T>>;
+    /// C(region)⟨M, replace⟩ ⊙= T within the reach: T, and M where it is not complemented, have entries there alone. Inside
+    /// the region Z = C ⊙ T or T, outside Z = C; where the mask admits C becomes Z, elsewhere in the reach C stays or is
+    /// deleted.
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &Self::Csr<C>,
+        t: &Self::Csr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Self::Pattern>>,
+    ) -> Result<Self::Csr<C>>;
+    /// C(i·p + k, j·q + l) = F(A(i, j), B(k, l)) for p × q places of B; those of C are below 2³².
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+    ) -> Result<Self::Csr<F::Out>>;
     fn get<T: Scalar>(&self, a: &Self::Csr<T>, row: usize, column: u32) -> Result<Option<T>>;
 }
 

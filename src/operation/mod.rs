@@ -16,21 +16,30 @@ use std::marker::PhantomData;
 
 mod accumulate;
 mod apply;
+mod assign;
 mod cast;
 mod ewise;
 mod extract;
 mod factors;
+mod indices;
 mod operand;
 mod product;
 mod reduce;
+mod region;
 mod select;
 mod transpose;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use assign::{
+    Assignment, assign, assign_column, assign_empty, assign_empty_vector, assign_row, assign_scalar,
+    assign_scalar_vector, assign_vector, subassign, subassign_column, subassign_row, subassign_scalar,
+    subassign_scalar_vector, subassign_vector,
+};
 pub use cast::cast;
 pub use ewise::{ewise_add, ewise_mult};
-pub use extract::extract_rows;
+pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
+pub use indices::Indices;
 pub use operand::{Operand, ScalarOf, Transposed};
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{reduce, reduce_rows};

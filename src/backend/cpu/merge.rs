@@ -19,7 +19,7 @@ pub(super) fn entry_blocks(operation: &'static str, patterns: &[&Pattern]) -> Re
 
 /// The entries of a block's row.
 #[inline(always)]
-fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, row: usize) -> (&'a [u32], &'a [T]) {
+pub(super) fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, row: usize) -> (&'a [u32], &'a [T]) {
     let range = block.range(&a.pattern, row);
     (&a.pattern.indices[range.clone()], &a.values[range])
 }
@@ -42,7 +42,7 @@ pub(super) fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &HostCsr<T>, b: &H
 
 /// Two rows side by side; appends what `f` makes of each column where either has an entry.
 #[inline(always)]
-fn meet<A: Scalar, B: Scalar, C: Scalar>(
+pub(super) fn meet<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
     (ac, av): (&[u32], &[A]),
     (bc, bv): (&[u32], &[B]),

@@ -3,6 +3,7 @@
 //! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
 use super::host::{HostCsr, host_memory};
+use super::places::{Assigned, Moves};
 use super::ring::{MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
@@ -15,10 +16,13 @@ use std::sync::Arc;
 mod accumulator;
 mod analysis;
 mod assemble;
+mod assign;
 mod dot;
 mod even;
 mod flat;
+mod gather;
 mod job;
+mod kronecker;
 mod layout;
 mod map;
 mod merge;
@@ -153,6 +157,33 @@ impl Backend for Cpu {
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
         layout::extract_rows(a, rows)
+    }
+
+    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+        gather::move_columns(a, moves)
+    }
+
+    fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
+        let values = crate::memory::filled("fill", pattern.nnz(), value)?;
+        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+    }
+
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+    ) -> Result<HostCsr<C>> {
+        assign::assign::<C, T, F>(c, t, how, mask)
+    }
+
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        kronecker::kronecker::<A, B, F>(a, b)
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

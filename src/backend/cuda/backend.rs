@@ -2,11 +2,12 @@
 use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, assign, build, entries, kronecker, map, reduce, transpose};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::places::{Assigned, Moves};
 use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
@@ -213,6 +214,33 @@ impl Backend for Cuda {
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
+    }
+    fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
+        let sources = moves.sources("extract")?;
+        self.transpose(&self.extract_rows(&self.transpose(a)?, &sources)?)
+    }
+    fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
+        // The operator reads no value: there need be none.
+        let none = Buffer::alloc(&self.context, 0)?;
+        let op = index_text::<T, T, BindSecond<Second>>();
+        let values = map::apply(op, as_bytes(&[value]), Operand { pattern, values: &none }, &Positions::default())?;
+        Ok(DeviceCsr::on(pattern.clone(), values))
+    }
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        how: &Assigned,
+        mask: Option<&Mask>,
+    ) -> Result<DeviceCsr<C>> {
+        assign::assign::<C, T, F>(self, c, t, how, mask)
+    }
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        made(kronecker::kronecker(binary_text::<A, B, F>(), operand(a), operand(b)))
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };

@@ -4,6 +4,7 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
+mod assign;
 mod backend;
 mod band;
 pub mod buffer;
@@ -14,6 +15,7 @@ pub mod cache;
 pub mod context;
 mod device_csr;
 mod entries;
+mod kronecker;
 mod lanes;
 pub mod launch;
 mod log;

@@ -1,5 +1,6 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
+use super::places::{Assigned, Moves, NONE, Region};
 use super::ring::Operators;
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
 use crate::algebra::*;
@@ -9,7 +10,7 @@ use crate::memory;
 use crate::operation::Accumulate;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 mod product;
@@ -211,7 +212,64 @@ impl Backend for Reference {
     }
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
-        collect(rows.len(), a.pattern.ncols, rows.iter().map(|i| row_map(a, *i as usize)))
+        let row = |i: &u32| if *i == NONE { BTreeMap::new() } else { row_map(a, *i as usize) };
+        collect(rows.len(), a.pattern.ncols, rows.iter().map(row))
+    }
+
+    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+        let sources = moves.sources(NAME)?;
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let (from, to) = (row_map(a, i), sources.iter().enumerate());
+            to.filter_map(|(j, source)| from.get(source).map(|x| (j as u32, *x))).collect()
+        });
+        collect(a.pattern.nrows, moves.places, rows)
+    }
+
+    fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
+        let values = memory::filled(NAME, pattern.nnz(), value)?;
+        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+    }
+
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+    ) -> Result<HostCsr<C>> {
+        let rows = (0..c.pattern.nrows).map(|i| {
+            let (old, new) = (row_map(c, i), row_map(t, i));
+            let columns: BTreeSet<u32> = old.keys().chain(new.keys()).copied().collect();
+            let is = |within: &Region, j| within.rows.has(i as u32) && within.cols.has(j);
+            columns
+                .into_iter()
+                .filter_map(|j| {
+                    let (c, t) = (old.get(&j).copied(), new.get(&j).copied());
+                    let z = if is(&how.region, j) { F::combine(c, t) } else { c };
+                    let z = match (is(&how.reach, j), admits(mask, i, j)) {
+                        (true, true) => z,
+                        (true, false) if how.replace => None,
+                        _ => c,
+                    };
+                    z.map(|z| (j, z))
+                })
+                .collect()
+        });
+        collect(c.pattern.nrows, c.pattern.ncols, rows)
+    }
+
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        let (nrows, ncols) = (a.pattern.nrows * b.pattern.nrows, a.pattern.ncols * b.pattern.ncols);
+        let rows = (0..nrows).map(|r| {
+            let (left, right) = (row_map(a, r / b.pattern.nrows), row_map(b, r % b.pattern.nrows));
+            let at = |j: u32, l: u32| (j as usize * b.pattern.ncols) as u32 + l;
+            left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))).collect()
+        });
+        collect(nrows, ncols, rows)
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
