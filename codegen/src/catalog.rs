@@ -109,6 +109,8 @@ templates! {
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Kronecker product of two matrices.
     Kronecker = "kronecker", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Entries of rows in the order of their values.
+    SortRows = "sort_rows", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Sums of rows and of everything.
     Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }

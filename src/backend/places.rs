@@ -66,6 +66,7 @@ impl Within {
             Within::Some(bits) => bits.get(place),
         }
     }
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) fn is_all(&self) -> bool {
         matches!(self, Within::All)
     }
@@ -95,6 +96,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) fn is_all(&self) -> bool {
         self.rows.is_all() && self.cols.is_all()
     }

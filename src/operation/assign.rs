@@ -242,7 +242,7 @@ fn marked(positions: &PatternStore) -> Result<Store<u8>> {
 /// # fn main() -> oplus::Result<()> {
 /// let mut c: Matrix<i32> = Matrix::build(3, 3, &[(0, 0, 1), (1, 1, 2), (2, 2, 3)])?;
 /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 7), (1, 0, 8)])?;
-/// assign(&a, 1.., &[2, 0]).into(&mut c)?;
+/// assign(&a, 1.., [2, 0]).into(&mut c)?;
 /// assert_eq!(c.entries()?, [(0, 0, 1), (1, 0, 7), (1, 1, 2), (2, 2, 8)]);
 /// # Ok(()) }
 /// ```

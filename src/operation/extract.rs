@@ -55,7 +55,7 @@ impl<T: Scalar, C> Extract<T, C> {
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<i32> = Matrix::build(3, 3, &[(0, 1, 7), (1, 0, 8), (2, 2, 9)])?;
 /// assert_eq!(extract(&a, 1.., ..2).eval()?.entries()?, [(0, 0, 8)]);
-/// assert_eq!(extract(&a, &[2, 0], &[2, 1]).eval()?.entries()?, [(0, 0, 9), (1, 1, 7)]);
+/// assert_eq!(extract(&a, [2, 0], [2, 1]).eval()?.entries()?, [(0, 0, 9), (1, 1, 7)]);
 /// assert_eq!(extract(&a, .., Indices::stride(2, -1, 3)).transpose_a().eval()?.entries()?, [(0, 1, 8), (1, 2, 7), (2, 0, 9)]);
 /// # Ok(()) }
 /// ```
@@ -93,7 +93,7 @@ pub fn extract_rows<T: Scalar, S>(
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
 /// let u: Vector<i32> = Vector::build(4, &[(1, 7), (3, 8)])?;
-/// assert_eq!(extract_vector(&u, &[3, 0, 3]).eval()?.entries()?, [(0, 8), (2, 8)]);
+/// assert_eq!(extract_vector(&u, [3, 0, 3]).eval()?.entries()?, [(0, 8), (2, 8)]);
 /// # Ok(()) }
 /// ```
 pub fn extract_vector<X>(u: &X, indices: impl Into<Indices>) -> Operation<Extract<ScalarOf<X>, Like<X, ScalarOf<X>>>>

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::sync::Arc;
 
 /// Which rows, columns or elements extract and assign mean, and in which order: everything (`..`), a range (`2..5`,
-/// `2..`, `..5`), [`Indices::stride`], or a list (`&[4, 0, 4]`, a `Vec`). A list may have an index more than once:
+/// `2..`, `..5`), [`Indices::stride`], or a list (`[4, 0, 4]`, a slice, a `Vec`). A list may have an index more than once:
 /// extract repeats it, an assignment counts the last one.
 /// ```
 /// use oplus::prelude::*;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// let x: Vector<i32> = Vector::build(6, &[(0, 10), (2, 12), (5, 15)])?;
 /// assert_eq!(extract_vector(&x, 1..6).eval()?.entries()?, [(1, 12), (4, 15)]);
 /// assert_eq!(extract_vector(&x, Indices::stride(5, -1, 6)).eval()?.entries()?, [(0, 15), (3, 12), (5, 10)]);
-/// assert_eq!(extract_vector(&x, &[2, 2, 1]).eval()?.entries()?, [(0, 12), (1, 12)]);
+/// assert_eq!(extract_vector(&x, [2, 2, 1]).eval()?.entries()?, [(0, 12), (1, 12)]);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]

@@ -246,7 +246,7 @@ fn errors_name_positions_and_change_nothing() {
             }
             e => panic!("{e:?}"),
         };
-        out(extract(&a, &[0, 2], ..).eval().unwrap_err(), "row", 1, 2, 2);
+        out(extract(&a, [0, 2], ..).eval().unwrap_err(), "row", 1, 2, 2);
         out(extract(&a, .., 1..5).eval().unwrap_err(), "column", 2, 3, 3);
         out(extract(&a, 3.., ..).eval().unwrap_err(), "row", 0, 3, 2);
         out(extract(&a, .., Indices::stride(2, -1, 4)).eval().unwrap_err(), "column", 3, u64::MAX, 3);
@@ -254,7 +254,7 @@ fn errors_name_positions_and_change_nothing() {
         out(extract_row(&a, 2, ..).eval().unwrap_err(), "row", 0, 2, 2);
         out(extract_column(&a, .., 3).eval().unwrap_err(), "column", 0, 3, 3);
         out(extract_vector(&u, vec![0, 1, 7]).eval().unwrap_err(), "index", 2, 7, 3);
-        out(assign(&a, &[1, 4], 0..3).into(&mut c).unwrap_err(), "row", 1, 4, 4);
+        out(assign(&a, [1, 4], 0..3).into(&mut c).unwrap_err(), "row", 1, 4, 4);
         out(assign_row(&u, 4, ..3).into(&mut c).unwrap_err(), "row", 0, 4, 4);
         assert!(matches!(extract(&a, .., Indices::stride(0, 0, 2)).eval(), Err(Error::InvalidValue { .. })));
         let e = assign(&a, ..3, ..3).into(&mut c).unwrap_err().to_string();

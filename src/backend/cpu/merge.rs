@@ -40,6 +40,27 @@ pub(super) fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &HostCsr<T>, b: &H
     assemble::<T, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
 }
 
+/// F where either has an entry, alpha and beta for those that are not there.
+pub(super) fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &HostCsr<A>,
+    alpha: A,
+    b: &HostCsr<B>,
+    beta: B,
+) -> Result<HostCsr<F::Out>> {
+    let operation = "ewise_union";
+    let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
+    let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
+        for r in block.rows.clone() {
+            meet(operation, part(a, block, r), part(b, block, r), rows, |_, x, y| {
+                Some(F::apply(x.unwrap_or(alpha), y.unwrap_or(beta)))
+            })?;
+        }
+        Ok(())
+    };
+    let bound = (a.pattern.nnz() + b.pattern.nnz()) as u64;
+    assemble::<F::Out, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
+}
+
 /// Two rows side by side; appends what `f` makes of each column where either has an entry.
 #[inline(always)]
 pub(super) fn meet<A: Scalar, B: Scalar, C: Scalar>(

@@ -12,6 +12,7 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod composed;
 pub mod context;
 mod device_csr;
 mod entries;
@@ -24,6 +25,7 @@ mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
+mod order;
 pub mod probe;
 mod product;
 mod program;

@@ -2,7 +2,7 @@
 use super::host::{HostCsr, host_memory};
 use super::places::{Assigned, Moves, NONE, Region};
 use super::ring::Operators;
-use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, in_front};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
@@ -270,6 +270,104 @@ impl Backend for Reference {
             left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))).collect()
         });
         collect(nrows, ncols, rows)
+    }
+
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        alpha: A,
+        b: &HostCsr<B>,
+        beta: B,
+    ) -> Result<HostCsr<F::Out>> {
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let (left, right) = (row_map(a, i), row_map(b, i));
+            let columns: BTreeSet<u32> = left.keys().chain(right.keys()).copied().collect();
+            let value = |j| F::apply(*left.get(j).unwrap_or(&alpha), *right.get(j).unwrap_or(&beta));
+            columns.iter().map(|j| (*j, value(j))).collect()
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn diagonal<T: Scalar>(&self, v: &HostCsr<T>) -> Result<HostCsr<T>> {
+        let (n, entries) = (v.pattern.ncols, row_map(v, 0));
+        collect(n, n, (0..n as u32).map(|i| entries.get(&i).map(|x| (i, *x)).into_iter().collect()))
+    }
+
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &HostCsr<V>,
+        a: &HostCsr<A>,
+    ) -> Result<HostCsr<F::Out>> {
+        let factors = row_map(v, 0);
+        let rows = (0..a.pattern.nrows).map(|i| match factors.get(&(i as u32)) {
+            Some(x) => row_map(a, i).into_iter().map(|(j, y)| (j, F::apply(*x, y))).collect(),
+            None => BTreeMap::new(),
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &HostCsr<A>,
+        v: &HostCsr<V>,
+    ) -> Result<HostCsr<F::Out>> {
+        let factors = row_map(v, 0);
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let row = row_map(a, i).into_iter();
+            row.filter_map(|(j, x)| factors.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+        let mut t = BTreeMap::new();
+        for i in 0..a.pattern.nrows {
+            let row = row_map(a, i);
+            let best = if LARGEST { row.values().copied().reduce(Max::apply) } else { row.values().copied().reduce(Min::apply) };
+            // Neither NaN nor anything else differs from itself in more than one way.
+            let same = |x: &T, y: &T| x == y || (x != x && y != y);
+            if let Some((j, _)) = best.and_then(|best| row.iter().find(|(_, x)| same(x, &best))) {
+                t.insert(i as u32, id(&at.j, *j as usize));
+            }
+        }
+        collect(1, a.pattern.nrows, std::iter::once(t))
+    }
+
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &HostCsr<T>,
+        ids: &Ids,
+    ) -> Result<(HostCsr<T>, HostCsr<u64>)> {
+        let sorted = |i: usize| {
+            // Each behind all that it does not come before.
+            let mut row: Vec<(u32, T)> = Vec::new();
+            for (j, x) in row_map(a, i) {
+                let behind = row.iter().rposition(|(_, y)| !in_front::<T, F>(x, *y)).map_or(0, |p| p + 1);
+                row.insert(behind, (j, x));
+            }
+            row
+        };
+        let (nrows, ncols) = (a.pattern.nrows, a.pattern.ncols);
+        let values = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| e.1)).collect());
+        let values = collect(nrows, ncols, values)?;
+        let columns = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| id(ids, e.0 as usize))).collect());
+        Ok((values, collect(nrows, ncols, columns)?))
+    }
+
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
+        let mut rows = vec![];
+        for line in tiles {
+            for i in 0..line[0].pattern.nrows {
+                let (mut row, mut start) = (BTreeMap::new(), 0);
+                for tile in line {
+                    row.extend(row_map(tile, i).into_iter().map(|(j, x)| (start + j, x)));
+                    start += tile.pattern.ncols as u32;
+                }
+                rows.push(row);
+            }
+        }
+        let ncols = tiles[0].iter().map(|t| t.pattern.ncols).sum();
+        collect(rows.len(), ncols, rows.into_iter())
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

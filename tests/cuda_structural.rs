@@ -1,4 +1,4 @@
-//! extract and assign on CUDA, emulated or real.
+//! extract, assign and the other operations that move entries about, on CUDA, emulated or real.
 #![cfg(feature = "cuda")]
 use oplus::prelude::*;
 use std::cell::Cell;
@@ -8,6 +8,8 @@ mod common {
 }
 #[path = "oracles/model.rs"]
 mod model;
+#[path = "common/whole.rs"]
+mod whole;
 #[path = "common/regions.rs"]
 mod regions;
 

@@ -1,8 +1,10 @@
-//! extract and assign on the host.
+//! extract, assign and the other operations that move entries about, on the host.
 use oplus::prelude::*;
 
 #[path = "oracles/model.rs"]
 mod model;
+#[path = "common/whole.rs"]
+mod whole;
 #[path = "common/regions.rs"]
 mod regions;
 
