@@ -27,7 +27,7 @@ fn devices() -> Vec<Device> {
 }
 
 /// Rows, columns and entries of large operands, and of less large ones.
-const LARGE: ((u64, u64, u64), (u64, u64, u64)) = ((150, 2500, 6000), (90, 300, 3000));
+const LARGE: ((u64, u64, u64), (u64, u64, u64)) = ((80, 2500, 3000), (60, 300, 1500));
 
 fn large_devices() -> Vec<Device> {
     if common::emulator::cuda().is_some() { vec![Device::Cuda(0)] } else { vec![] }
