@@ -89,9 +89,18 @@ class Run:
         return pointer[0]
 
     def get(self, role):
-        role = self.case.alias(role)
+        """An object of its own for every role: the standard says that operands count as if copied first."""
         if role not in self.objects:
-            self.objects[role] = self.make(self.case.operands[role]) if role in self.case.operands else NULL
+            operand = self.case.operand(role)
+            self.objects[role] = self.make(operand) if operand else NULL
+            # Faults up to 10.5.1, README.md: full masks, and positions in hypersparse operands.
+            form = lib.GxB_SPARSE | lib.GxB_HYPERSPARSE if role == "M" else None
+            if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj")):
+                form = lib.GxB_SPARSE
+            if operand and form:
+                kind = "Vector" if operand.kind == "v" else "Matrix"
+                option = getattr(lib, f"GxB_{kind}_Option_set_INT32")
+                check(option(self.objects[role], lib.GxB_SPARSITY_CONTROL, form))
         return self.objects[role]
 
     def read(self, thing, scalar, kind):
@@ -173,7 +182,8 @@ class Run:
         return "Vector" if self.case.operand(role).kind == "v" else "Matrix"
 
     def product(self, function, head, d):
-        ring = self.semiring(self.case.ring, self.case.operand("A").scalar, self.case.out or self.case.operand("C").scalar)
+        case = self.case
+        ring = self.semiring(case.ring, case.operand("A").scalar, case.operand("C").scalar)
         check(function(*head, ring, self.get("A"), self.get("B"), d))
 
     def mxm(self, head, d):
