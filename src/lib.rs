@@ -8,6 +8,7 @@ pub mod device;
 pub mod error;
 pub mod generate;
 pub mod io;
+pub mod iterate;
 pub mod mask;
 mod memory;
 pub mod operation;

@@ -107,6 +107,10 @@ templates! {
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
     /// Triplets of equal position folded.
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Kronecker product of two matrices.
+    Kronecker = "kronecker", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Entries of rows in the order of their values.
+    SortRows = "sort_rows", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Sums of rows and of everything.
     Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }

@@ -70,6 +70,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = new(Template::MergeWrite).function(fold.clone()).number("kind", kind).flag("masked", kind == 3);
             all.push((format!("merge_write-{kind}-{}", scalar.name), spec));
         }
+        let (lower, boolean) = (if scalar.size > 8 { "false" } else { "lt(x, y)" }, built_in("bool", 1));
+        let before = op(vec![scalar, scalar], boolean, &["x", "y"], lower);
+        all.push((format!("sort_rows-{}", scalar.name), new(Template::SortRows).function(before)));
+        all.push((format!("kronecker-{}", scalar.name), new(Template::Kronecker).function(fold.clone())));
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
         all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));

@@ -2,16 +2,20 @@
 use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
+use super::{
+    Buffer, Context, DeviceCsr, DevicePattern, assign, build, composed, entries, kronecker, map, order, reduce, transpose,
+};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::places::{Assigned, Moves};
 use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
+use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
 use std::sync::Arc;
@@ -213,6 +217,73 @@ impl Backend for Cuda {
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
+    }
+    fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
+        let sources = moves.sources("extract")?;
+        self.transpose(&self.extract_rows(&self.transpose(a)?, &sources)?)
+    }
+    fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
+        // The operator reads no value: there need be none.
+        let none = Buffer::alloc(&self.context, 0)?;
+        let op = index_text::<T, T, BindSecond<Second>>();
+        let values = map::apply(op, as_bytes(&[value]), Operand { pattern, values: &none }, &Positions::default())?;
+        Ok(DeviceCsr::on(pattern.clone(), values))
+    }
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        how: &Assigned,
+        mask: Option<&Mask>,
+    ) -> Result<DeviceCsr<C>> {
+        assign::assign::<C, T, F>(self, c, t, how, mask)
+    }
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        made(kronecker::kronecker(binary_text::<A, B, F>(), operand(a), operand(b)))
+    }
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        alpha: A,
+        b: &DeviceCsr<B>,
+        beta: B,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::ewise_union::<A, B, F>(self, a, alpha, b, beta)
+    }
+    fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        composed::diagonal(self, v)
+    }
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &DeviceCsr<V>,
+        a: &DeviceCsr<A>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<V, A, F>(self, &self.diagonal(v)?, a)
+    }
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &DeviceCsr<A>,
+        v: &DeviceCsr<V>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<A, V, F>(self, a, &self.diagonal(v)?)
+    }
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
+        composed::arg_rows::<T, LARGEST>(self, a, at)
+    }
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &DeviceCsr<T>,
+        ids: &Ids,
+    ) -> Result<(DeviceCsr<T>, DeviceCsr<u64>)> {
+        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), operand(a), ids)?;
+        Ok((DeviceCsr::on(pattern.clone(), values), DeviceCsr::on(pattern, columns)))
+    }
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
+        composed::concat(self, tiles)
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };
