@@ -11,6 +11,10 @@ mod common;
 mod entrywise;
 #[path = "conformance/product.rs"]
 mod product;
+#[path = "conformance/region.rs"]
+mod region;
+#[path = "conformance/shape.rs"]
+mod shape;
 #[path = "conformance/structure.rs"]
 mod structure;
 
@@ -31,7 +35,9 @@ fn replay(case: &Case, device: Device) -> Fault<()> {
         "reduce" | "reduce_rows" => structure::reduction(&call),
         "transpose" | "extract_rows" => structure::movement(&call),
         "build" => structure::building(&call),
-        other => Err(format!("no operation {other}")),
+        "extract" => region::extraction(&call),
+        "assign" => region::assignment(&call),
+        _ => shape::run(&call),
     }
 }
 

@@ -8,10 +8,10 @@ mod common {
 }
 #[path = "oracles/model.rs"]
 mod model;
-#[path = "common/whole.rs"]
-mod whole;
 #[path = "common/regions.rs"]
 mod regions;
+#[path = "common/whole.rs"]
+mod whole;
 
 /// Cases of each property: one takes the emulator a second.
 const CASES: u32 = 8;

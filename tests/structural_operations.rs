@@ -3,10 +3,10 @@ use oplus::prelude::*;
 
 #[path = "oracles/model.rs"]
 mod model;
-#[path = "common/whole.rs"]
-mod whole;
 #[path = "common/regions.rs"]
 mod regions;
+#[path = "common/whole.rs"]
+mod whole;
 
 fn devices() -> Vec<Device> {
     vec![Device::Reference, Device::Cpu]

@@ -83,8 +83,7 @@ fn one<X: Operand>(x: &X, run: fn(&Store<ScalarOf<X>>) -> Result<Store<u64>>) ->
 
 fn best<T: Number, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
     let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
-    let body = on_backend!(a.device, |backend| {
-        Body::from(backend.arg_rows::<T, LARGEST>(backend.csr(&a.body)?, &at)?)
-    });
+    let body =
+        on_backend!(a.device, |backend| { Body::from(backend.arg_rows::<T, LARGEST>(backend.csr(&a.body)?, &at)?) });
     Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }

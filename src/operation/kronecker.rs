@@ -130,9 +130,7 @@ fn axis(a: &Axis, b: &Axis) -> Result<Axis> {
 /// The same entries on axes that list the rows and columns in use.
 fn in_use<T: Scalar>(a: &Store<T>) -> Result<Store<T>> {
     let operation = "kronecker";
-    let host = on_backend!(a.device, |backend| {
-        backend.download_pattern(backend.pattern(&a.body.pattern())?)?
-    });
+    let host = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&a.body.pattern())?)? });
     let mut offsets = memory::with_capacity(operation, host.nrows + 1)?;
     let mut row_ids = memory::with_capacity(operation, host.nrows)?;
     offsets.push(0);

@@ -279,12 +279,7 @@ impl<A, C: Container> OfOne<A, C> {
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(
-        name: &'static str,
-        a: (Parts<'_, A>, bool),
-        b: (Parts<'_, B>, bool),
-        run: RunTwo<A, B, C::Scalar>,
-    ) -> Self {
+    fn new(name: &'static str, a: (Parts<'_, A>, bool), b: (Parts<'_, B>, bool), run: RunTwo<A, B, C::Scalar>) -> Self {
         Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
     }
 }

@@ -344,15 +344,15 @@ quickcheck! {
 #[test]
 fn nan_is_passed_over_and_sorted_last() {
     let nan = f64::NAN;
-    let list = [(0, 0, nan), (0, 1, 2.0), (0, 2, -1.0), (0, 3, nan), (1, 1, nan), (1, 2, nan), (2, 0, -0.0), (2, 3, 0.0)];
+    let list =
+        [(0, 0, nan), (0, 1, 2.0), (0, 2, -1.0), (0, 3, nan), (1, 1, nan), (1, 2, nan), (2, 0, -0.0), (2, 3, 0.0)];
     for device in crate::devices() {
         let a = Matrix::<f64>::build(3, 4, &list).unwrap().to(&device).unwrap();
         assert_eq!(argmin_rows(&a).eval().unwrap().entries().unwrap(), [(0, 2), (1, 1), (2, 0)], "{device}");
         assert_eq!(argmax_rows(&a).eval().unwrap().entries().unwrap(), [(0, 1), (1, 1), (2, 0)], "{device}");
-        for (columns, expected) in [
-            (sort(&a, Lt).unwrap().1, [2, 1, 0, 3, 1, 2, 0, 3]),
-            (sort(&a, Gt).unwrap().1, [1, 2, 0, 3, 1, 2, 0, 3]),
-        ] {
+        for (columns, expected) in
+            [(sort(&a, Lt).unwrap().1, [2, 1, 0, 3, 1, 2, 0, 3]), (sort(&a, Gt).unwrap().1, [1, 2, 0, 3, 1, 2, 0, 3])]
+        {
             let found: Vec<u64> = columns.entries().unwrap().into_iter().map(|e| e.2).collect();
             assert_eq!(found, expected, "{device}");
         }

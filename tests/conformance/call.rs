@@ -18,6 +18,8 @@ pub trait Accumulated: Value {
     where
         K: Compute<Target: Container<Scalar = Self>>,
         C: Container<Scalar = Self, Kind = <K::Target as Container>::Kind>;
+    /// The same for assignments.
+    fn assign<C: Container<Scalar = Self>>(name: &str, a: Assignment<Self, C::Kind>, c: &mut C) -> Fault<()>;
 }
 macro_rules! accumulators { ($($t:ident: $($name:literal $op:ident),*;)*) => {$(
     impl Accumulated for $t {
@@ -29,6 +31,13 @@ macro_rules! accumulators { ($($t:ident: $($name:literal $op:ident),*;)*) => {$(
             told(match name {
                 "" => operation.into(c),
                 $($name => operation.accumulate($op).into(c),)*
+                _ => return Err(format!("no accumulator {name} of {}", stringify!($t))),
+            })
+        }
+        fn assign<C: Container<Scalar = Self>>(name: &str, a: Assignment<Self, C::Kind>, c: &mut C) -> Fault<()> {
+            told(match name {
+                "" => a.into(c),
+                $($name => a.accumulate($op).into(c),)*
                 _ => return Err(format!("no accumulator {name} of {}", stringify!($t))),
             })
         }
@@ -56,7 +65,28 @@ impl Call<'_> {
         told(Vector::build(coo.ncols, &entries).and_then(|v: Vector<T>| v.to(&self.device)))
     }
     pub fn scalar<T: Value>(&self) -> Fault<T> {
-        Ok(self.operand('s')?.coo::<T>()?.values[0])
+        self.value('s')
+    }
+    pub fn value<T: Value>(&self, role: char) -> Fault<T> {
+        self.operand(role)?.coo()?.values.first().copied().ok_or_else(|| format!("{role} has no value"))
+    }
+    /// The list of this role in one of the forms it can be written in; everything where there is none.
+    pub fn indices(&self, role: char) -> Indices {
+        let Ok(list) = self.case.operand(role) else { return (..).into() };
+        let list = &list.columns;
+        let step = |w: &[u64]| w[1].wrapping_sub(w[0]) as i64;
+        match list.first() {
+            Some(first) if self.case.number.is_multiple_of(3) && list.windows(2).all(|w| step(w) == 1) => {
+                (*first..first + list.len() as u64).into()
+            }
+            Some(first) if list.len() > 1 && step(list) != 0 && list.windows(2).all(|w| step(w) == step(list)) => {
+                Indices::stride(*first, step(list), list.len() as u64)
+            }
+            _ => list.into(),
+        }
+    }
+    pub fn number(&self, key: &str) -> Fault<i64> {
+        self.case.word(key).parse().map_err(|_| format!("no number {key}"))
     }
     fn mask(&self) -> Fault<Option<Mask>> {
         if !self.case.has("mask") {
@@ -85,7 +115,7 @@ impl Call<'_> {
     {
         let mut c = self.matrix::<T>('C')?;
         T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
-        self.compare(c.shape(), told(c.entries())?)
+        self.is(&c)
     }
     /// [`matrices`](Self::matrices) for vectors.
     pub fn vectors<T, K>(&self, operation: Operation<K>) -> Fault<()>
@@ -95,6 +125,27 @@ impl Call<'_> {
     {
         let mut c = self.vector::<T>('C')?;
         T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
+        self.is_vector(&c)
+    }
+    /// The assignment with the case's mask, replace and accumulator into the container C.
+    pub fn assigned<T: Accumulated, C: Container<Scalar = T>>(
+        &self,
+        assignment: Assignment<T, C::Kind>,
+        c: &mut C,
+    ) -> Fault<()> {
+        let assignment = if self.case.has("replace") { assignment.replace() } else { assignment };
+        let assignment = match self.mask()? {
+            Some(mask) => assignment.mask(&mask),
+            None => assignment,
+        };
+        T::assign(self.case.word("accum"), assignment, c)
+    }
+    /// C is R.
+    pub fn is<T: Value>(&self, c: &Matrix<T>) -> Fault<()> {
+        self.compare(c.shape(), told(c.entries())?)
+    }
+    /// C is R.
+    pub fn is_vector<T: Value>(&self, c: &Vector<T>) -> Fault<()> {
         self.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect())
     }
     fn masked<K>(&self, operation: Operation<K>) -> Fault<Operation<K>> {

@@ -89,8 +89,8 @@ impl Case {
     }
     /// Cases that use the same kernels, but for mask and accumulator.
     pub fn kind(&self) -> String {
-        let scalar = self.operand('A').map_or("", |a| a.scalar);
-        ["op", "f", "ring"].iter().fold(scalar.into(), |kind, w| format!("{kind} {}", self.word(w)))
+        let scalar = self.operand('A').or(self.operand('C')).map_or("", |a| a.scalar);
+        ["op", "form", "f", "ring"].iter().fold(scalar.into(), |kind, w| format!("{kind} {}", self.word(w)))
     }
     /// The role whose object `role` is.
     pub fn alias(&self, role: char) -> char {

@@ -171,10 +171,10 @@ pub fn conversion(call: &Call) -> Fault<()> {
     {
         if call.operand('A')?.vector {
             let c = told(cast::<U, _>(&call.vector::<T>('A')?))?;
-            return call.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect());
+            return call.is_vector(&c);
         }
         let c = told(cast::<U, _>(&call.matrix::<T>('A')?))?;
-        call.compare(c.shape(), told(c.entries())?)
+        call.is(&c)
     }
     macro_rules! pairs {
         ($($t:ident)* , $all:tt) => {

@@ -1,61 +1,12 @@
-"""Runs cases by SuiteSparse:GraphBLAS through the C functions of the wheel `suitesparse-graphblas`."""
-import os
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-import suitesparse_graphblas as ss
+"""Runs cases by SuiteSparse:GraphBLAS."""
 from cases import TYPES, Operand
-from suitesparse_graphblas import ffi, lib
+from library import NULL, POSITIONAL, VERSION, binary, check, ffi, index_operator, lib, monoid, type_of, unary
+from regions import Regions
 
-ss.initialize()
-# What the library has compiled in is enough; nothing is compiled while it runs.
-lib.GxB_Global_Option_set_INT32(lib.GxB_JIT_C_CONTROL, lib.GxB_JIT_OFF)
-VERSION = ss.__version__
-NULL = ffi.NULL
-LOGICAL = {"lor", "land", "lxor", "lxnor"}
-POSITIONAL = {"secondi", "firsti", "secondj"}
+__all__ = ["VERSION", "solve"]
 
 
-def check(info):
-    if info not in (lib.GrB_SUCCESS, lib.GrB_NO_VALUE):
-        raise RuntimeError(f"GraphBLAS: {info}")
-
-
-def type_of(scalar):
-    return getattr(lib, f"GrB_{TYPES[scalar][0]}")
-
-
-def binary(name, scalar):
-    """The operator on operands of `scalar`."""
-    suffix = TYPES[scalar][0]
-    if name in POSITIONAL:
-        return getattr(lib, f"GxB_{name.upper()}_INT64")
-    if name == "pair":
-        return getattr(lib, f"GrB_ONEB_{suffix}")
-    if name in LOGICAL:
-        return getattr(lib, f"GrB_{name.upper()}")
-    return getattr(lib, f"GrB_{name.upper()}_{suffix}")
-
-
-def monoid(name, scalar):
-    suffix = TYPES[scalar][0]
-    return getattr(lib, f"GxB_ANY_{suffix}_MONOID" if name == "any" else f"GrB_{name.upper()}_MONOID_{suffix}")
-
-
-def unary(name, scalar):
-    if name == "lnot":
-        return lib.GrB_LNOT
-    if name == "one":
-        return getattr(lib, f"GxB_ONE_{TYPES[scalar][0]}")
-    return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
-
-
-def index_operator(name, scalar):
-    if name.startswith("value"):
-        return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
-    return getattr(lib, f"GrB_{name.upper()}_INT64" if name.endswith("index") else f"GrB_{name.upper()}")
-
-
-class Run:
+class Run(Regions):
     """One case's objects; `with` frees them."""
 
     def __init__(self, case):
@@ -98,8 +49,7 @@ class Run:
             if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj")):
                 form = lib.GxB_SPARSE
             if operand and form:
-                kind = "Vector" if operand.kind == "v" else "Matrix"
-                option = getattr(lib, f"GxB_{kind}_Option_set_INT32")
+                option = getattr(lib, f"GxB_{self.kind(role)}_Option_set_INT32")
                 check(option(self.objects[role], lib.GxB_SPARSITY_CONTROL, form))
         return self.objects[role]
 
@@ -147,7 +97,10 @@ class Run:
         check(lib.GrB_Semiring_new(s, monoid(add, add_of), binary(multiply, out if multiply == "pair" else scalar)))
         return s[0]
 
-    def list(self, role):
+    def list(self, role, n):
+        """Indices and their number; all n of them where the case has no list."""
+        if role not in self.case.operands:
+            return lib.GrB_ALL, n
         indices = [e[1] for e in self.case.operands[role].entries]
         return ffi.new("GrB_Index[]", indices), len(indices)
 
@@ -175,7 +128,8 @@ class Run:
             build = getattr(lib, f"GrB_{kind}_build_{TYPES[a.scalar][0]}")
             check(build(c, *lists, values, len(a.entries), binary(case.f, a.scalar)))
         else:
-            getattr(self, case.op)((c, self.get("M"), accum), self.descriptor())
+            made = getattr(self, case.op)((c, self.get("M"), accum), self.descriptor())
+            c = c if made is None else made
         return self.read(c, c_operand.scalar, c_operand.kind)
 
     def kind(self, role="A"):
@@ -241,7 +195,7 @@ class Run:
         check(lib.GrB_transpose(*head, self.get("A"), d))
 
     def extract_rows(self, head, d):
-        rows, n = self.list("I")
+        rows, n = self.list("I", None)
         columns = self.case.operand("C").ncols
         check(lib.GrB_Matrix_extract(*head, self.get("A"), rows, n, lib.GrB_ALL, columns, d))
 

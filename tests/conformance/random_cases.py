@@ -1,5 +1,6 @@
 """Random cases: operation × types × semiring × mask × accumulator × replace × transposes × shapes × aliasing."""
 from cases import Case, Operand
+from random_regions import Regions
 
 HUGE = 1 << 40
 NUMBERS = ("u8", "i32", "f64")
@@ -33,7 +34,9 @@ VALUES = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
 CASTS = ("bool", "i8", "u8", "i16", "u32", "i32", "i64", "u64", "f32", "f64")
 OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "apply": 2, "apply_first": 2,
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
-              "extract_rows": 3, "build": 3, "cast": 3}
+              "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
+              "ewise_union": 3, "kronecker": 3, "diag": 1, "diag_extract": 1, "resize": 2, "concat": 2, "split": 2,
+              "sort": 2, "update": 3}
 # What most cases of values hold, and what some hold as well. Sums and products of the fractions are exact, so that no
 # order of summation shows.
 COMMON = {"f64": [-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 4.0, 6.5]}
@@ -47,7 +50,7 @@ LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-(1 << 15), (1 << 15) - 1),
           "u64": (0, (1 << 64) - 1)}
 
 
-class Generator:
+class Generator(Regions):
     """Cases from a `random.Random`; `small` bounds dimensions and entries."""
 
     def __init__(self, rng, small=False):
@@ -124,8 +127,9 @@ class Generator:
         return Operand(scalar, kind, nrows, ncols,
                        [(i, j, self.value(scalar, style) if same is None else same) for i, j in places])
 
-    def finish(self, words, operands, out, kind, shape, style, plain=False):
-        """With output, mask, accumulator and replace, and now and then roles that are one object."""
+    def finish(self, words, operands, out, kind, shape, style, plain=False, mask_of=None):
+        """With output, mask, accumulator and replace, and now and then roles that are one object. `mask_of` is the mask's
+        kind and shape where they are not the output's."""
         rng = self.rng
         aliases = {}
         # Roles that have the output's shape and type can be the output.
@@ -143,12 +147,14 @@ class Generator:
             mask = [w for w, p in (("structural", 0.5), ("complement", 0.4)) if self.chance(p)] or ["valued"]
             words["mask"] = ",".join(mask)
             # Anything of the right shape can be the mask, the output too.
-            able = [r for r in "ABC" if r in operands and operands[r].kind == kind and (operands[r].nrows, operands[r].ncols) == shape]
+            mask_kind, mask_shape = mask_of or (kind, shape)
+            able = [r for r in "ABC" if r in operands and operands[r].kind == mask_kind
+                    and (operands[r].nrows, operands[r].ncols) == mask_shape]
             if able and self.chance(0.2):
                 role = rng.choice(able)
                 aliases["M"] = aliases.get(role, role)
             else:
-                operands["M"] = self.container(rng.choice(SCALARS), kind, *shape, "wild")
+                operands["M"] = self.container(rng.choice(SCALARS), mask_kind, *mask_shape, "wild")
                 if operands["M"].scalar == "f64":
                     # -0.0 is true to SuiteSparse: README.md, differences.
                     operands["M"].entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in operands["M"].entries]
@@ -218,9 +224,9 @@ class Generator:
     def make_vxm(self, words):
         return self.product(words, "vm")
 
-    def two(self, words, operators, out_of=None):
+    def two(self, words, operators, scalars=SCALARS):
         rng = self.rng
-        scalar = rng.choice(SCALARS)
+        scalar = rng.choice(scalars)
         words["f"] = rng.choice(operators(scalar))
         kind = "v" if self.chance(0.3) else "m"
         m, n = self.shape() if kind == "m" else (1, self.dimension())

@@ -51,11 +51,11 @@ fn built<T: Value, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<(
     let coo = call.operand('A')?.coo::<T>()?;
     if !call.operand('A')?.vector {
         let c: Matrix<T> = told(Matrix::build_on(&coo, F::default(), &call.device))?;
-        return call.compare(c.shape(), told(c.entries())?);
+        return call.is(&c);
     }
     let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
     let c: Vector<T> = told(Vector::build_with(coo.ncols, &entries, F::default()))?;
-    call.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect())
+    call.is_vector(&c)
 }
 
 macro_rules! types {

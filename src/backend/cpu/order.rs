@@ -3,8 +3,8 @@ use super::assemble::{Block, Rows, assemble, partition, target};
 use super::parallel::{SERIAL, pieces, unwritten, written};
 use super::vector::row_blocks;
 use crate::algebra::{BinaryOp, Number, Scalar};
-use crate::backend::{Positions, in_front};
 use crate::backend::host::HostCsr;
+use crate::backend::{Positions, in_front};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::axis::Ids;
@@ -132,13 +132,8 @@ pub(super) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
     let before = |r: usize| pattern.offsets[r] * 4 + r as u64;
     let shape = (pattern.nrows, pattern.ncols);
     let blocks = partition(operation, shape, target(before(pattern.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    let made = assemble::<Entry<T>, (Vec<Entry<T>>, Vec<Entry<T>>)>(
-        operation,
-        shape,
-        pattern.nnz() as u64,
-        &blocks,
-        &kernel,
-    )?;
+    let made =
+        assemble::<Entry<T>, (Vec<Entry<T>>, Vec<Entry<T>>)>(operation, shape, pattern.nnz() as u64, &blocks, &kernel)?;
     let (values, columns) = parted(operation, &made.values, ids)?;
     let positions: Arc<Pattern> = made.pattern;
     let values = HostCsr { pattern: positions.clone(), values: Arc::new(values) };

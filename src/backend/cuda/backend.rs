@@ -3,7 +3,8 @@ use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
 use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, assign, build, composed, entries, kronecker, map, order, reduce, transpose,
+    Buffer, Context, DeviceCsr, DevicePattern, assign, build, composed, entries, kronecker, map, order, reduce,
+    transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;

@@ -32,11 +32,7 @@ fn longest(pattern: &DevicePattern) -> Result<u64> {
 }
 
 /// Positions, values and the ids of the columns they had. `op` says what comes before what.
-pub(super) fn sort_rows(
-    op: FunctionText,
-    a: Operand<'_>,
-    ids: &Ids,
-) -> Result<(Arc<DevicePattern>, Buffer, Buffer)> {
+pub(super) fn sort_rows(op: FunctionText, a: Operand<'_>, ids: &Ids) -> Result<(Arc<DevicePattern>, Buffer, Buffer)> {
     let (pattern, context) = (a.pattern, a.pattern.offsets.context());
     let (n, rows) = (pattern.nnz, pattern.nrows as u64);
     sortable("sort", n)?;

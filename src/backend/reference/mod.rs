@@ -323,7 +323,11 @@ impl Backend for Reference {
         let mut t = BTreeMap::new();
         for i in 0..a.pattern.nrows {
             let row = row_map(a, i);
-            let best = if LARGEST { row.values().copied().reduce(Max::apply) } else { row.values().copied().reduce(Min::apply) };
+            let best = if LARGEST {
+                row.values().copied().reduce(Max::apply)
+            } else {
+                row.values().copied().reduce(Min::apply)
+            };
             // Neither NaN nor anything else differs from itself in more than one way.
             let same = |x: &T, y: &T| x == y || (x != x && y != y);
             if let Some((j, _)) = best.and_then(|best| row.iter().find(|(_, x)| same(x, &best))) {
