@@ -6,12 +6,12 @@ namespace oplus {
 
 typedef function::op::Input0 Value;
 
-template <class T> __device__ inline bool is_nan(const T&) { return false; }
-template <> __device__ inline bool is_nan<f32>(const f32& x) { return x != x; }
-template <> __device__ inline bool is_nan<f64>(const f64& x) { return x != x; }
+template <class T> __device__ inline bool comes_last(const T&) { return false; }
+template <> __device__ inline bool comes_last<f32>(const f32& x) { return x != x; }
+template <> __device__ inline bool comes_last<f64>(const f64& x) { return x != x; }
 
 __device__ inline bool before(const Value& x, const Value& y) {
-  if (is_nan(x) || is_nan(y)) return !is_nan(x) && is_nan(y);
+  if (comes_last(x) || comes_last(y)) return !comes_last(x) && comes_last(y);
   return function::op::apply(x, y);
 }
 

@@ -130,9 +130,8 @@ pub(crate) trait Backend: Sized {
     fn move_columns<T: Scalar>(&self, a: &Self::Csr<T>, moves: &Moves) -> Result<Self::Csr<T>>;
     /// The same value at every position.
     fn filled<T: Scalar>(&self, pattern: &Self::Pattern, value: T) -> Result<Self::Csr<T>>;
-    /// C(region)⟨M, replace⟩ ⊙= T within the reach: T, and M where it is not complemented, have entries there alone. Inside
-    /// the region Z = C ⊙ T or T, outside Z = C; where the mask admits C becomes Z, elsewhere in the reach C stays or is
-    /// deleted.
+    /// C(region)⟨M, replace⟩ ⊙= T: inside the region Z = C ⊙ T or T, outside Z = C. In the reach C becomes Z where the mask
+    /// admits, and elsewhere stays or is deleted; beyond it C stays.
     fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         &self,
         c: &Self::Csr<C>,

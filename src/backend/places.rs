@@ -66,26 +66,6 @@ impl Within {
             Within::Some(bits) => bits.get(place),
         }
     }
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-    pub(crate) fn is_all(&self) -> bool {
-        matches!(self, Within::All)
-    }
-    /// These places to themselves, `n` there are: `None` for all.
-    pub(crate) fn kept(&self, n: usize, operation: &'static str) -> Result<Option<Moves>> {
-        Ok(match self {
-            Within::All => None,
-            Within::Range(r) => {
-                let how = How::Range { from: r.start, len: r.end - r.start, to: r.start };
-                Some(Moves { places: n, how })
-            }
-            Within::Some(bits) => {
-                let count = (0..n as u32).filter(|p| bits.get(*p)).count();
-                let mut pairs = memory::with_capacity(operation, count)?;
-                pairs.extend((0..n as u32).filter(|p| bits.get(*p)).map(|p| (p, p)));
-                Some(Moves::of_pairs(pairs, n))
-            }
-        })
-    }
 }
 
 /// Rows and columns: all pairs of them are meant.
@@ -93,13 +73,6 @@ impl Within {
 pub(crate) struct Region {
     pub(crate) rows: Within,
     pub(crate) cols: Within,
-}
-
-impl Region {
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-    pub(crate) fn is_all(&self) -> bool {
-        self.rows.is_all() && self.cols.is_all()
-    }
 }
 
 /// What an assignment writes and what its mask and replace reach: the standard's assign reaches all of C, a row or column

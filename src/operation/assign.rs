@@ -1,6 +1,6 @@
 //! assign and subassign: a part of a matrix or vector written.
 use super::indices::{Chosen, Indices};
-use super::region::{Part, dense, restricted, spread, within};
+use super::region::{Part, dense, spread, within};
 use super::{MaskParts, Operand, Overwrite, ScalarOf, With, mask_parts, oriented, same_shape, shape_of};
 use crate::algebra::Scalar;
 use crate::backend::places::{Assigned, Region, Within};
@@ -210,9 +210,7 @@ impl<T: Scalar> Core<T> {
             (Source::Store(a, transposed), _) => spread(name, &oriented(a, *transposed)?, part, target),
             (Source::Value(None), _) => Store::empty_on(name, c.rows.clone(), c.cols.clone(), c.device),
             // What the mask does not admit need not be there.
-            (Source::Value(Some(value)), Some(mask)) if !mask.complement => {
-                restricted(name, &filled(&mask.pattern, *value)?, part)
-            }
+            (Source::Value(Some(value)), Some(mask)) if !mask.complement => filled(&mask.pattern, *value),
             (Source::Value(Some(value)), _) => dense(name, *value, part, target, c.device),
         }
     }

@@ -248,13 +248,6 @@ pub(super) fn spread<T: Scalar>(
     moved(operation, a, rows, spread_axis(operation, &a.cols, &part.cols, target.1)?)
 }
 
-/// The entries of A inside the part, at their places.
-pub(super) fn restricted<T: Scalar>(operation: &'static str, a: &Store<T>, part: &Part) -> Result<Store<T>> {
-    let rows = within(operation, &a.rows, &part.rows)?.kept(a.rows.places(), operation)?;
-    let cols = within(operation, &a.cols, &part.cols)?.kept(a.cols.places(), operation)?;
-    moved(operation, a, (a.rows.clone(), rows), (a.cols.clone(), cols))
-}
-
 /// `value` at every position of the part, on axes like the target's.
 pub(super) fn dense<T: Scalar>(
     operation: &'static str,

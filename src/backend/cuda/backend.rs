@@ -3,8 +3,8 @@ use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
 use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, assign, build, composed, entries, kronecker, map, order, reduce,
-    transpose,
+    Buffer, Context, DeviceCsr, DevicePattern, assign, build, columns, composed, entries, kronecker, map, order,
+    reduce, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
@@ -38,6 +38,26 @@ impl Cuda {
             Device::Cuda(ordinal) => Self::open(ordinal),
             _ => Err(misplaced(device)),
         }
+    }
+    /// The rule of the standard, everywhere or within bounds.
+    fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        mask: Option<&Mask>,
+        replace: bool,
+        bounds: Option<&Buffer>,
+    ) -> Result<DeviceCsr<C>> {
+        if C::TEXT != T::TEXT {
+            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
+            return Err(Error::InvalidValue { operation: "write", reason });
+        }
+        // Without an accumulator values are only moved.
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
+        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
+        made(merge::merge(&kind, op, operand(c), operand(t)))
     }
     fn device(&self) -> Device {
         self.context.device()
@@ -205,23 +225,13 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        if C::TEXT != T::TEXT {
-            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
-            return Err(Error::InvalidValue { operation: "write", reason });
-        }
-        // Without an accumulator values are only moved.
-        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
-        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
-        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some() };
-        made(merge::merge(&kind, op, operand(c), operand(t)))
+        self.written::<C, T, F>(c, t, mask, replace, None)
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
     fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
-        let sources = moves.sources("extract")?;
-        self.transpose(&self.extract_rows(&self.transpose(a)?, &sources)?)
+        made(columns::move_columns(T::TEXT, operand(a), moves))
     }
     fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
         // The operator reads no value: there need be none.
@@ -237,7 +247,8 @@ impl Backend for Cuda {
         how: &Assigned,
         mask: Option<&Mask>,
     ) -> Result<DeviceCsr<C>> {
-        assign::assign::<C, T, F>(self, c, t, how, mask)
+        let bounds = assign::bounds(&self.context, how)?;
+        self.written::<C, T, F>(c, t, mask, how.replace, Some(&bounds))
     }
     fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
@@ -253,7 +264,9 @@ impl Backend for Cuda {
         b: &DeviceCsr<B>,
         beta: B,
     ) -> Result<DeviceCsr<F::Out>> {
-        composed::ewise_union::<A, B, F>(self, a, alpha, b, beta)
+        let (alpha, beta) = ([alpha], [beta]);
+        let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
+        made(merge::merge(&kind, binary_text::<A, B, F>(), operand(a), operand(b)))
     }
     fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         composed::diagonal(self, v)

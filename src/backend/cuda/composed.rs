@@ -13,21 +13,6 @@ use oplus_codegen::text::{Atomic, Reads, Terminal};
 crate::operator! { /// Equal, or both NaN.
 pub(super) Alike[T: Number](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
 
-/// F(a, beta) and F(alpha, b), with F(a, b) over them where both are.
-pub(super) fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
-    cuda: &Cuda,
-    a: &DeviceCsr<A>,
-    alpha: A,
-    b: &DeviceCsr<B>,
-    beta: B,
-) -> Result<DeviceCsr<F::Out>> {
-    let at = Positions::default();
-    let left = cuda.apply::<A, B, BindSecond<F>>(a, beta, &at)?;
-    let right = cuda.apply::<B, A, BindFirst<F>>(b, alpha, &at)?;
-    let both = cuda.intersection::<A, B, F>(a, b)?;
-    cuda.union::<F::Out, Second>(&cuda.union::<F::Out, First>(&left, &right)?, &both)
-}
-
 /// A row's entries on the diagonal: as they are, in rows of their own.
 pub(super) fn diagonal<T: Scalar>(cuda: &Cuda, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
     let n = v.pattern.ncols;

@@ -12,6 +12,7 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod columns;
 mod composed;
 pub mod context;
 mod device_csr;
