@@ -17,6 +17,7 @@ mod composed;
 pub mod context;
 mod device_csr;
 mod entries;
+mod keep;
 mod kronecker;
 mod lanes;
 pub mod launch;
