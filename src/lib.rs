@@ -6,6 +6,8 @@ pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
+#[cfg(doctest)]
+mod forbidden;
 pub mod generate;
 pub mod io;
 pub mod iterate;
