@@ -1,4 +1,8 @@
 //! Sparse linear algebra over any semiring, on CPUs and NVIDIA GPUs.
+// Tests that are shared with integration tests name the library.
+#[cfg(test)]
+extern crate self as oplus;
+
 pub mod algebra;
 pub mod algorithm;
 #[doc(hidden)]

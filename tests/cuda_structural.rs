@@ -6,6 +6,8 @@ use std::cell::Cell;
 mod common {
     pub mod emulator;
 }
+#[path = "common/large.rs"]
+mod large;
 #[path = "oracles/model.rs"]
 mod model;
 #[path = "common/regions.rs"]
@@ -22,4 +24,11 @@ fn devices() -> Vec<Device> {
     let Some(cuda) = common::emulator::cuda() else { return vec![] };
     let gpu = matches!(cuda, common::emulator::Cuda::Gpu);
     if CASE.replace(CASE.get() + 1) < CASES || gpu { vec![Device::Cuda(0)] } else { vec![] }
+}
+
+/// Rows, columns and entries of large operands, and of less large ones.
+const LARGE: ((u64, u64, u64), (u64, u64, u64)) = ((80, 2500, 3000), (60, 300, 1500));
+
+fn large_devices() -> Vec<Device> {
+    if common::emulator::cuda().is_some() { vec![Device::Cuda(0)] } else { vec![] }
 }

@@ -52,7 +52,7 @@ pub use indices::Indices;
 pub use kronecker::{Kronecker, kronecker};
 pub use operand::{Operand, ScalarOf, Transposed};
 pub use product::{Product, Same, mxm, mxv, vxm};
-pub use reduce::{Lines, reduce, reduce_rows};
+pub use reduce::{Lines, reduce, reduce_rows, reduce_stored};
 pub use scale::{Scale, scale_columns, scale_rows};
 pub use select::select;
 pub use sort::sort;

@@ -89,7 +89,26 @@ pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<S
     total::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
 }
 
+/// s = ⊕ of all entries, or `None` where there are none: the empty scalar. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let (x, none): (Vector<f64>, Vector<f64>) = (Vector::build(3, &[(1, 2.0)])?, Vector::new(3)?);
+/// assert_eq!((reduce_stored(&x, Min)?, reduce_stored(&none, Min)?), (Some(2.0), None));
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+pub fn reduce_stored<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<ScalarOf<X>>> {
+    let (a, transposed) = a.operand();
+    sum::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
+}
+
 fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
-    let sum = on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?)? });
-    Ok(sum.unwrap_or_else(M::identity))
+    Ok(sum::<T, M>(a)?.unwrap_or_else(M::identity))
+}
+
+fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
+    on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })
 }

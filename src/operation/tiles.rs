@@ -107,7 +107,7 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
     Ok(Axis::Listed { n, ids: Arc::new(ids) })
 }
 
-/// The tiles of A: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat`].
+/// The tiles of A: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
 /// O(nnz(A) · columns of tiles) at most.
 ///
 /// # Errors

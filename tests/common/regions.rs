@@ -1,5 +1,5 @@
 //! extract and assign on the devices that the test binary names (`devices`) against the standard's rules entry by entry.
-use crate::model::*;
+use super::model::*;
 use oplus::prelude::*;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
@@ -96,7 +96,7 @@ quickcheck! {
                 }
             }
         }
-        for device in crate::devices() {
+        for device in super::devices() {
             let (m, t) = (c.matrix(device), c.transposed().matrix(device));
             let operation = || extract(&m, rows.indices.clone(), cols.indices.clone());
             assert_eq!(Model::of(&operation().eval().unwrap()), expected, "{device}");
@@ -116,7 +116,7 @@ quickcheck! {
     }
     fn extracted_lines(case: Case) -> bool {
         let Case { c, rows, cols, .. } = case;
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = c.matrix(device);
             for i in rows.list.iter().take(3) {
                 let row = extract_row(&m, *i, cols.indices.clone()).eval().unwrap();
@@ -140,7 +140,7 @@ quickcheck! {
     }
     fn assigned_matrices(case: Case) -> bool {
         let Case { c, rows, cols, a, whole, part, transposed, .. } = case;
-        crate::devices().into_iter().all(|device| {
+        super::devices().into_iter().all(|device| {
             let (m, source) = (c.matrix(device), if transposed { a.transposed() } else { a.clone() }.matrix(device));
             let (i, j) = (rows.indices.clone(), cols.indices.clone());
             let turned = |x: Assignment<i32, oplus::container::OfMatrices>| if transposed { x.transpose_a() } else { x };
@@ -154,7 +154,7 @@ quickcheck! {
     }
     fn assigned_scalars(case: Case) -> bool {
         let Case { c, rows, cols, whole, part, scalar, .. } = case;
-        crate::devices().into_iter().all(|device| {
+        super::devices().into_iter().all(|device| {
             let m = c.matrix(device);
             let (i, j) = (rows.indices.clone(), cols.indices.clone());
             let expected = assigned(&c, |_, _| Some(scalar), &rows, &cols, &whole, Reach::All);
@@ -169,7 +169,7 @@ quickcheck! {
     }
     fn assigned_vectors(line: Line) -> bool {
         let Case { c, rows, cols, a, whole, part, scalar, .. } = line.0;
-        crate::devices().into_iter().all(|device| {
+        super::devices().into_iter().all(|device| {
             let (w, u, j) = (c.vector(device), a.vector(device), cols.indices.clone());
             let expected = assigned(&c, |p, q| a.get(p, q), &rows, &cols, &whole, Reach::All);
             check("assign_vector", &w, &whole, whole.library_mask(device, true),
@@ -197,7 +197,7 @@ quickcheck! {
         let row = seed % m;
         let c = Model::arbitrary(&mut Gen::new(40), (m, n));
         let one = Pick { indices: (row..row + 1).into(), list: vec![row] };
-        crate::devices().into_iter().all(|device| {
+        super::devices().into_iter().all(|device| {
             let (u, j) = (a.vector(device), cols.indices.clone());
             let (down, across) = (c.transposed().matrix(device), c.matrix(device));
             let expected = assigned(&c, |p, q| a.get(p, q), &one, &cols, &whole, Reach::Row(row));
@@ -214,7 +214,7 @@ quickcheck! {
 
 #[test]
 fn outputs_may_be_sources_and_masks() {
-    for device in crate::devices() {
+    for device in super::devices() {
         let a = Matrix::<i32>::build(3, 3, &[(0, 1, 2), (1, 2, 3), (2, 0, 4), (0, 0, 1)]).unwrap().to(&device).unwrap();
         let reversed = || Indices::stride(2, -1, 3);
         let (source, mask) = (a.to(&Device::Cpu).unwrap().to(&device).unwrap(), a.structure().complement());
@@ -236,7 +236,7 @@ fn outputs_may_be_sources_and_masks() {
 
 #[test]
 fn errors_name_positions_and_change_nothing() {
-    for device in crate::devices() {
+    for device in super::devices() {
         let a = Matrix::<i32>::build(2, 3, &[(0, 0, 1)]).unwrap().to(&device).unwrap();
         let u = Vector::<i32>::build(3, &[(0, 1)]).unwrap().to(&device).unwrap();
         let mut c = Matrix::<i32>::build(4, 4, &[(1, 1, 5)]).unwrap().to(&device).unwrap();

@@ -1,5 +1,5 @@
 //! Operations on whole matrices and vectors, on the devices that the test binary names (`devices`), against ordered maps.
-use crate::model::*;
+use super::model::*;
 use oplus::prelude::*;
 use quickcheck::{Arbitrary, Gen, TestResult, quickcheck};
 
@@ -71,7 +71,7 @@ quickcheck! {
         let expected = model(a.shape, keys.map(|k| {
             (*k, skewed(a.get(k.0, k.1).unwrap_or(7), b.get(k.0, k.1).unwrap_or(-3)))
         }));
-        for device in crate::devices() {
+        for device in super::devices() {
             let (left, right) = (a.matrix(device), if transposed { b.transposed() } else { b.clone() }.matrix(device));
             let operation = || {
                 let o = ewise_union(&left, 7, &right, -3, Skewed);
@@ -86,7 +86,7 @@ quickcheck! {
         let rows = model(a.shape, a.entries.iter().filter_map(|(k, x)| by_row.get(0, k.0).map(|v| (*k, skewed(v, *x)))));
         let columns =
             model(a.shape, a.entries.iter().filter_map(|(k, x)| by_column.get(0, k.1).map(|v| (*k, skewed(*x, v)))));
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = if transposed { a.transposed() } else { a.clone() }.matrix(device);
             let (r, l) = (by_row.vector(device), by_column.vector(device));
             let of_rows = || {
@@ -110,7 +110,7 @@ quickcheck! {
         }
         let low = model(a.shape, a.entries.clone().into_iter().filter(|(at, _)| diagonal(at) <= i128::from(k)));
         let high = model(a.shape, a.entries.clone().into_iter().filter(|(at, _)| diagonal(at) >= i128::from(k)));
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = a.matrix(device);
             check("tril", || tril(&m, k), &low, (&c, &options), device);
             check("triu", || triu(&m, k), &high, (&c, &options), device);
@@ -126,7 +126,7 @@ quickcheck! {
             .filter(|((i, j), _)| i128::from(*j) - i128::from(*i) == i128::from(k))
             .map(|((i, _), x)| (i - down, *x))
             .collect();
-        for device in crate::devices() {
+        for device in super::devices() {
             let matrix = a.matrix(device);
             for (d, view) in [(diag_extract(&matrix, k), "as it is"), (diag_extract(&a.transposed().matrix(device), -k), "turned"),
                 (diag_extract(&a.transposed().matrix(device), k).transpose_a(), "seen transposed")] {
@@ -155,7 +155,7 @@ quickcheck! {
         let (a, b) = (first.a, second.b);
         let shape = (a.shape.0 as u128 * b.shape.0 as u128, a.shape.1 as u128 * b.shape.1 as u128);
         let (left, right) = (first.transposed, second.transposed);
-        for device in crate::devices() {
+        for device in super::devices() {
             let of = |m: &Model, t: bool| if t { m.transposed() } else { m.clone() }.matrix(device);
             let (x, y) = (of(&a, left), of(&b, right));
             let operation = || {
@@ -187,7 +187,7 @@ quickcheck! {
                 (i, best.unwrap().1)
             }).collect()
         };
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = a.matrix(device);
             assert_eq!(argmin_rows(&m).eval().unwrap().entries().unwrap(), lines(&a, false), "{device}");
             assert_eq!(argmax_rows(&m).eval().unwrap().entries().unwrap(), lines(&a, true), "{device}");
@@ -211,7 +211,7 @@ quickcheck! {
             row.sort_by_key(|(j, x)| (-i64::from(*x), *j));
             descending.extend(row.iter().enumerate().map(|(p, (j, x))| (i, p as u64, *x, *j)));
         }
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = if transposed { a.transposed() } else { a.clone() }.matrix(device);
             let view = m.transposed();
             let up = if transposed { sort(&view, Lt) } else { sort(&m, Lt) }.unwrap();
@@ -239,7 +239,7 @@ quickcheck! {
         };
         let shape = (size(a.shape.0, rows), size(a.shape.1, cols));
         let expected = model(shape, a.entries.clone().into_iter().filter(|((i, j), _)| *i < shape.0 && *j < shape.1));
-        for device in crate::devices() {
+        for device in super::devices() {
             let mut m = a.matrix(device);
             let shared = m.clone();
             m.resize(shape.0, shape.1).unwrap();
@@ -266,7 +266,7 @@ quickcheck! {
             sizes
         };
         let (rows, cols) = (sizes(a.shape.0, &down), sizes(a.shape.1, &across));
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = a.matrix(device);
             let tiles = split(&m, &rows, &cols).unwrap();
             let mut top = 0;
@@ -290,7 +290,7 @@ quickcheck! {
         if a.shape.0 == 0 || a.shape.1 == 0 {
             return true;
         }
-        for device in crate::devices() {
+        for device in super::devices() {
             let (mut expected, mut together, mut alone) = (a.clone(), a.matrix(device), a.matrix(device));
             let (before, mut updates) = (together.clone(), Updates::new());
             for (i, j, change) in changes.iter().take(12) {
@@ -322,7 +322,7 @@ quickcheck! {
     fn entries_one_by_one(case: Case) -> bool {
         let Case { a, by_column, .. } = case;
         let all: Vec<_> = a.entries.iter().map(|((i, j), x)| (*i, *j, *x)).collect();
-        for device in crate::devices() {
+        for device in super::devices() {
             let m = a.matrix(device);
             let iter = m.iter().unwrap();
             assert_eq!(iter.len(), all.len());
@@ -346,7 +346,7 @@ fn nan_is_passed_over_and_sorted_last() {
     let nan = f64::NAN;
     let list =
         [(0, 0, nan), (0, 1, 2.0), (0, 2, -1.0), (0, 3, nan), (1, 1, nan), (1, 2, nan), (2, 0, -0.0), (2, 3, 0.0)];
-    for device in crate::devices() {
+    for device in super::devices() {
         let a = Matrix::<f64>::build(3, 4, &list).unwrap().to(&device).unwrap();
         assert_eq!(argmin_rows(&a).eval().unwrap().entries().unwrap(), [(0, 2), (1, 1), (2, 0)], "{device}");
         assert_eq!(argmax_rows(&a).eval().unwrap().entries().unwrap(), [(0, 1), (1, 1), (2, 0)], "{device}");
@@ -362,7 +362,7 @@ fn nan_is_passed_over_and_sorted_last() {
 /// Rows longer than what is sorted and compared in one piece, by an order that ties often.
 #[test]
 fn long_rows_in_order() {
-    for device in crate::devices() {
+    for device in super::devices() {
         let n = if matches!(device, Device::Cpu) { 200_000 } else { 3_000 };
         let value = |j: u64| ((j * 7919) % 1013) as i32;
         let list: Vec<_> = (0..n).map(|j| (j, value(j))).collect();
@@ -386,7 +386,7 @@ fn long_rows_in_order() {
 #[test]
 fn any_operator_sorts_without_harm() {
     oplus::operator! { pub Always[T: Number](T, T) -> bool = |x, y| x == y || x != y }
-    for device in crate::devices() {
+    for device in super::devices() {
         let list: Vec<_> = (0..700).map(|j| (j, (j % 5) as i32)).collect();
         let x = Vector::<i32>::build(900, &list).unwrap().to(&device).unwrap();
         let (values, columns) = sort(&x, Always).unwrap();
@@ -397,7 +397,7 @@ fn any_operator_sorts_without_harm() {
 
 #[test]
 fn errors_name_operands_and_change_nothing() {
-    for device in crate::devices() {
+    for device in super::devices() {
         let a = Matrix::<i32>::build(2, 3, &[(0, 0, 1)]).unwrap().to(&device).unwrap();
         let v = Vector::<i32>::build(2, &[(0, 1)]).unwrap().to(&device).unwrap();
         let text = |e: Error| e.to_string();
@@ -432,7 +432,7 @@ fn errors_name_operands_and_change_nothing() {
 
 #[test]
 fn outputs_may_be_operands() {
-    for device in crate::devices() {
+    for device in super::devices() {
         let a = Matrix::<i32>::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 0, 3)]).unwrap().to(&device).unwrap();
         let mut c = a.clone();
         ewise_union(&c, 1, &c.transposed(), 5, Minus).mask(&c).accumulate(Plus).into(&mut c).unwrap();
@@ -446,5 +446,83 @@ fn outputs_may_be_operands() {
         kronecker(&c, &c, Minus).accumulate(Minus).into(&mut c).unwrap();
         diag_extract(&c, 0).accumulate(Plus).into(&mut x).unwrap();
         assert_eq!((c.entries().unwrap(), x.entries().unwrap()), (vec![(0, 0, 8)], vec![(0, 12)]));
+    }
+}
+
+/// A square matrix and what is done with it.
+#[derive(Clone, Debug)]
+struct Square(Model, bool, bool, bool);
+impl Arbitrary for Square {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let n = if u8::arbitrary(g) < 30 { 1 << 40 } else { u64::arbitrary(g) % 9 };
+        Square(Model::arbitrary(g, (n, n)), bool::arbitrary(g), bool::arbitrary(g), bool::arbitrary(g))
+    }
+}
+
+quickcheck! {
+    /// C as operand, second operand and mask at once is what copies of it are.
+    fn in_place_is_as_by_copies(case: Square) -> bool {
+        let Square(a, complement, replace, accumulate) = case;
+        macro_rules! same {
+            ($device:ident, $($name:literal $operation:expr;)*) => {$(
+                let run = |x: &Matrix<i32>, y: &Matrix<i32>, m: Mask, c: &mut Matrix<i32>| {
+                    let operation: fn(&Matrix<i32>, &Matrix<i32>) -> _ = $operation;
+                    let operation = operation(x, y).mask(&if complement { m.complement() } else { m });
+                    let operation = if replace { operation.replace() } else { operation };
+                    if accumulate { operation.accumulate(Skewed).into(c) } else { operation.into(c) }.unwrap();
+                };
+                let of = || a.matrix($device);
+                let mut expected = of();
+                run(&of(), &of(), of().structure(), &mut expected);
+                let mut c = of();
+                let (x, mask) = (c.clone(), c.structure());
+                run(&x, &x, mask, &mut c);
+                assert_eq!(Model::of(&c), Model::of(&expected), "{} on {}", $name, $device);
+                assert_eq!(Model::of(&x), a, "{} on {} changes its operand", $name, $device);
+            )*}
+        }
+        for device in super::devices() {
+            same! { device,
+                "mxm" |x, y| mxm(x, y);
+                "ewise_add" |x, y| ewise_add(x, y, Skewed);
+                "ewise_mult" |x, y| ewise_mult(x, y, Skewed);
+                "ewise_union" |x, y| ewise_union(x, 2, &y.transposed(), 3, Skewed);
+                "apply" |x, _| apply(x, Negate);
+                "apply_first" |x, _| apply_first(5, Skewed, x);
+                "select" |x, _| select(x, Triu, 0);
+                "transpose" |x, _| transpose(x);
+                "tril" |x, _| tril(x, 1);
+            }
+            if a.shape.0 < 1000 {
+                let n = a.shape.0;
+                let backwards = move || Indices::stride(n.saturating_sub(1), -1, n);
+                let of = || a.matrix(device);
+                let (mut expected, mut c) = (of(), of());
+                extract(&of(), backwards(), ..).accumulate(Skewed).into(&mut expected).unwrap();
+                extract(&c, backwards(), ..).accumulate(Skewed).into(&mut c).unwrap();
+                assert_eq!(Model::of(&c), Model::of(&expected), "extract on {device}");
+                for sub in [false, true] {
+                    let run = |x: &Matrix<i32>, m: Mask, c: &mut Matrix<i32>| {
+                        let o = if sub { subassign(x, backwards(), backwards()) } else { assign(x, backwards(), backwards()) };
+                        let o = o.mask(&if complement { m.complement() } else { m });
+                        let o = if replace { o.replace() } else { o };
+                        if accumulate { o.accumulate(Skewed).into(c) } else { o.into(c) }.unwrap();
+                    };
+                    let (mut expected, mut c) = (of(), of());
+                    run(&of(), of().structure(), &mut expected);
+                    let (x, mask) = (c.clone(), c.structure());
+                    run(&x, mask, &mut c);
+                    assert_eq!(Model::of(&c), Model::of(&expected), "assign on {device}");
+                }
+                if n > 0 {
+                    let (mut expected, mut c) = (of(), of());
+                    let row = extract_row(&of(), 0, ..).eval().unwrap();
+                    scale_rows(&row, &of(), Skewed).into(&mut expected).unwrap();
+                    scale_rows(&extract_row(&c, 0, ..).eval().unwrap(), &c, Skewed).into(&mut c).unwrap();
+                    assert_eq!(Model::of(&c), Model::of(&expected), "scale_rows on {device}");
+                }
+            }
+        }
+        true
     }
 }

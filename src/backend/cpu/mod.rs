@@ -37,6 +37,8 @@ mod push;
 mod scale;
 mod structural;
 #[cfg(test)]
+mod structural_tests;
+#[cfg(test)]
 mod tests;
 mod tiles;
 mod vector;

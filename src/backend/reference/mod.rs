@@ -328,7 +328,7 @@ impl Backend for Reference {
             } else {
                 row.values().copied().reduce(Min::apply)
             };
-            // Neither NaN nor anything else differs from itself in more than one way.
+            #[allow(clippy::eq_op)]
             let same = |x: &T, y: &T| x == y || (x != x && y != y);
             if let Some((j, _)) = best.and_then(|best| row.iter().find(|(_, x)| same(x, &best))) {
                 t.insert(i as u32, id(&at.j, *j as usize));
