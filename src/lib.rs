@@ -11,6 +11,8 @@ pub mod container;
 pub mod device;
 pub mod error;
 mod format;
+#[cfg(doctest)]
+mod forbidden;
 pub mod generate;
 pub mod io;
 pub mod iterate;
