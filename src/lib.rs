@@ -10,9 +10,9 @@ pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
-mod format;
 #[cfg(doctest)]
 mod forbidden;
+mod format;
 pub mod generate;
 pub mod io;
 pub mod iterate;

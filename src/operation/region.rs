@@ -271,8 +271,7 @@ pub(super) fn dense<T: Scalar>(
         count += down.has(r as u32) as u64;
         count
     }));
-    let pattern =
-        Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
+    let pattern = Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
     let ones = memory::filled(operation, count as usize, 0u8)?;
     let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
     let count = (0..cols.places() as u32).filter(|c| across.has(*c)).count();
