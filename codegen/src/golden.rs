@@ -159,10 +159,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = crate::operations::operation_variants(architecture);
     all.push(("band_diagonals".to_string(), Spec::new(Template::BandDiagonals, architecture)));
     all.push(("spgemm_band_count".to_string(), Spec::new(Template::SpgemmBandCount, architecture)));
-    all.push((
-        "band_values".to_string(),
-        Spec::new(Template::BandValues, architecture).scalar("V", built_in("u64", 8)),
-    ));
+    for scalar in [built_in("u64", 8), crate::operations::BYTES16, crate::operations::WIDE] {
+        let spec = Spec::new(Template::BandValues, architecture).scalar("V", scalar);
+        all.push((format!("band_values-{}", scalar.name), spec));
+    }
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
         let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
@@ -201,7 +201,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
             }
-            if mask.is_empty() && s.c.size <= 8 {
+            if mask.is_empty() {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
             }

@@ -26,7 +26,8 @@ pub(super) struct Limits {
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
-    /// 0: no row of many products gets a block and bits over its columns.
+    /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
+    /// that they can.
     pub(super) block: u32,
 }
 

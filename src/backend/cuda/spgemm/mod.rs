@@ -6,6 +6,7 @@
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod band;
+mod named;
 mod reduce;
 mod short;
 mod whole;
@@ -125,6 +126,7 @@ impl<'a> Job<'a> {
         };
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        let window = if window < 256 { 0 } else { window };
         // The widest window must fit.
         let (width, threads, sums) = block_size(self.tuning, BLOCK_SIZES - 1);
         let widest = spec.block_bytes(width, threads, sums);
@@ -133,7 +135,9 @@ impl<'a> Job<'a> {
         match strategy {
             Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
             Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
-            _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
+            Strategy::Window => Limits { thread: 0, esc: 0, window, block: 2 },
+            Strategy::BitmapRank => Limits { thread: 0, esc: 0, window, block: block | 2 },
+            _ => Limits { thread, esc, window, block },
         }
     }
 }
@@ -187,6 +191,9 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if let Some(made) = job.by_name(strategy)? {
+        return Ok(made);
+    }
     if strategy == Strategy::Auto
         && let Some(made) = job.mxm_band()?
     {
