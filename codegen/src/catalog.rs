@@ -86,6 +86,14 @@ templates! {
     SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers ["chunk" = 16];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Sparse product a slice of rows at a time: which rows, lengths, marks.
+    SpgemmSlices = "spgemm_slices", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    /// Sparse product, a slice of rows expanded. `by_columns`: as outer products.
+    SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns"], numbers [];
+    /// Sparse product, a slice of rows contracted.
+    SpgemmContract = "spgemm_contract", semiring true, functions [], types [], flags [], numbers [];
+    /// Sorted runs of many segments merged at once.
+    SegmentedMerge = "segmented_merge", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
@@ -136,6 +144,7 @@ kernels! {
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
+    "device/segmented_merge.cuh"
 }
 
 macro_rules! parts {

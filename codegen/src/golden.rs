@@ -163,6 +163,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
         let spec = Spec::new(Template::BandValues, architecture).scalar("V", scalar);
         all.push((format!("band_values-{}", scalar.name), spec));
     }
+    all.push(("segmented_merge".to_string(), Spec::new(Template::SegmentedMerge, architecture)));
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
         let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
@@ -183,7 +184,16 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((name(&format!("{}{}", template.name(), if narrow { "-narrow" } else { "" })), spec));
             }
         }
+        all.push((name("spgemm_slices"), with_mask(Spec::new(Template::SpgemmSlices, architecture))));
         for s in trial_semirings() {
+            if mask.is_empty() {
+                let new = |template| Spec::new(template, architecture).semiring(s.clone());
+                let label = format!("{}_{}", s.name, s.c.name);
+                all.push((format!("spgemm_expand-{label}"), new(Template::SpgemmExpand)));
+                let spec = new(Template::SpgemmExpand).flag("by_columns", true).flag("mapped", true);
+                all.push((format!("spgemm_expand_outer-{label}"), spec));
+                all.push((format!("spgemm_contract-{label}"), new(Template::SpgemmContract)));
+            }
             for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
                 if template != Template::SpgemmBlock || spec.sums_anywhere() {

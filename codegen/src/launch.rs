@@ -151,6 +151,12 @@ impl Spec {
         fixed + bits + rounded(sums)
     }
 
+    /// Whether all products are one constant that ⊕ keeps: then kernels neither read nor write terms.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.semiring.as_ref().is_some_and(|s| s.kind().1)
+    }
+
     /// Whether the semiring's sums may be pre-set or are all one constant: what adding in any order in any memory needs.
     #[must_use]
     pub fn sums_anywhere(&self) -> bool {

@@ -11,11 +11,20 @@ pub enum Strategy {
     /// Chosen from the operands, on CUDA row by row: see `codegen/templates/README.md`.
     #[default]
     Auto,
+    /// All products expanded, sorted by row and column over the whole device, contracted, a slice of rows at a time (Dalton,
+    /// Olson, Bell, 10.1145/2699470, algorithm 1): the figure that others are compared with.
+    EscGlobal,
     /// Rows of few products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470); the others as by
     /// `Hash`.
     Esc,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size).
     Hash,
+    /// All products expanded; those of a row, runs of ascending columns, merged two by two, all rows at once (Ji, Lu, Liu, Jin,
+    /// "Segmented Merge", IJPP 2021), and contracted.
+    SegmentedMerge,
+    /// Outer products: column k of A by row k of B, for one k after the other; the products of a row are then merged as by
+    /// `SegmentedMerge`.
+    ColumnRow,
     /// Diagonal by diagonal (Matam, Bharadwaj, Kothapalli, 10.1109/HiPC.2012.6507483). On CUDA an error unless both matrices
     /// lie on few diagonals, however sparse those are; a mask is applied to the product.
     Band,

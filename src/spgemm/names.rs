@@ -6,16 +6,29 @@ use std::str::FromStr;
 
 impl Strategy {
     /// Every strategy, `Auto` first.
-    pub const ALL: &'static [Strategy] =
-        &[Self::Auto, Self::Esc, Self::Hash, Self::Band, Self::BitmapRank, Self::Window, Self::Dot];
+    pub const ALL: &'static [Strategy] = &[
+        Self::Auto,
+        Self::EscGlobal,
+        Self::Esc,
+        Self::Hash,
+        Self::SegmentedMerge,
+        Self::ColumnRow,
+        Self::Band,
+        Self::BitmapRank,
+        Self::Window,
+        Self::Dot,
+    ];
 
     /// Its name on command lines and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
+            Self::EscGlobal => "esc_global",
             Self::Esc => "esc",
             Self::Hash => "hash",
+            Self::SegmentedMerge => "segmented_merge",
+            Self::ColumnRow => "column_row",
             Self::Band => "band",
             Self::BitmapRank => "bitmap_rank",
             Self::Window => "window",

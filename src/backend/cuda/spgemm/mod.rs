@@ -9,6 +9,7 @@ mod band;
 mod named;
 mod reduce;
 mod short;
+mod slices;
 mod whole;
 
 use super::entries::movable;

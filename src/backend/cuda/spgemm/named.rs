@@ -1,6 +1,7 @@
 //! Strategies that take a whole product, asked for by name.
 use super::Job;
 use super::band::Bands;
+use super::slices::Sorting;
 use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::{empty, movable};
 use crate::backend::cuda::merge::{Kind, merge};
@@ -16,13 +17,20 @@ type Made = (DevicePattern, Buffer);
 impl Job<'_> {
     /// The product by this strategy; `None` where it is one of those that choose row by row.
     pub(super) fn by_name(&self, strategy: Strategy) -> Result<Option<Made>> {
-        if strategy != Strategy::Band {
-            return Ok(None);
-        }
+        let sorting = match strategy {
+            Strategy::EscGlobal => Some(Sorting::Radix),
+            Strategy::SegmentedMerge => Some(Sorting::Merge),
+            Strategy::ColumnRow => Some(Sorting::Outer),
+            Strategy::Band => None,
+            _ => return Ok(None),
+        };
         if self.rows == 0 || self.a.pattern.nnz == 0 || self.b.pattern.nnz == 0 {
             return empty(self.context, self.a.pattern.nrows, self.b.pattern.ncols).map(Some);
         }
-        self.masked_after(self.banded()?).map(Some)
+        match sorting {
+            Some(sorting) => self.by_slices(sorting).map(Some),
+            None => self.masked_after(self.banded()?).map(Some),
+        }
     }
 
     /// T⟨M⟩ of a T that was made without the mask.
