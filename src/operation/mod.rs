@@ -35,7 +35,7 @@ pub use operand::{Operand, ScalarOf, Transposed};
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{reduce, reduce_rows};
 pub use select::select;
-pub use transpose::transpose;
+pub use transpose::{transpose, transpose_merged};
 
 /// What an operation computes, before mask, accumulator and replace: opaque outside.
 pub trait Compute {

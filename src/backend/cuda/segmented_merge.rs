@@ -91,16 +91,13 @@ pub unsafe fn segmented_merge(
     let (n, p) = (keys.len_of::<u64>(), segments.len_of::<u64>());
     if payloads.len_of::<u32>() != n || p == 0 || runs.is_empty() {
         let (of, r) = (payloads.len_of::<u32>(), runs.len_of::<u64>());
-        let reason = format!("{n} keys, {of} payloads, {p} bounds of segments, {r} of runs: as many payloads as keys and at least one bound each are needed");
+        let reason = format!(
+            "{n} keys, {of} payloads, {p} bounds of segments, {r} of runs: as many payloads as keys and at least one bound each are needed"
+        );
         return Err(Error::InvalidValue { operation: OPERATION, reason });
     }
-    let of = Segments {
-        count: p as u64 - 1,
-        segments: segments.pointer(),
-        runs: runs.pointer(),
-        origin: 0,
-        longest: None,
-    };
+    let of =
+        Segments { count: p as u64 - 1, segments: segments.pointer(), runs: runs.pointer(), origin: 0, longest: None };
     let made = merge_segments(&context, Keyed { keys, places: payloads }, n as u64, of)?;
     Ok((made.keys, made.places))
 }
