@@ -93,6 +93,7 @@ fn every_strategy_runs_its_own_kernels() {
         (Strategy::Hash, &near, &near, "spgemm_numeric_table0"),
         (Strategy::SegmentedMerge, &near, &near, "merge_level"),
         (Strategy::ColumnRow, &near, &near, "slice_columns"),
+        (Strategy::RowRow, &near, &far, "spgemm_rows"),
         (Strategy::Band, &band, &band, "spgemm_band"),
         (Strategy::BitmapRank, &near, &near, "spgemm_window"),
         (Strategy::BitmapRank, &near, &far, "spgemm_block"),

@@ -92,6 +92,10 @@ templates! {
     SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns"], numbers [];
     /// Sparse product, a slice of rows contracted.
     SpgemmContract = "spgemm_contract", semiring true, functions [], types [], flags [], numbers [];
+    /// Sparse product, rows of B scattered: how many columns rows have.
+    SpgemmRowsCount = "spgemm_rows_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["threads" = 128];
+    /// Sparse product, rows of B scattered into a dense vector of sums.
+    SpgemmRows = "spgemm_rows", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["threads" = 128];
     /// Sorted runs of many segments merged at once.
     SegmentedMerge = "segmented_merge", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
@@ -165,6 +169,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_hash.cuh"
+    "part/spgemm_rows.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"

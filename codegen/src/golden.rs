@@ -184,6 +184,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((name(&format!("{}{}", template.name(), if narrow { "-narrow" } else { "" })), spec));
             }
         }
+        for threads in [128, 512] {
+            let spec = with_mask(Spec::new(Template::SpgemmRowsCount, architecture)).number("threads", threads);
+            all.push((name(&format!("spgemm_rows_count{threads}")), spec));
+        }
         all.push((name("spgemm_slices"), with_mask(Spec::new(Template::SpgemmSlices, architecture))));
         for s in trial_semirings() {
             if mask.is_empty() {
@@ -214,6 +218,11 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if mask.is_empty() {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
+            }
+            for threads in [128, 512] {
+                let spec = with_mask(Spec::new(Template::SpgemmRows, architecture).semiring(s.clone()));
+                let label = format!("spgemm_rows{threads}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.number("threads", threads)));
             }
             for slots in [128, 512] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));

@@ -22,6 +22,9 @@ pub enum Strategy {
     /// All products expanded; those of a row, runs of ascending columns, merged two by two, all rows at once (Ji, Lu, Liu, Jin,
     /// "Segmented Merge", IJPP 2021), and contracted.
     SegmentedMerge,
+    /// Rows of B scattered into a dense vector of sums, a tile of columns at a time (Matam and others), a block a row of A whose
+    /// threads fall into virtual warps as long as rows of B are (Kurt and others, 10.1109/HiPC.2017.00040).
+    RowRow,
     /// Outer products: column k of A by row k of B, for one k after the other; the products of a row are then merged as by
     /// `SegmentedMerge`.
     ColumnRow,

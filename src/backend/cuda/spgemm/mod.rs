@@ -8,6 +8,7 @@ mod analysis;
 mod band;
 mod named;
 mod reduce;
+mod row_row;
 mod short;
 mod slices;
 mod whole;

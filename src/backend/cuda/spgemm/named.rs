@@ -21,7 +21,7 @@ impl Job<'_> {
             Strategy::EscGlobal => Some(Sorting::Radix),
             Strategy::SegmentedMerge => Some(Sorting::Merge),
             Strategy::ColumnRow => Some(Sorting::Outer),
-            Strategy::Band => None,
+            Strategy::Band | Strategy::RowRow => None,
             _ => return Ok(None),
         };
         if self.rows == 0 || self.a.pattern.nnz == 0 || self.b.pattern.nnz == 0 {
@@ -29,6 +29,7 @@ impl Job<'_> {
         }
         match sorting {
             Some(sorting) => self.by_slices(sorting).map(Some),
+            None if strategy == Strategy::RowRow => self.by_rows(),
             None => self.masked_after(self.banded()?).map(Some),
         }
     }
