@@ -43,7 +43,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
         },
         [&](const Batch<batch>& p, u32 t, u32 column, u32 i) {
           if constexpr (!Semiring::constant) {
-            terms[i] = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+            terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
           }
         });
     keys.sort(filled);
