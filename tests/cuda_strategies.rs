@@ -235,3 +235,73 @@ fn bands_by_name() {
         product((&a, &a), None, Strategy::Auto, Device::Reference).unwrap()
     );
 }
+
+/// Places are not their ids: dimensions beyond 32 bits, of which few rows and columns are used.
+#[test]
+fn listed_axes_by_every_strategy() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let far = |e: u64, n: u64| e * e * 1_000_003 % n;
+    let left = Shape::new("left", (1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));
+    let right = Shape::new("right", (1 << 35, 1 << 33), (0..80).map(|e| (far(e % 11, 1 << 35), far(e % 17, 1 << 33))));
+    let all: Vec<Strategy> = general().collect();
+    compare::<bool, i64, AnySecondI>((&left, &right), (|v| v > 50, |v| v as i64), &all, &[0, 1]);
+    compare::<i64, i64, PlusTimes>((&left, &right), (|v| v as i64, |v| v as i64 - 30), &all, &[2]);
+}
+
+#[test]
+fn transposed_operands_by_every_strategy() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (left, right) = (Shape::random("left", (50, 60), 300, 4), Shape::random("right", (70, 50), 350, 5));
+    let (a, b) = (left.matrix::<i64, PlusTimes>(|v| v as i64), right.matrix::<i64, PlusTimes>(|v| v as i64 - 20));
+    let on = |d: Device, strategy| {
+        let (a, b) = (a.to(&d).unwrap(), b.to(&d).unwrap());
+        let mask = Shape::random("mask", (60, 70), 900, 6).matrix::<bool, PlusTimes>(|_| true).to(&d).unwrap();
+        let product = || mxm(&a, &b).strategy(strategy).transpose_a().transpose_b();
+        let mut c = Shape::random("c", (60, 70), 200, 7).matrix::<i64, PlusTimes>(|v| v as i64).to(&d).unwrap();
+        product().mask(&mask.structure()).accumulate(Plus).into(&mut c).unwrap();
+        (product().eval().unwrap().entries().unwrap(), c.entries().unwrap())
+    };
+    let expected = on(Device::Reference, Strategy::Auto);
+    for strategy in general() {
+        assert!(on(GPU, strategy) == expected, "{strategy}");
+    }
+}
+
+/// Shapes, densities, values and schedules by chance.
+#[test]
+fn random_products_by_every_strategy() {
+    let Some(emulator) = emulator::emulator() else { return };
+    let all: Vec<Strategy> = general().collect();
+    for seed in 0..12 {
+        let mut rng = Rng(seed * 7919 + 13);
+        let (m, k, n) = (1 + rng.below(60), 1 + rng.below(60), 1 + rng.below(400));
+        let dense = [1, 3, 20][rng.below(3) as usize];
+        let left = Shape::random("left", (m, k), rng.below(m * dense) + 1, seed + 100);
+        let right = Shape::random("right", (k, n), rng.below(k * dense) + 1, seed + 200);
+        emulator.seed(seed);
+        let kind = rng.below(3) as u32;
+        compare::<i64, i64, PlusTimes>((&left, &right), (|v| v as i64 - 50, |v| v as i64), &all, &[kind]);
+        compare::<Hop, Hop, Shortest>(
+            (&left, &right),
+            (|v| Hop::make(v as f64, v % 5), |v| Hop::make(v as f64, 1)),
+            &all,
+            &[0],
+        );
+    }
+}
+
+/// Sums that are not in the order of k would show in the last bits.
+#[test]
+fn floats_are_summed_in_the_order_of_k() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (left, right) = (Shape::random("left", (40, 300), 4000, 1), Shape::random("right", (300, 90), 5000, 2));
+    let value: fn(u64) -> f64 = |v| 1.0 / (v as f64 + 3.0);
+    let strategies = [Strategy::EscGlobal, Strategy::SegmentedMerge, Strategy::ColumnRow, Strategy::Window];
+    compare::<f64, f64, PlusTimes>((&left, &right), (value, value), &strategies, &[0, 1]);
+}
