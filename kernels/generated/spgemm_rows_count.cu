@@ -1249,12 +1249,14 @@ template <u32 WIDTH> struct RowTile {
   u32 *bits, *listed;  // shared, [words]
   u32* next;           // shared: the least column behind the tile
   u64 low, high;
+  u32 used;            // words that its columns take
 
-  // Ends with a barrier. `partial`: rows of B may begin before.
-  __device__ void open(const Operands& x, u32 row, u64 from) {
-    low = from;
-    high = min(from + WIDTH, u64(x.columns));
-    for (u32 w = threadIdx.x; w < words; w += rows_threads) {
+  // Columns from the word of `column` on, none behind `last`. Ends with a barrier.
+  __device__ void open(const Operands& x, u32 row, u32 column, u32 last) {
+    low = column & ~31u;
+    high = min(low + WIDTH, u64(last) + 1);
+    used = u32((high - low + 31) / 32);
+    for (u32 w = threadIdx.x; w < used; w += rows_threads) {
       bits[w] = 0;
       if constexpr (flag::masked) listed[w] = 0;
     }
@@ -1309,24 +1311,24 @@ namespace oplus {
 // Rows of least to most products. Launch: blocks of number::threads, any grid; tickets: 0 before.
 extern "C" __global__ void __launch_bounds__(u32(number::threads))
 spgemm_rows_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, const u64* m_offsets,
-                  const u32* m_indices, u32 columns, u64 rows, const u32* products, const u32* first, u32 least, u32 most,
+                  const u32* m_indices, u32 columns, u64 rows, const u32* products, const u32* first, const u32* last, u32 least, u32 most,
                   u64* tickets, u64* row_counts) {
   typedef RowTile<131072> Tile;
   __shared__ u32 bits[Tile::words], listed[flag::masked ? Tile::words : 1], next;
   __shared__ u64 scratch[34];
   const Team<rows_threads> team = {scratch};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  Tile tile = {bits, listed, &next, 0, 0};
+  Tile tile = {bits, listed, &next, 0, 0, 0};
   for_rows_of(rows, products, least, most, tickets, [&](u32 row, u32 work) {
     const u64 begin = a_offsets[row], end = a_offsets[u64(row) + 1];
     const u32 lanes = virtual_warp(work, end - begin);
     u64 count = 0;
     u32 column = first[row];
     for (bool partial = false; column != no_column; partial = true) {
-      tile.open(x, row, column & ~31u);
+      tile.open(x, row, column, last[row]);
       tile.walk(x, begin, end, lanes, partial, [&](u64, u64, u32 at) { tile.mark(at); });
       __syncthreads();
-      for (u32 w = threadIdx.x; w < Tile::words; w += rows_threads) count += u32(__popc(bits[w]));
+      for (u32 w = threadIdx.x; w < tile.used; w += rows_threads) count += u32(__popc(bits[w]));
       column = next;
       __syncthreads();
     }

@@ -37,12 +37,14 @@ template <u32 WIDTH> struct RowTile {
   u32 *bits, *listed;  // shared, [words]
   u32* next;           // shared: the least column behind the tile
   u64 low, high;
+  u32 used;            // words that its columns take
 
-  // Ends with a barrier. `partial`: rows of B may begin before.
-  __device__ void open(const Operands& x, u32 row, u64 from) {
-    low = from;
-    high = min(from + WIDTH, u64(x.columns));
-    for (u32 w = threadIdx.x; w < words; w += rows_threads) {
+  // Columns from the word of `column` on, none behind `last`. Ends with a barrier.
+  __device__ void open(const Operands& x, u32 row, u32 column, u32 last) {
+    low = column & ~31u;
+    high = min(low + WIDTH, u64(last) + 1);
+    used = u32((high - low + 31) / 32);
+    for (u32 w = threadIdx.x; w < used; w += rows_threads) {
       bits[w] = 0;
       if constexpr (flag::masked) listed[w] = 0;
     }

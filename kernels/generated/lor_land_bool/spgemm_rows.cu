@@ -1554,12 +1554,14 @@ template <u32 WIDTH> struct RowTile {
   u32 *bits, *listed;  // shared, [words]
   u32* next;           // shared: the least column behind the tile
   u64 low, high;
+  u32 used;            // words that its columns take
 
-  // Ends with a barrier. `partial`: rows of B may begin before.
-  __device__ void open(const Operands& x, u32 row, u64 from) {
-    low = from;
-    high = min(from + WIDTH, u64(x.columns));
-    for (u32 w = threadIdx.x; w < words; w += rows_threads) {
+  // Columns from the word of `column` on, none behind `last`. Ends with a barrier.
+  __device__ void open(const Operands& x, u32 row, u32 column, u32 last) {
+    low = column & ~31u;
+    high = min(low + WIDTH, u64(last) + 1);
+    used = u32((high - low + 31) / 32);
+    for (u32 w = threadIdx.x; w < used; w += rows_threads) {
       bits[w] = 0;
       if constexpr (flag::masked) listed[w] = 0;
     }
@@ -1626,11 +1628,10 @@ constexpr u32 rows_width = Semiring::constant ? 32768 : columns_within(sizeof(C)
 extern "C" __global__ void __launch_bounds__(u32(number::threads))
 spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-            const u64* j_ids, u64 rows, const u32* products, const u32* first, u32 least, u32 most, u64* tickets,
+            const u64* j_ids, u64 rows, const u32* products, const u32* first, const u32* last, u32 least, u32 most, u64* tickets,
             const u64* c_offsets, u32* c_indices, C* c_values) {
   typedef RowTile<rows_width> Tile;
   typedef Accumulator<Semiring, C, rows_threads, rows_width> Sums;
-  constexpr u32 each = (Tile::words + rows_threads - 1) / rows_threads;
   __shared__ Aligned memory[Semiring::constant ? 1 : (rows_width * sizeof(C) + 15) / 16];
   __shared__ u32 state[Semiring::constant || Sums::state_words == 0 ? 1 : Sums::state_words];
   __shared__ u32 bits[Tile::words], bases[Tile::words], listed[flag::masked ? Tile::words : 1], next;
@@ -1640,15 +1641,18 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
   Sums sums = {team, values, state};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
-  Tile tile = {bits, listed, &next, 0, 0};
+  Tile tile = {bits, listed, &next, 0, 0, 0};
   for_rows_of(rows, products, least, most, tickets, [&](u32 row, u32 work) {
     const u64 begin = a_offsets[row], end = a_offsets[u64(row) + 1];
     const u32 lanes = virtual_warp(work, end - begin);
     u64 out = c_offsets[row];
     u32 column = first[row];
     for (bool partial = false; column != no_column; partial = true) {
-      if constexpr (!Semiring::constant) sums.clear(rows_width);
-      tile.open(x, row, column & ~31u);
+      tile.open(x, row, column, last[row]);
+      if constexpr (!Semiring::constant) {
+        sums.clear(tile.used * 32);
+        __syncthreads();
+      }
       const auto add = [&](u64 a, u64 b, u32 at) {
         if constexpr (!Semiring::constant) sums.put(true, at, product(factors, x, a, b, row), u32(a - begin), 0, 1);
       };
@@ -1662,15 +1666,16 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         tile.walk(x, begin, end, lanes, partial, add);
         __syncthreads();
       }
+      const u32 each = (tile.used + rows_threads - 1) / rows_threads;
       u32 mine = 0, count;
-      for (u32 w = threadIdx.x * each; w < (threadIdx.x + 1) * each && w < Tile::words; w++) mine += u32(__popc(bits[w]));
+      for (u32 w = threadIdx.x * each; w < (threadIdx.x + 1) * each && w < tile.used; w++) mine += u32(__popc(bits[w]));
       u32 before = team.exclusive_sum(mine, count);
-      for (u32 w = threadIdx.x * each; w < (threadIdx.x + 1) * each && w < Tile::words; w++) {
+      for (u32 w = threadIdx.x * each; w < (threadIdx.x + 1) * each && w < tile.used; w++) {
         bases[w] = before;
         before += u32(__popc(bits[w]));
       }
       __syncthreads();
-      for (u32 at = threadIdx.x; at < rows_width; at += rows_threads) {
+      for (u32 at = threadIdx.x; at < tile.used * 32; at += rows_threads) {
         const u32 word = bits[at / 32], bit = 1u << (at & 31);
         if (!(word & bit)) continue;
         const u64 to = out + bases[at / 32] + u32(__popc(word & (bit - 1)));

@@ -27,6 +27,7 @@ struct Rows {
     control: Buffer,
     products: Buffer,
     first: Buffer,
+    last: Buffer,
     offsets: Buffer,
 }
 
@@ -41,12 +42,12 @@ impl Job<'_> {
             control: Buffer::zeroed_for::<u64>(context, CONTROL)?,
             products: Buffer::alloc_for::<u32>(context, nrows)?,
             first: Buffer::alloc_for::<u32>(context, nrows)?,
+            last: Buffer::alloc_for::<u32>(context, nrows)?,
             // Rows without products stay 0.
             offsets: Buffer::zeroed_for::<u64>(context, nrows + 1)?,
         };
         let program = Program::new(context, Template::SpgemmAnalyze, |s| self.masked(s));
-        let last = Buffer::alloc_for::<u32>(context, nrows)?;
-        measure(self, &program, 0, &rows.control, (&rows.products, &rows.first, &last))?;
+        measure(self, &program, 0, &rows.control, (&rows.products, &rows.first, &rows.last))?;
         for size in 0..SIZES.len() {
             self.scattered(size, &rows, None)?;
         }
@@ -77,7 +78,7 @@ impl Job<'_> {
         let kernel = program.kernel(template.name())?;
         let launch = kernel.launch(resident(&kernel, threads, 0, self.rows)?, threads, 0);
         let launch = if to.is_some() { self.operands(launch) } else { self.patterns(launch) };
-        let launch = launch.arg(self.rows).arg(&rows.products).arg(&rows.first).arg(least).arg(most);
+        let launch = launch.arg(self.rows).arg(&rows.products).arg(&rows.first).arg(&rows.last).arg(least).arg(most);
         let tickets = BLOCKS + size + if to.is_some() { SIZES.len() } else { 0 };
         let launch = launch.arg(rows.control.pointer() + 8 * tickets as u64).arg(&rows.offsets);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.

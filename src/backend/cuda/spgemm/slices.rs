@@ -9,8 +9,11 @@ use crate::backend::cuda::program::{Program, scan_in_place};
 use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
 use crate::backend::cuda::sort::{Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, DevicePattern, Launch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use oplus_codegen::Template;
+
+/// Slices of no more products are not made smaller where memory is short.
+const SMALL: u64 = 1 << 14;
 
 /// How products are brought together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +57,7 @@ impl Job<'_> {
         let (context, a) = (self.context, self.a.pattern);
         let runs = self.lengths((a.indices.pointer(), a.nnz), None)?;
         let counts = Buffer::zeroed_for::<u64>(context, a.nrows + 1)?;
-        let (bound, mut first, mut made) = (self.most_products(), 0, Vec::new());
+        let (mut bound, mut first, mut made) = (self.most_products(), 0, Vec::new());
         let program = self.slicing();
         let ends = program.kernel("slice_end")?;
         while first < self.rows {
@@ -77,12 +80,19 @@ impl Job<'_> {
                 segment_runs,
                 columns: None,
             };
-            first = out[0];
             if slice.products > bound {
                 self.by_columns(&slice, bound, sorting, &counts, &mut made)?;
             } else if slice.products > 0 {
-                made.push(self.slice(&slice, sorting, &counts)?);
+                match self.slice(&slice, sorting, &counts) {
+                    // Others may have most of the memory: rather smaller slices.
+                    Err(Error::OutOfMemory { .. }) if slice.products > SMALL => {
+                        bound = slice.products / 4;
+                        continue;
+                    }
+                    one => made.push(one?),
+                }
             }
+            first = out[0];
         }
         drop(runs);
         self.joined(made, counts)
@@ -92,7 +102,7 @@ impl Job<'_> {
     fn by_columns(
         &self,
         row: &Slice,
-        bound: u64,
+        mut bound: u64,
         sorting: Sorting,
         counts: &Buffer,
         made: &mut Vec<Entries>,
@@ -114,14 +124,20 @@ impl Job<'_> {
                 let (runs, segments) = (runs.pointer(), segments.pointer());
                 let columns = Some((low, high));
                 let slice = Slice { products, runs, origin: 0, segments, segment_runs: runs, columns, ..*row };
-                made.push(self.slice(&slice, sorting, counts)?);
+                match self.slice(&slice, sorting, counts) {
+                    Err(Error::OutOfMemory { .. }) if products > SMALL && high - low > 1 => {
+                        (bound, width) = (products / 4, (high - low).div_ceil(4));
+                        continue;
+                    }
+                    one => made.push(one?),
+                }
             }
             (low, width) = (high, width.saturating_mul(if products < bound / 4 { 2 } else { 1 }));
         }
         Ok(())
     }
 
-    /// Expanded, sorted, contracted; the rows' lengths are added to `counts`.
+    /// Expanded, sorted, contracted; the rows' lengths are added to `counts`, unless there is no memory.
     fn slice(&self, slice: &Slice, sorting: Sorting, counts: &Buffer) -> Result<Entries> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         sortable("mxm", n)?;
@@ -149,13 +165,14 @@ impl Job<'_> {
         // SAFETY: a word and a count for every 32 products.
         unsafe { launch.arg(m_offsets).arg(m_indices).arg(&marks.words).arg(&marks.counts).run()? };
         let nnz = marks.ranked()?;
+        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.c.size as u64))?;
+        // With nothing left to fail but the device: a slice that finds no memory is made again in parts.
         let kernel = program.kernel("slice_counts")?;
         let launch = kernel.launch(slice.rows.div_ceil(u64::from(block)), block, 0).arg(slice.rows).arg(slice.begin);
         let launch = launch.arg(self.a.pattern.offsets.pointer() + 8 * slice.first).arg(slice.runs).arg(slice.origin);
         // SAFETY: the slice's rows are rows of A, of which `counts` has one each.
         unsafe { launch.arg(&marks.words).arg(&marks.starts).arg(counts.pointer() + 8 * slice.first).run()? };
-        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.c.size as u64))?;
         if nnz > 0 {
             let program = Program::new(context, Template::SpgemmContract, |s| s.semiring(self.semiring.clone()));
             let kernel = program.kernel("spgemm_contract")?;
