@@ -36,6 +36,8 @@ static int take(P* p, size_t n) {
     live++;
     return 0;
 }
+int cuMemHostAlloc(void** p, size_t n, unsigned f) { *p = malloc(n); return 0; }
+int cuMemFreeHost(void* p) { free(p); return 0; }
 int cuMemAlloc_v2(P* p, size_t n) { return POOLS ? 999 : take(p, n); }
 int cuMemAllocAsync(P* p, size_t n, void* s) { return POOLS ? take(p, n) : 801; }
 int cuMemFree_v2(P p) { free((void*)p); live--; return 0; }
@@ -51,7 +53,7 @@ const DRIVER: &str = "OPLUS_CUDA_DRIVER_PATH";
 const CHILD: &str = "OPLUS_TEST_STAND_IN";
 
 /// Runs `child` in a process with the stand-in for its driver.
-fn with_stand_in(child: &str, pools: bool) {
+fn with_stand_in(child: &str, pools: bool, keep: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut text = format!("#define POOLS {}\n{WORKING}", u32::from(pools));
     for symbol in oplus::backend::cuda::probe::required_symbols() {
@@ -67,6 +69,7 @@ fn with_stand_in(child: &str, pools: bool) {
         .args(["--exact", child, "--ignored", "--nocapture"])
         .env(DRIVER, &library)
         .env(CHILD, "1")
+        .env("OPLUS_CUDA_KEEP", keep.to_string())
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -134,8 +137,8 @@ fn each_fails() {
 
 #[test]
 fn every_allocation_may_fail() {
-    with_stand_in("each_fails", true);
-    with_stand_in("each_fails", false);
+    with_stand_in("each_fails", true, 0);
+    with_stand_in("each_fails", false, 0);
 }
 
 #[test]
@@ -162,5 +165,39 @@ fn trims() {
 
 #[test]
 fn a_full_pool_is_emptied_first() {
-    with_stand_in("trims", true);
+    with_stand_in("trims", true, 0);
+}
+
+#[test]
+#[ignore = "runs in the process of small_memory_is_kept"]
+fn keeps() {
+    let Some(stand_in) = StandIn::get() else { return };
+    let context = Context::separate(0).unwrap();
+    assert_eq!(work(&context).unwrap(), RESULT);
+    let held = stand_in.count("stand_in_live");
+    assert!(held > 0 && context.memory_in_use() == 0);
+    // No allocation succeeds, and none is needed.
+    stand_in.fail(0, 1000);
+    assert_eq!(work(&context).unwrap(), RESULT);
+    assert_eq!(stand_in.count("stand_in_live"), held);
+    // What is not at hand is asked for after all the rest was given back.
+    assert!(matches!(Buffer::alloc(&context, 300_000), Err(Error::OutOfMemory { needed: 300_000, .. })));
+    assert_eq!(stand_in.count("stand_in_live"), 0);
+    stand_in.fail(0, 0);
+    // 4096 bytes may be kept, and nothing large.
+    let buffers: Vec<_> = (0..40).map(|_| Buffer::alloc(&context, 256).unwrap()).collect();
+    let large = Buffer::alloc(&context, 2 << 20).unwrap();
+    drop((buffers, large));
+    assert_eq!(stand_in.count("stand_in_live"), 16);
+    context.trim().unwrap();
+    assert_eq!(stand_in.count("stand_in_live"), 0);
+    assert_eq!(work(&context).unwrap(), RESULT);
+    drop(context);
+    assert_eq!(stand_in.count("stand_in_live"), 0);
+}
+
+#[test]
+fn small_memory_is_kept() {
+    with_stand_in("keeps", true, 4096);
+    with_stand_in("keeps", false, 4096);
 }

@@ -54,7 +54,7 @@ templates! {
     /// Sparse product, rows of at most `width` products: how many columns they have.
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
-    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 64];
+    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"], numbers ["width" = 64, "rows" = 1];
     /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
     SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
         numbers ["width" = 32, "block" = 128];

@@ -211,6 +211,9 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true)));
             }
+            let spec = with_mask(Spec::new(Template::SpgemmEsc, architecture).semiring(s.clone())).number("width", 256);
+            let label = format!("spgemm_esc_whole-{}_{}", s.name, s.c.name);
+            all.push((name(&label), spec.flag("narrow", true).flag("whole", true).number("rows", 8)));
             let whole = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone()).flag("whole", true);
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));

@@ -39,6 +39,15 @@ impl SemiringText {
 /// Scan words and counters of a team.
 const TEAM: u32 = 34 * 8 + 16;
 
+/// How a block works on a row: in windows of `width` columns, by `threads` threads, with `sums` bytes for sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct BlockShape {
+    pub width: u32,
+    pub threads: u32,
+    pub sums: u32,
+}
+
 impl Spec {
     /// Bytes a warp keeps for the rows of B it walks.
     fn warp_products(&self) -> u32 {
@@ -139,10 +148,10 @@ impl Spec {
         rounded(width) + sums + self.warp_products()
     }
 
-    /// Dynamic shared bytes of a block of `threads` that works on a row in windows of `width` columns, a multiple of 32, with
-    /// `sums` bytes for sums; without a semiring, to count.
+    /// Dynamic shared bytes of a block of this shape, the width a multiple of 32; without a semiring, to count.
     #[must_use]
-    pub fn block_bytes(&self, width: u32, threads: u32, sums: u32) -> u32 {
+    pub fn block_bytes(&self, shape: BlockShape) -> u32 {
+        let BlockShape { width, threads, sums } = shape;
         let bits = rounded(width / 32 * 4);
         let fixed = TEAM + self.warp_products() * (threads / 32) + bits;
         let Some(semiring) = &self.semiring else { return fixed };
@@ -155,6 +164,36 @@ impl Spec {
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.semiring.as_ref().is_some_and(|s| s.kind().1)
+    }
+
+    /// The shape of a block for rows of at most `columns` columns, of many products (`large`) or few, where a block may have
+    /// `shared` bytes: a sum a column if at least `threads` threads have room for them.
+    #[must_use]
+    pub fn block_shape(&self, columns: u32, large: bool, threads: u32, shared: u32) -> BlockShape {
+        let tuning = Tuning::of(self.architecture);
+        let size = match &self.semiring {
+            Some(s) if !s.kind().1 => u32::try_from(s.c.size).unwrap_or(u32::MAX / 64),
+            _ => 0,
+        };
+        // As many blocks as fill the device's threads share its memory; each takes 1 KiB more than it asks for.
+        let room = |threads: u32| {
+            let part = (u64::from(shared) * u64::from(threads) / 1024) as u32;
+            part.saturating_sub(1024 + TEAM + self.warp_products() * (threads / 32))
+        };
+        let dense = |threads: u32| (room(threads) / (4 * size + 1) * 4) / 128 * 128;
+        let widths = [128, 256, 512, 1024].into_iter().filter(|t| *t >= threads && (large || *t <= 256));
+        if let Some(threads) = widths.filter(|_| size > 0).find(|threads| columns <= dense(*threads)) {
+            return BlockShape { width: dense(threads), threads, sums: dense(threads) * size };
+        }
+        let most = tuning.block_columns;
+        let width = if columns > most {
+            4 * most
+        } else {
+            [most / 16, most / 4].into_iter().find(|w| columns <= *w).unwrap_or(most)
+        };
+        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
+        let sums = room(threads).saturating_sub(2 * (width / 8)) / 1024 * 1024;
+        BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }
 
     /// Whether the semiring's sums may be pre-set or are all one constant: what adding in any order in any memory needs.
@@ -179,7 +218,7 @@ impl Spec {
         };
         let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
         let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
-        let block = self.block_bytes(width, threads, sums);
+        let block = self.block_bytes(BlockShape { width, threads, sums });
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
         let hash = self.hash_bytes(number("slots"));
         let warps = format!(

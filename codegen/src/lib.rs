@@ -18,6 +18,6 @@ pub mod tuning;
 
 pub use catalog::Template;
 pub use error::Error;
-pub use launch::{TABLES, TableLaunch};
+pub use launch::{BlockShape, TABLES, TableLaunch};
 pub use spec::{FunctionText, SemiringText, Spec};
 pub use tuning::Tuning;

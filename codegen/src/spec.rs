@@ -1,5 +1,6 @@
 //! What a kernel is for, as plain data.
 use crate::catalog::Template;
+use crate::launch::BlockShape;
 use crate::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 
 /// A semiring's CUDA side: C += A ⊗ B over ⊕.
@@ -111,6 +112,12 @@ impl Spec {
     pub fn flag(mut self, name: &'static str, value: bool) -> Self {
         self.flags.push((name, value));
         self
+    }
+    /// Sets the numbers of a block's shape.
+    #[must_use]
+    pub fn block(self, shape: BlockShape) -> Self {
+        let spec = self.number("width", shape.width.into()).number("threads", shape.threads.into());
+        if spec.semiring.is_some() { spec.number("bytes", shape.sums.into()) } else { spec }
     }
     /// Sets a number.
     #[must_use]

@@ -79,9 +79,7 @@ tuning! {
     block_threads_small,
     /// As above.
     block_threads,
-    /// Bytes for the sums of a small block in shared memory, and of a large one.
-    block_bytes_small,
-    /// As above.
+    /// Bytes for the sums of a small block in shared memory.
     block_bytes,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
@@ -191,7 +189,7 @@ pub const SM_90: Tuning = Tuning {
     hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
-    small_work: 8000000,
+    small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
     window_block: 128,
@@ -202,8 +200,7 @@ pub const SM_90: Tuning = Tuning {
     block_products: 4096,
     block_threads_small: 128,
     block_threads: 512,
-    block_bytes_small: 8192,
-    block_bytes: 32768,
+    block_bytes: 8192,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,

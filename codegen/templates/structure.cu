@@ -2,6 +2,7 @@
 // Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
 #include "device/rows.cuh"
 #include "thread/rank.cuh"
+#include "warp/scan.cuh"
 
 namespace oplus {
 
@@ -66,6 +67,18 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
   if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
+}
+
+// *total (0 before) = how many products entries of A in these columns have with rows of B.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
+  u64 sum = 0;
+  for (u64 e = global_thread(); e < n; e += u64(gridDim.x) * blockDim.x) {
+    const u32 k = indices[e];
+    sum += offsets[u64(k) + 1] - offsets[k];
+  }
+  sum = warp_sum(sum);
+  if (lane_id() == 0 && sum) atomicAdd(total, sum);
 }
 
 // *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.

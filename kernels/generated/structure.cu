@@ -308,7 +308,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_work = 8000000;
+constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -319,8 +319,7 @@ constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
-constexpr u32 block_bytes_small = 8192;
-constexpr u32 block_bytes = 32768;
+constexpr u32 block_bytes = 8192;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -511,6 +510,43 @@ __device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5]
 
 }  // namespace oplus
 #line 5 "codegen/templates/structure.cu"
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
+  }
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 6 "codegen/templates/structure.cu"
 
 namespace oplus {
 
@@ -575,6 +611,18 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
   if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
+}
+
+// *total (0 before) = how many products entries of A in these columns have with rows of B.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
+  u64 sum = 0;
+  for (u64 e = global_thread(); e < n; e += u64(gridDim.x) * blockDim.x) {
+    const u32 k = indices[e];
+    sum += offsets[u64(k) + 1] - offsets[k];
+  }
+  sum = warp_sum(sum);
+  if (lane_id() == 0 && sum) atomicAdd(total, sum);
 }
 
 // *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.

@@ -123,6 +123,8 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, PathBuf)> {
         ("OPLUS_CUDA_DRIVER_PATH", folder.to_path_buf()),
         ("OPLUS_NVRTC_PATH", folder.join("libnvrtc.so.13")),
         ("OPLUS_CACHE_DIR", folder.join("cache")),
+        // Every allocation and every release is the driver's to see.
+        ("OPLUS_CUDA_KEEP", "0".into()),
         ("EMU_HOME", folder.to_path_buf()),
         ("EMU_CXXFLAGS", asked_flags().into()),
     ]

@@ -144,6 +144,8 @@ R cuMemAlloc_v2(P* p, size_t n) { LOCK; return broken ? launch_failed : allocate
 R cuMemFree_v2(P p) { LOCK; return release(p); }
 R cuMemAllocAsync(P* p, size_t n, void*) { return cuMemAlloc_v2(p, n); }
 R cuMemFreeAsync(P p, void*) { return cuMemFree_v2(p); }
+R cuMemHostAlloc(void** p, size_t n, unsigned) { *p = std::malloc(n); return *p ? success : out_of_memory; }
+R cuMemFreeHost(void* p) { std::free(p); return success; }
 static R outside(const char* call, size_t n) {
   report(std::string(call) + " of " + std::to_string(n) + " bytes leaves its allocation");
   return invalid_value;

@@ -320,10 +320,13 @@ constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
+constexpr bool whole = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 64
 constexpr u64 width = 64ull;
+#define OPLUS_NUMBER_rows 1
+constexpr u64 rows = 1ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -347,7 +350,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_work = 8000000;
+constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -358,8 +361,7 @@ constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
-constexpr u32 block_bytes_small = 8192;
-constexpr u32 block_bytes = 32768;
+constexpr u32 block_bytes = 8192;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -405,21 +407,14 @@ constexpr u32 esc = 4160, window = 832, block = 1408, thread = 32768, hash = 102
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width products: expand, sort, contract, a warp a row.
 //
 // After Dalton, Olson, Bell, "Optimizing sparse matrix-matrix multiplication for the GPU" (10.1145/2699470): products in
-// shared memory, sorted in registers on as many bits as the row's span of columns needs, summed run by run.
+// shared memory, sorted in registers on as many bits as the row's span of columns needs, summed run by run. With flag::whole
+// every row of A is one of these, and rows find their places in C by look-back: one pass, no count before it.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
-#line 1 "codegen/templates/part/spgemm_esc.cuh"
-// Rows of at most WIDTH products: expanded into shared memory, sorted by column in a warp's registers.
-#line 1 "codegen/templates/part/spgemm.cuh"
-// What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
-#line 1 "kernels/block/word_table.cuh"
-// The columns of one row as bits, 32 to a word, in a team's shared memory: ordered rank without sorting the columns.
+#line 1 "kernels/device/look_back.cuh"
+// Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
 //
-// A range of columns that is narrow has a word a slot (direct); a wide one has its words hashed, of which at most
-// SLOTS / 2 may be in use: past that the table overflows and the caller takes a narrower range.
-#line 1 "kernels/block/sort.cuh"
-// Bitonic sort of keys in shared memory by a team, ascending. In place; n·log2(n)² / 4 exchanges; deterministic.
-#line 1 "kernels/block/team.cuh"
-// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+// After Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002. Tiles are drawn by
+// ticket, so that all before one have begun: who waits, waits for a block that runs. Sums are below 2^62. Deterministic.
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
@@ -506,6 +501,66 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
+#line 6 "kernels/device/look_back.cuh"
+
+namespace oplus {
+
+// One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
+constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
+
+// Says what the tile holds. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline void look_back_post(u64* state, u64 tile, u64 sum) {
+  if (lane_id() == 0) const_cast<volatile u64*>(state)[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+}
+
+// The sum of all tiles before `tile`, which holds `sum` and has said so. All lanes of one warp call.
+__device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
+  volatile u64* const seen = state;
+  u64 before = 0;
+  for (u64 end = tile; end > 0; end -= 32) {
+    const bool inside = lane_id() < end;
+    u64 word;
+    do {
+      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    } while (__any_sync(full_warp, word >> 62 == 0));
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
+    const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
+    before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
+    if (totals) break;
+  }
+  if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
+  return before;
+}
+
+// Both at once.
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  look_back_post(state, tile, sum);
+  return look_back_wait(state, tile, sum);
+}
+
+// The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
+__device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
+  __syncthreads();
+  if (threadIdx.x == 0) *place = atomicAdd(tickets, u64(1));
+  __syncthreads();
+  return *place;
+}
+
+}  // namespace oplus
+#line 8 "codegen/templates/spgemm_esc.cu"
+#line 1 "codegen/templates/part/spgemm_esc.cuh"
+// Rows of at most WIDTH products: expanded into shared memory, sorted by column in a warp's registers.
+#line 1 "codegen/templates/part/spgemm.cuh"
+// What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
+#line 1 "kernels/block/word_table.cuh"
+// The columns of one row as bits, 32 to a word, in a team's shared memory: ordered rank without sorting the columns.
+//
+// A range of columns that is narrow has a word a slot (direct); a wide one has its words hashed, of which at most
+// SLOTS / 2 may be in use: past that the table overflows and the caller takes a narrower range.
+#line 1 "kernels/block/sort.cuh"
+// Bitonic sort of keys in shared memory by a team, ascending. In place; n·log2(n)² / 4 exchanges; deterministic.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 3 "kernels/block/team.cuh"
 
 namespace oplus {
@@ -1320,17 +1375,30 @@ template <u32 WIDTH> struct EscKeys {
   __device__ static u32 column(u32 key) { return key / WIDTH; }
   __device__ static u32 source(u32 key) { return key % WIDTH; }
 
-  // The first n keys, ascending.
-  __device__ void sort(u32 n) const {
-    u32 key[per_lane];
+  // The first n keys, ascending, n <= 32 · K. FIT: by the narrowest network that holds them.
+  template <bool FIT, u32 K = per_lane> __device__ __forceinline__ void sort(u32 n) const {
+    if constexpr (FIT && K > 1) {
+      if (n <= 16 * K) return sort<FIT, K / 2>(n);
+    }
+    u32 key[K];
     __syncwarp();
 #pragma unroll
-    for (u32 j = 0; j < per_lane; j++) key[j] = j * 32 + lane_id() < n ? at(j * 32 + lane_id()) : none;
-    warp_sort_many<per_lane>(key);
+    for (u32 j = 0; j < K; j++) key[j] = j * 32 + lane_id() < n ? at(j * 32 + lane_id()) : none;
+    warp_sort_many<K>(key);
     __syncwarp();
 #pragma unroll
-    for (u32 j = 0; j < per_lane; j++) at(lane_id() * per_lane + j) = key[j];
+    for (u32 j = 0; j < K; j++) at(lane_id() * K + j) = key[j];
     __syncwarp();
+  }
+  // The first of n sorted keys whose code is at least that.
+  __device__ u32 first_not_below(u32 n, u32 code) const {
+    u32 low = 0;
+    while (low < n) {
+      const u32 middle = (low + n) / 2;
+      if (column(at(middle)) < code) low = middle + 1;
+      else n = middle;
+    }
+    return low;
   }
   // f(i, key, head, rank) for every sorted key, 32 at a time: `head` marks the first of its column, `rank` counts these.
   // Returns the number of columns.
@@ -1346,6 +1414,73 @@ template <u32 WIDTH> struct EscKeys {
     return columns;
   }
 };
+
+// Which of a warp's sorted keys are the first of their code: lane l holds those of keys 32 · l .. 32 · l + 31.
+struct Heads {
+  u32 bits, before;
+  // How many there are before key i; all lanes call.
+  __device__ u32 rank(u32 i) const {
+    const u32 from = shuffle(before, i / 32 & 31), word = shuffle(bits, i / 32 & 31);
+    return from + __popc(word & ((1u << (i & 31)) - 1));
+  }
+  __device__ u32 all() const { return shuffle(before + __popc(bits), 31); }
+};
+template <u32 WIDTH> __device__ inline Heads find_heads(EscKeys<WIDTH> keys, u32 n) {
+  Heads heads = {0, 0};
+  for (u32 tile = 0; tile < n; tile += 32) {
+    const u32 i = tile + lane_id();
+    const bool head = i < n && (i == 0 || keys.column(keys.at(i - 1)) != keys.column(keys.at(i)));
+    const u32 bits = __ballot_sync(full_warp, head);
+    if (lane_id() == tile / 32) heads.bits = bits;
+  }
+  heads.before = warp_inclusive_sum(__popc(heads.bits)) - __popc(heads.bits);
+  return heads;
+}
+
+// ROWS rows next to each other, the end of row `first` + l among A's entries in lane l, and all ones in the other lanes.
+template <u32 ROWS> struct RowRun {
+  u32 first;
+  Position stop;
+  // Which row an entry belongs to, counted from the first. All lanes call.
+  __device__ u32 row_of(Position entry) const {
+    u32 row = 0;
+#pragma unroll
+    for (u32 step = ROWS / 2; step > 0; step /= 2) {
+      if (shuffle(stop, row + step - 1) <= entry) row += step;
+    }
+    return row;
+  }
+};
+
+// As `expand`, for A's entries begin .. end of several rows: the codes are row << bits | column. More products than there is
+// room for are only counted.
+template <u32 WIDTH, u32 BATCH, u32 ROWS, class Load, class Each>
+__device__ inline u32 expand_rows(const Operands& x, const RowRun<ROWS>& run, u64 begin, u64 end, u32 bits, EscKeys<WIDTH> keys,
+                                  WarpProducts* scratch, Load load, Each each) {
+  u32 filled = 0;
+  for_products<BATCH>(Share{0, 1}, x.a.indices, begin, end, x.b, 0, x.columns, false, scratch, [&](const Batch<BATCH>& p) {
+    u32 column[BATCH], local[BATCH];
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+    }
+    load(p);
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) local[t] = run.row_of(p.active[t] ? p.a[t] : Position(begin));
+#pragma unroll
+    for (u32 t = 0; t < BATCH; t++) {
+      const bool keep = p.active[t] && admitted(x, run.first + local[t], column[t]);
+      const u32 kept = __ballot_sync(full_warp, keep);
+      const u32 i = filled + __popc(kept & lanes_below());
+      if (keep && i < WIDTH) {
+        keys.at(i) = (local[t] << bits | column[t]) * WIDTH + i;
+        each(p, t, column[t], run.first + local[t], i);
+      }
+      filled += __popc(kept);
+    }
+  });
+  return filled;
+}
 
 // Keys of the row's products that the mask admits; `each(t, i)` is told that product t of the batch became number i.
 // Returns how many there are.
@@ -1377,7 +1512,7 @@ __device__ inline u32 expand(const Operands& x, u32 row, u32 base, EscKeys<WIDTH
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_esc.cu"
+#line 9 "codegen/templates/spgemm_esc.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1426,17 +1561,22 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_esc.cu"
+#line 10 "codegen/templates/spgemm_esc.cu"
 
 namespace oplus {
 
-// Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes. `units`, `begin`: the counters'
-// places in the control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null.
+// Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes.
+// A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
+// null; rows, state, capacity unused.
+// flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
+// rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
+// entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
+// control[control_entries] and control[control_longest] (0 before). Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-           const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list, const u32* first,
-           const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+           const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
+           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
@@ -1449,46 +1589,127 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* terms = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
   const EscKeys<width> keys = {reinterpret_cast<u32*>(mine + sizeof(WarpProducts) + values)};
-  const u64 n = control[units], from = control[begin];
-  for (u64 u = u64(blockIdx.x) * warps + threadIdx.x / 32; u < n; u += u64(gridDim.x) * warps) {
-    const u32 row = list[from + u], base = first[row];
-    A a[batch];
-    B b[batch];
-    const u32 filled = expand<width, batch>(
-        x, row, base, keys, scratch,
-        [&](const Batch<batch>& p) {
+  A a[batch];
+  B b[batch];
+  const auto load = [&](const Batch<batch>& p) {
 #pragma unroll
-          for (u32 t = 0; t < batch; t++) {
-            if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
-            if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
-          }
-        },
-        [&](const Batch<batch>& p, u32 t, u32 column, u32 i) {
-          if constexpr (!Semiring::constant) {
-            terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
-          }
-        });
-    keys.sort(filled);
-    const u64 out = out_offsets[row];
-    const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
-      if (!head) return;
-      out_indices[out + rank] = base + keys.column(key);
-      if constexpr (Semiring::constant) {
-        out_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
-      } else {
-        C sum = terms[keys.source(key)];
-        if constexpr (summed) {
-          for (u32 next = i + 1; next < filled; next++) {
-            const u32 other = keys.at(next);
-            if (keys.column(other) != keys.column(key)) break;
-            sum = Semiring::add(sum, terms[keys.source(other)]);
-          }
+    for (u32 t = 0; t < batch; t++) {
+      if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
+      if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
+    }
+  };
+  const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
+    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
+  };
+  // The sum of the products whose keys are equal to key i but for their number, of `filled` keys.
+  const auto sum_from = [&](u32 i, u32 key, u32 filled) {
+    if constexpr (Semiring::constant) {
+      return Semiring::multiply(A(), B(), At{0, 0, 0});
+    } else {
+      C sum = terms[keys.source(key)];
+      if constexpr (summed) {
+        for (u32 next = i + 1; next < filled; next++) {
+          const u32 other = keys.at(next);
+          if (keys.column(other) != keys.column(key)) break;
+          sum = Semiring::add(sum, terms[keys.source(other)]);
         }
-        out_values[out + rank] = sum;
       }
-    });
-    if (row_counts && lane_id() == 0) row_counts[row] = count;
-    __syncwarp();
+      return sum;
+    }
+  };
+  if constexpr (!flag::whole) {
+    const u64 n = control[units], from = control[begin];
+    for (u64 u = u64(blockIdx.x) * warps + threadIdx.x / 32; u < n; u += u64(gridDim.x) * warps) {
+      const u32 row = list[from + u], base = first[row];
+      const u32 filled = expand<width, batch>(
+          x, row, base, keys, scratch, load,
+          [&](const Batch<batch>& p, u32 t, u32 column, u32 i) { put(p, t, column, row, i); });
+      keys.template sort<false>(filled);
+      const u64 out = out_offsets[row];
+      const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
+        if (!head) return;
+        out_indices[out + rank] = base + keys.column(key);
+        out_values[out + rank] = sum_from(i, key, filled);
+      });
+      if (row_counts && lane_id() == 0) row_counts[row] = count;
+      __syncwarp();
+    }
+  } else {
+    constexpr u32 held = u32(number::rows);
+    static_assert(held <= 32, "a lane a row");
+    __shared__ u64 place;
+    __shared__ u32 counts[warps];
+    const u32 warp = threadIdx.x / 32, bits = columns > 1 ? 32 - __clz(columns - 1) : 0;
+    u32 longest = 0;
+    for (;;) {
+      const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * held;
+      if (tile * warps * held >= rows) break;
+      const u64 row = at + lane_id() < rows ? at + lane_id() : rows;
+      const Position begins = Position(a_offsets[row]), stop = Position(a_offsets[row < rows ? row + 1 : rows]);
+      const RowRun<held> run = {u32(at), lane_id() < held ? stop : Position(~0ull)};
+      // Where there is no room for all rows together, they are counted in pieces, and made again once they have a place.
+      u32 piece = held, filled = 0, start = 0, count = 0;
+      u64 out = 0;
+      Heads heads = {0, 0};
+      for (u32 phase = 0; phase < 2; phase++) {
+        for (u32 r = 0; r < held; r += piece) {
+          if (phase == 0 || piece < held) {
+            const u64 from = shuffle(begins, r), to = shuffle(run.stop, r + piece - 1);
+            filled = expand_rows<width, batch>(x, run, from, to, bits, keys, scratch, load, put);
+            if (filled > width) {
+              piece /= 2;
+              r = 0u - piece;
+              continue;
+            }
+            keys.template sort<true>(filled);
+            heads = find_heads(keys, filled);
+          }
+          if (phase == 0) {
+            // How many heads there are before the lane's row, and in it.
+            const u32 total = heads.all(), low = keys.first_not_below(filled, lane_id() << bits);
+            const u32 ranked = heads.rank(low < filled ? low : 0), before = low < filled ? ranked : total;
+            const u32 next = __shfl_down_sync(full_warp, before, 1);
+            if (lane_id() >= r && lane_id() < r + piece) count = (lane_id() + 1 < r + piece ? next : total) - before;
+          } else {
+            const u64 to = out + shuffle(start, r);
+            for (u32 t = 0; t < filled; t += 32) {
+              const u32 i = t + lane_id(), head = shuffle(heads.bits, t / 32) >> lane_id() & 1;
+              const u64 e = to + heads.rank(i);
+              if (head && e < capacity) {
+                const u32 key = keys.at(i);
+                out_indices[e] = keys.column(key) & ((1u << bits) - 1);
+                out_values[e] = sum_from(i, key, filled);
+              }
+            }
+          }
+          __syncwarp();
+        }
+        if (phase > 0) break;
+        const u32 stops = warp_inclusive_sum(count);
+        start = stops - count;
+        if (count > longest) longest = count;
+        if (lane_id() == 31) counts[warp] = stops;
+        __syncthreads();
+        u32 sum = 0, before = 0;
+#pragma unroll
+        for (u32 w = 0; w < warps; w++) {
+          if (w == warp) before = sum;
+          sum += counts[w];
+        }
+        if (warp == 0) {
+          const u64 found = look_back(state + 1, tile, sum);
+          if (lane_id() == 0) place = found;
+        }
+        __syncthreads();
+        out = place + before;
+        if (lane_id() < held && at + lane_id() < rows) {
+          out_offsets[row] = out + start;
+          if (row + 1 == rows) out_offsets[rows] = control[control_entries] = out + stops;
+        }
+      }
+    }
+    longest = warp_max(longest);
+    if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
   }
 }
 

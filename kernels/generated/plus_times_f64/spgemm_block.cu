@@ -351,7 +351,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_work = 8000000;
+constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -362,8 +362,7 @@ constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
-constexpr u32 block_bytes_small = 8192;
-constexpr u32 block_bytes = 32768;
+constexpr u32 block_bytes = 8192;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -408,8 +407,9 @@ constexpr u32 esc = 200704, window = 37376, block = 42272, thread = 3145728, has
 #line 1 "codegen/templates/spgemm_block.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products, their number of columns known: a block a row.
 //
-// The columns are marked as bits; a product is added at the rank of its bit, which is its place in the row: in shared
-// memory while the row is short enough, else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
+// Products are added at their columns while shared memory has a sum for each; else the columns are marked as bits first, and
+// a product is added at the rank of its bit, which is its place in the row: in shared memory while the row is short enough,
+// else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
 // Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
@@ -509,10 +509,14 @@ namespace oplus {
 // One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
 constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
 
-// The sum of all tiles before `tile`, which holds `sum`. All lanes of one warp call; `state`: u64[tiles].
-__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+// Says what the tile holds. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline void look_back_post(u64* state, u64 tile, u64 sum) {
+  if (lane_id() == 0) const_cast<volatile u64*>(state)[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+}
+
+// The sum of all tiles before `tile`, which holds `sum` and has said so. All lanes of one warp call.
+__device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
   volatile u64* const seen = state;
-  if (lane_id() == 0) seen[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
   u64 before = 0;
   for (u64 end = tile; end > 0; end -= 32) {
     const bool inside = lane_id() < end;
@@ -529,6 +533,12 @@ __device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
   return before;
 }
 
+// Both at once.
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  look_back_post(state, tile, sum);
+  return look_back_wait(state, tile, sum);
+}
+
 // The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
 __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   __syncthreads();
@@ -538,7 +548,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_block.cu"
+#line 8 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -810,7 +820,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_block.cu"
+#line 9 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_block.cuh"
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1583,7 +1593,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_block.cu"
+#line 10 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1632,19 +1642,9 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_block.cu"
+#line 11 "codegen/templates/spgemm_block.cu"
 
 namespace oplus {
-
-// Where a row of `count` entries begins in C; told to whom it concerns. One warp calls.
-__device__ inline u64 find_place(u32 count, u32 row, u64 rows, u64* state, u64* control, u64* c_offsets) {
-  const u64 before = look_back(state, row, count);
-  if (lane_id() == 0) {
-    c_offsets[row] = before;
-    if (u64(row) + 1 == rows) c_offsets[rows] = control[control_entries] = before + count;
-  }
-  return before;
-}
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
@@ -1671,58 +1671,90 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
   u32 longest = 0;
+  // Between rows all sums are as they start.
+  if constexpr (!Semiring::constant) {
+    for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
+  }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
   for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row) {
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
-    if (flag::whole && all.high == 0 && threadIdx.x < 32) find_place(0, row, rows, state, control, c_offsets);
+    const auto find_place = [&](u32 count) {
+      const u64 before = look_back_wait(state, row, count);
+      if (lane_id() == 0) {
+        c_offsets[row] = place = before;
+        if (u64(row) + 1 == rows) c_offsets[rows] = control[control_entries] = before + count;
+      }
+    };
+    if (flag::whole && all.high == 0 && threadIdx.x < 32) {
+      look_back_post(state, row, 0);
+      find_place(0);
+    }
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
-      mark_window(window, x, row, r);
-      const u32 count = window.rank(words, bases);
-      if constexpr (flag::whole) {
-        if (threadIdx.x < 32) {
-          const u64 before = find_place(count, row, rows, state, control, c_offsets);
-          if (threadIdx.x == 0) place = before;
-        }
+      // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
+      // to hear how many they are.
+      const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
+      if (marked) {
+        mark_window(window, x, row, r);
+      } else {
+        window.clear(words);
         __syncthreads();
-        out = place;
-        if (count > longest) longest = count;
-        if (out + count > capacity) return;
       }
-      const bool is_near = count <= room;
-      window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
-        c_indices[out + rank] = low + at;
-        if constexpr (Semiring::constant) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
-        else if (!is_near) c_values[out + rank] = Sums::start();
-      });
-      if constexpr (!Semiring::constant) {
-        if (is_near) {
-          for (u32 i = threadIdx.x; i < count; i += threads) near[i] = Sums::start();
+      u32 count = 0;
+      bool near_row = dense, fits = true;
+#pragma unroll 1
+      for (u32 step = 0; step < 3; step++) {
+        // Once: before the columns are known, before the place is, or to the place.
+        if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
+          for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+                              [&](const Batch<batch>& p) {
+                                Loaded loaded[batch];
+#pragma unroll
+                                for (u32 t = 0; t < batch; t++) {
+                                  if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
+                                }
+#pragma unroll
+                                for (u32 t = 0; t < batch; t++) {
+                                  if (!p.active[t] || !admitted(x, row, loaded[t].column)) continue;
+                                  const C term = multiply(factors, x, loaded[t], p.a[t], row);
+                                  u32 at = loaded[t].column - low;
+                                  if (!marked) window.set(at);
+                                  if (!dense) at = window.position(bases, at);
+                                  if (near_row) combine<Semiring, C>(&near[at], term);
+                                  else combine<Semiring, C>(&c_values[out + at], term);
+                                }
+                              });
+          __syncthreads();
         }
-        __syncthreads();
-        C* sums = is_near ? near : c_values + out;
-        for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
-                            [&](const Batch<batch>& p) {
-                              Loaded loaded[batch];
-#pragma unroll
-                              for (u32 t = 0; t < batch; t++) {
-                                if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
-                              }
-#pragma unroll
-                              for (u32 t = 0; t < batch; t++) {
-                                if (!p.active[t] || !admitted(x, row, loaded[t].column)) continue;
-                                const C term = multiply(factors, x, loaded[t], p.a[t], row);
-                                combine<Semiring, C>(&sums[window.position(bases, loaded[t].column - low)], term);
-                              }
-                            });
-        __syncthreads();
-        if (is_near) {
-          for (u32 i = threadIdx.x; i < count; i += threads) c_values[out + i] = near[i];
+        if (step == 0) {
+          count = window.rank(words, bases);
+          near_row = dense || count <= room;
+          if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
+        } else if (step == 1) {
+          if constexpr (flag::whole) {
+            if (threadIdx.x < 32) find_place(count);
+            __syncthreads();
+            out = place;
+            if (count > longest) longest = count;
+            fits = out + count <= capacity;
+          }
+          window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
+            if (fits) c_indices[out + rank] = low + at;
+            if constexpr (Semiring::constant) {
+              if (fits) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+            } else if (near_row) {
+              C* const sum = &near[dense ? at : rank];
+              if (fits) c_values[out + rank] = *sum;
+              *sum = Sums::start();
+            } else if (fits) {
+              c_values[out + rank] = Sums::start();
+            }
+          });
+          __syncthreads();
         }
       }
-      __syncthreads();
       out += count;
     });
   });

@@ -346,7 +346,7 @@ constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
 constexpr u32 thread_rows = 65536;
 constexpr u32 small_rows = 20480;
-constexpr u32 small_work = 8000000;
+constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 window_block = 128;
@@ -357,8 +357,7 @@ constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
-constexpr u32 block_bytes_small = 8192;
-constexpr u32 block_bytes = 32768;
+constexpr u32 block_bytes = 8192;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -502,10 +501,14 @@ namespace oplus {
 // One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
 constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
 
-// The sum of all tiles before `tile`, which holds `sum`. All lanes of one warp call; `state`: u64[tiles].
-__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+// Says what the tile holds. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline void look_back_post(u64* state, u64 tile, u64 sum) {
+  if (lane_id() == 0) const_cast<volatile u64*>(state)[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+}
+
+// The sum of all tiles before `tile`, which holds `sum` and has said so. All lanes of one warp call.
+__device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
   volatile u64* const seen = state;
-  if (lane_id() == 0) seen[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
   u64 before = 0;
   for (u64 end = tile; end > 0; end -= 32) {
     const bool inside = lane_id() < end;
@@ -520,6 +523,12 @@ __device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
   }
   if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
   return before;
+}
+
+// Both at once.
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  look_back_post(state, tile, sum);
+  return look_back_wait(state, tile, sum);
 }
 
 // The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.

@@ -72,6 +72,8 @@ library! {
     fn mem_free = c"cuMemFree_v2"(CUdeviceptr) -> Status;
     fn mem_alloc_async = c"cuMemAllocAsync"(*mut CUdeviceptr, usize, CUstream) -> Status;
     fn mem_free_async = c"cuMemFreeAsync"(CUdeviceptr, CUstream) -> Status;
+    fn mem_host_alloc = c"cuMemHostAlloc"(*mut *mut c_void, usize, c_uint) -> Status;
+    fn mem_free_host = c"cuMemFreeHost"(*mut c_void) -> Status;
     fn memcpy_htod_async = c"cuMemcpyHtoDAsync_v2"(CUdeviceptr, *const c_void, usize, CUstream) -> Status;
     fn memcpy_dtoh_async = c"cuMemcpyDtoHAsync_v2"(*mut c_void, CUdeviceptr, usize, CUstream) -> Status;
     fn memcpy_dtod_async = c"cuMemcpyDtoDAsync_v2"(CUdeviceptr, CUdeviceptr, usize, CUstream) -> Status;

@@ -1,5 +1,6 @@
 //! Bytes on a device.
 use super::Context;
+use super::keep::PAGE;
 use crate::error::{Error, Result};
 use crate::memory;
 use bytemuck::Pod;
@@ -180,6 +181,12 @@ impl Buffer {
     unsafe fn copy_to(&self, operation: &'static str, range: Range<u64>, to: *mut u8) -> Result<()> {
         self.context.bind(operation)?;
         let length = (range.end - range.start) as usize;
+        if length <= PAGE {
+            // SAFETY: by the caller.
+            if let Some(done) = unsafe { self.context.copy_by_page(operation, self.pointer + range.start, length, to) } {
+                return done;
+            }
+        }
         // SAFETY: by the caller; the wait below, on failure too, ends the write before `to` can go.
         let copied = self.context.check(operation, unsafe {
             (self.context.driver().api.memcpy_dtoh_async)(

@@ -1,4 +1,5 @@
 //! A device made ready: its primary context, one stream, its memory pool and what is known about it.
+use super::keep::Keep;
 use super::lanes::Lanes;
 use super::module::Modules;
 use super::probe::{Driver, probe};
@@ -49,6 +50,7 @@ pub struct Context {
     pool: Option<CUmemoryPool>,
     properties: Properties,
     pub(super) usage: Usage,
+    pub(super) keep: Keep,
     pub(super) modules: Modules,
     pub(super) trace: Trace,
     pub(super) lanes: OnceLock<Lanes>,
@@ -122,6 +124,7 @@ impl Context {
             lanes: OnceLock::new(),
             properties,
             usage: Usage::default(),
+            keep: Keep::from_env(),
             modules: Modules::default(),
         };
         context.bind("open device")?;
@@ -236,6 +239,7 @@ impl Context {
     /// Gives memory that no buffer holds back to the device.
     pub fn trim(&self) -> Result<()> {
         self.synchronize_for("trim memory pool")?;
+        self.keep.drain().into_iter().for_each(|pointer| self.release(pointer));
         match self.pool {
             // SAFETY: the device's own pool.
             Some(pool) => self.check("trim memory pool", unsafe { (self.driver.api.mem_pool_trim_to)(pool, 0) }),
@@ -261,7 +265,11 @@ impl Context {
     /// Device memory for `bytes` > 0, in the order of the stream: after an allocation fails the pool is emptied and it is
     /// tried once more.
     pub(super) fn allocate(&self, operation: &'static str, bytes: u64) -> Result<u64> {
-        let size = usize::try_from(bytes).map_err(|_| self.out_of_memory(operation, bytes))?;
+        if let Some(pointer) = self.keep.take(bytes) {
+            self.usage.add(bytes);
+            return Ok(pointer);
+        }
+        let size = usize::try_from(self.keep.rounded(bytes)).map_err(|_| self.out_of_memory(operation, bytes))?;
         self.bind(operation)?;
         let api = &self.driver.api;
         let attempt = || {
@@ -287,9 +295,13 @@ impl Context {
     /// Frees what `allocate` gave, in the order of the stream. There is nobody to report to, and nothing to do about it.
     pub(super) fn free(&self, pointer: u64, bytes: u64) {
         self.usage.subtract(bytes);
-        if self.bind("free").is_err() {
-            return;
+        if !self.keep.put(pointer, bytes) && self.bind("free").is_ok() {
+            self.release(pointer);
         }
+    }
+
+    /// Gives memory back to the driver; the context is current.
+    fn release(&self, pointer: u64) {
         let api = &self.driver.api;
         match self.pool {
             // SAFETY: allocated by `allocate` on this stream and freed once.
@@ -341,6 +353,8 @@ impl Drop for Context {
                 lanes.close(api);
             }
             self.modules.unload(api);
+            self.keep.drain().into_iter().for_each(|pointer| self.release(pointer));
+            self.free_page();
             if !self.stream.is_null() {
                 // SAFETY: ours, and destroyed once. Pending work is completed first.
                 unsafe { (api.stream_synchronize)(self.stream) };

@@ -14,6 +14,7 @@ pub mod cache;
 pub mod context;
 mod device_csr;
 mod entries;
+mod keep;
 mod lanes;
 pub mod launch;
 mod log;

@@ -22,7 +22,7 @@ use crate::backend::Positions;
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use analysis::{Limits, PerRow, Work, analyze};
-use oplus_codegen::{SemiringText, Spec, TableLaunch, Template, Tuning};
+use oplus_codegen::{BlockShape, SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
 pub(super) use reduce::mxm_reduce;
@@ -115,6 +115,23 @@ impl<'a> Job<'a> {
         };
         [32, 16].into_iter().find(|width| fits(*width)).unwrap_or(0)
     }
+    /// The shape of block size n: for rows of some, of many products, and of many whose columns lie far apart. With a sum a column
+    /// a block has at least so many threads.
+    fn block_shape(&self, spec: &Spec, n: usize, threads: u32) -> BlockShape {
+        let most = self.tuning.block_columns;
+        let columns = if n < 2 { self.columns.min(most) } else { self.columns.max(most + 1) };
+        spec.block_shape(columns, n > 0, threads, self.context.properties().shared_per_block_optin)
+    }
+    /// The program of block size n, and its shape.
+    fn block_program(
+        &self,
+        template: Template,
+        (n, threads): (usize, u32),
+        with: impl Fn(Spec) -> Spec,
+    ) -> (Program<'_>, BlockShape) {
+        let shape = self.block_shape(&with(Spec::new(template, self.context.properties().architecture)), n, threads);
+        (Program::new(self.context, template, |s| with(s).block(shape)), shape)
+    }
     /// Which rows are done without a table, by the strategy and by the shared memory that their terms take.
     fn limits(&self, strategy: Strategy) -> Limits {
         let properties = self.context.properties();
@@ -130,8 +147,7 @@ impl<'a> Job<'a> {
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
         let window = if window < 256 { 0 } else { window };
         // The widest window must fit.
-        let (width, threads, sums) = block_size(self.tuning, BLOCK_SIZES - 1);
-        let widest = spec.block_bytes(width, threads, sums);
+        let widest = spec.block_bytes(self.block_shape(&spec, BLOCK_SIZES - 1, 0));
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
         let thread = self.thread_limit(&spec.flag("wide", self.is_wide()));
         match strategy {
@@ -147,15 +163,6 @@ impl<'a> Job<'a> {
 /// Places in the control block: rows of a class, and the first of them in the list.
 fn places(class: usize) -> (u32, u32) {
     ((UNITS + class) as u32, (UNITS + BEGIN + class) as u32)
-}
-
-/// Columns of a window, threads and bytes for sums of block size n.
-fn block_size(tuning: &Tuning, n: usize) -> (u32, u32, u32) {
-    match n {
-        0 => (tuning.block_columns, tuning.block_threads_small, tuning.block_bytes_small),
-        1 => (tuning.block_columns, tuning.block_threads, tuning.block_bytes),
-        _ => (4 * tuning.block_columns, tuning.block_threads, tuning.block_bytes),
-    }
 }
 
 /// Where rows go: offsets by row, and columns and values from there on.
@@ -326,18 +333,16 @@ impl Run<'_> {
     fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
         let (job, work) = (self.job, &self.work);
         for size in (0..BLOCK_SIZES).rev() {
-            let ((width, threads, sums), n) = (block_size(job.tuning, size), self.control[UNITS + BLOCK + size]);
+            let n = self.control[UNITS + BLOCK + size];
             if n == 0 {
                 continue;
             }
-            let sized = |s: Spec| s.number("width", width as u64).number("threads", threads as u64);
-            let program = match to {
-                Some(_) => Program::new(job.context, Template::SpgemmBlock, |s| {
-                    sized(job.with_semiring(s)).number("bytes", sums as u64)
-                }),
-                None => Program::new(job.context, Template::SpgemmBlockCount, |s| sized(job.walking(s))),
+            let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
+            let (program, shape) = match to {
+                Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s)),
+                None => job.block_program(Template::SpgemmBlockCount, sized, |s| job.walking(s)),
             };
-            let shared = program.spec.block_bytes(width, threads, sums);
+            let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);

@@ -16,6 +16,8 @@ pub(super) const END: usize = WINDOW + 5;
 pub(super) enum Kind {
     Thread(u32),
     Esc(u32),
+    /// So many rows next to each other, all of them of so many products.
+    Rows(u32, u32),
     Window(u32),
 }
 
@@ -30,13 +32,13 @@ impl Kind {
     }
     fn width(self) -> u32 {
         match self {
-            Kind::Thread(width) | Kind::Esc(width) | Kind::Window(width) => width,
+            Kind::Thread(width) | Kind::Esc(width) | Kind::Rows(width, _) | Kind::Window(width) => width,
         }
     }
     fn templates(self) -> (Template, Template) {
         match self {
             Kind::Thread(_) => (Template::SpgemmThreadCount, Template::SpgemmThread),
-            Kind::Esc(_) => (Template::SpgemmEscCount, Template::SpgemmEsc),
+            Kind::Esc(_) | Kind::Rows(..) => (Template::SpgemmEscCount, Template::SpgemmEsc),
             Kind::Window(_) => (Template::SpgemmWindowCount, Template::SpgemmWindow),
         }
     }
@@ -50,6 +52,10 @@ impl Kind {
             Kind::Esc(width) => {
                 let (block, shared) = spec.esc_launch(width);
                 (block, shared, block as u64 / 32)
+            }
+            Kind::Rows(width, rows) => {
+                let (block, shared) = spec.esc_launch(width);
+                (block, shared, (block / 32 * rows) as u64)
             }
             Kind::Window(width) => {
                 let bytes = spec.window_bytes(width);
@@ -75,12 +81,13 @@ impl Job<'_> {
         let (count, sum) = kind.templates();
         let fill = |spec: Spec| {
             let spec = spec.number("width", kind.width() as u64);
+            let spec = if let Kind::Rows(_, rows) = kind { spec.number("rows", rows as u64) } else { spec };
             let spec = if numeric { self.with_semiring(spec) } else { self.walking(spec) };
+            let spec = if whole { spec.flag("whole", true) } else { spec };
             if !matches!(kind, Kind::Thread(_)) {
                 return spec;
             }
             let spec = spec.flag("wide", self.is_wide());
-            let spec = if numeric { spec.flag("whole", whole) } else { spec };
             let block = kind.launch(&spec, self.tuning).0;
             spec.number("block", block as u64)
         };
@@ -123,7 +130,8 @@ impl Run<'_> {
             let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
             let launch = launch.arg(counted.then_some(&self.c_offsets)).arg(to.indices).arg(to.values);
-            let launch = if let Kind::Thread(_) = kind { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
+            let lists_only = matches!(kind, Kind::Window(_));
+            let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64) };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };
         }

@@ -4,7 +4,8 @@
 //! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
 //! still found every offset and the true size, and is made again.
 use super::short::Kind;
-use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ, block_size};
+use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
+use crate::backend::cuda::entries::structure;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
@@ -15,20 +16,28 @@ use oplus_codegen::{Spec, Template};
 const SMALL: u64 = 4 << 20;
 /// One stretch of rows of so many is counted.
 const SAMPLE: u64 = 64;
+/// Products that a warp sorts at once, at least.
+const ESC_WIDTH: u32 = 256;
 /// Slots of the hash tables.
 const HASH_SLOTS: [u32; 3] = [128, 256, 512];
 /// Mean products of a row from which on it gets a large block.
-const LARGE_ROWS: u64 = 2048;
+const LARGE_ROWS: u64 = 1024;
+/// How many times the mean products the longest row may have, from which on no small block takes it.
+const SKEWED: u64 = 64;
+/// C may be allocated by a bound of up to this part of all memory.
+const ROOM: u64 = 512;
 
 /// Who makes a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Whole {
     /// A thread, up to so many products.
     Thread(u32),
+    /// A warp that sorts so many products, of as many rows at once.
+    Esc(u32, u32),
     /// A warp with a hash table, if rows turn out to have few columns.
     Hash,
-    /// A block of size n of `block_size`.
-    Block(usize),
+    /// A block.
+    Block,
 }
 
 /// Where C goes.
@@ -51,6 +60,32 @@ impl Job<'_> {
         Some(self.a.pattern.nnz.saturating_mul(self.b.pattern.longest?).min(dense))
     }
 
+    /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
+    /// most often fit, while keys hold them.
+    fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
+        // Of tiny rows a warp takes one a lane.
+        let tiny = self.mean_products() * 32 <= u64::from(2 * ESC_WIDTH) * 3 / 4;
+        let least = if tiny { 2 * ESC_WIDTH } else { ESC_WIDTH };
+        let width = u32::try_from(most).ok()?.next_power_of_two().max(least);
+        let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
+        let often = u64::from(width) * 3 / 4 / self.mean_products().max(1);
+        let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(32);
+        let rows = if rows == 0 { return None } else { 1 << rows.ilog2() };
+        let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
+        fits.then_some((width, rows))
+    }
+    /// How many there are.
+    fn products(&self) -> Result<u64> {
+        let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
+        let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
+        let kernel = structure(self.context, "count_products")?;
+        let launch = kernel.launch(resident(&kernel, block, 0, a.nnz.div_ceil(4 * u64::from(block)))?, block, 0);
+        let launch = launch.arg(a.nnz).arg(&a.indices).arg(&b.offsets);
+        // SAFETY: parameters as codegen/templates/README.md lists them.
+        unsafe { launch.arg(&total).run()? };
+        Ok(total.read(0..1)?[0])
+    }
+
     pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
         let (tuning, properties) = (self.tuning, self.context.properties());
         let most = self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)?;
@@ -64,22 +99,28 @@ impl Job<'_> {
                 return Some(Whole::Thread(width));
             }
         }
-        if strategy != Strategy::Auto || self.rows == 0 {
+        if !esc || self.rows == 0 {
             return None;
         }
-        let (tiny, many) = (most <= u64::from(HASH_SLOTS[1]), self.mean_products() >= u64::from(tuning.hash_mean));
+        let few = self.mean_products() < u64::from(tuning.hash_mean);
+        if few && let Some((width, rows)) = self.esc_rows(most) {
+            return Some(Whole::Esc(width, rows));
+        }
+        if strategy != Strategy::Auto {
+            return None;
+        }
+        let (tiny, many) = (most <= u64::from(HASH_SLOTS[1]), !few);
         let hash = most <= u64::from(tuning.hash_products)
             && (tiny || many)
             && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
             && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
-        let bytes = self.bound()?.saturating_mul(4 + self.semiring.c.size as u64);
         let small = self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns
-            && bytes <= properties.total_memory / 512
+            && self.bound()? <= properties.total_memory / ROOM / (4 + self.semiring.c.size as u64)
             && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
             && spec.sums_anywhere();
         if small && !(hash && tiny) {
-            return Some(Whole::Block(usize::from(self.mean_products() > LARGE_ROWS)));
+            return Some(Whole::Block);
         }
         (hash && (many || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
@@ -93,7 +134,13 @@ impl Job<'_> {
                 let guess = if small { bound } else { self.sampled_by_threads(width)? };
                 self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
             }
-            Whole::Block(n) => self.allocated(bound, |c| self.by_blocks(n, c)).map(Some),
+            Whole::Esc(width, rows) => {
+                // The bound is not far off where rows are of about the same length.
+                let even = bound / 4 <= self.rows.saturating_mul(self.mean_products());
+                let room = if small || even { bound } else { self.products()? };
+                self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
+            }
+            Whole::Block => self.allocated(bound, |c| self.by_blocks(c)).map(Some),
             Whole::Hash => {
                 let most = self.a.pattern.longest.unwrap_or(0).saturating_mul(self.b.pattern.longest.unwrap_or(0));
                 let (guess, most) =
@@ -156,8 +203,10 @@ impl Job<'_> {
         let (launch, none) = (launch.arg(&control), 0u64);
         // Some of the kernels may take rows from lists too, and write their lengths apart.
         let launch = match whole {
-            Whole::Thread(_) => launch.arg(0u32).arg(0u32).arg(none).arg(none).arg(none).arg(&room.offsets).arg(none),
-            Whole::Block(_) => {
+            Whole::Thread(_) | Whole::Esc(..) => {
+                launch.arg(0u32).arg(0u32).arg(none).arg(none).arg(none).arg(&room.offsets).arg(none)
+            }
+            Whole::Block => {
                 launch.arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(none).arg(none).arg(none).arg(&room.offsets)
             }
             Whole::Hash => launch.arg(&room.offsets),
@@ -173,15 +222,20 @@ impl Job<'_> {
         self.pass((program, block, shared), self.rows.div_ceil(block as u64), Whole::Thread(width), room)
     }
 
-    fn by_blocks(&self, n: usize, room: &Room) -> Result<Vec<u64>> {
-        let (most, threads, sums) = block_size(self.tuning, n);
-        let width = if self.columns <= 4096 { most.min(4096) } else { most };
-        let program = Program::new(self.context, Template::SpgemmBlock, |s| {
-            let s = s.number("width", width as u64).number("threads", threads as u64).number("bytes", sums as u64);
-            self.with_semiring(s).flag("whole", true)
-        });
-        let shared = program.spec.block_bytes(width, threads, sums);
-        self.pass((program, threads, shared), self.rows, Whole::Block(n), room)
+    fn by_sorting(&self, width: u32, rows: u32, room: &Room) -> Result<Vec<u64>> {
+        let (program, block, shared, tile) = self.short(Kind::Rows(width, rows), true, true);
+        self.pass((program, block, shared), self.rows.div_ceil(tile), Whole::Esc(width, rows), room)
+    }
+
+    fn by_blocks(&self, room: &Room) -> Result<Vec<u64>> {
+        let mean = self.mean_products();
+        let most = self.a.pattern.longest.unwrap_or(0).saturating_mul(self.b.pattern.longest.unwrap_or(0));
+        let threads = if most / SKEWED > mean { self.tuning.block_threads } else { 0 };
+        let sized = (usize::from(mean > LARGE_ROWS), threads);
+        let (program, shape) =
+            self.block_program(Template::SpgemmBlock, sized, |s| self.with_semiring(s).flag("whole", true));
+        let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
+        self.pass((program, threads, shared), self.rows, Whole::Block, room)
     }
 
     fn by_hash(&self, slots: u32, room: &Room) -> Result<Vec<u64>> {
