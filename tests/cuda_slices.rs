@@ -25,7 +25,7 @@ fn matrix(m: u64, n: u64, places: impl IntoIterator<Item = (u64, u64)>) -> Matri
 
 const SLICED: [(Strategy, &str); 3] = [
     (Strategy::EscGlobal, "sort_pass"),
-    (Strategy::SegmentedMerge, "merge_level"),
+    (Strategy::SegmentedMerge, "merge_shorts"),
     (Strategy::ColumnRow, "slice_ordered_lengths"),
 ];
 
@@ -91,7 +91,7 @@ fn every_strategy_runs_its_own_kernels() {
         (Strategy::EscGlobal, &near, &near, "spgemm_contract"),
         (Strategy::Esc, &near, &far, "spgemm_esc"),
         (Strategy::Hash, &near, &near, "spgemm_numeric_table0"),
-        (Strategy::SegmentedMerge, &near, &near, "merge_level"),
+        (Strategy::SegmentedMerge, &near, &near, "merge_shorts"),
         (Strategy::ColumnRow, &near, &near, "slice_columns"),
         (Strategy::RowRow, &near, &far, "spgemm_rows"),
         (Strategy::Band, &band, &band, "spgemm_band"),
@@ -129,6 +129,8 @@ fn runs_of_every_length_are_merged() {
         (300, 9, 40, 30),
         (2000, 3, 3, 1 << 20),
         (5, 40, 200, 4),
+        (60, 12, 300, 1000),
+        (30, 4, 1100, 1 << 50),
     ] {
         let (mut segments, mut runs, mut keys) = (vec![0u64], vec![0u64], Vec::<u64>::new());
         for _ in 0..p {
@@ -149,7 +151,9 @@ fn runs_of_every_length_are_merged() {
         let (k, v) = (Buffer::from_host(&context, &keys).unwrap(), Buffer::from_host(&context, &payloads).unwrap());
         let (r, s) = (Buffer::from_host(&context, &runs).unwrap(), Buffer::from_host(&context, &segments).unwrap());
         // SAFETY: the runs are the keys', the segments the runs'.
-        let (k, v) = unsafe { segmented_merge(k, v, &r, &s) }.unwrap();
+        let ((k, v), launches) = context.trace(|| unsafe { segmented_merge(k, v, &r, &s) }).unwrap();
+        let has_long = segments.windows(2).any(|s| s[1] - s[0] > 1 && runs[s[1] as usize] - runs[s[0] as usize] > 1024);
+        assert_eq!(launches.iter().any(|l| l.kernel == "merge_level"), has_long);
         let found: Vec<(u64, u32)> = k.to_host().unwrap().into_iter().zip(v.to_host::<u32>().unwrap()).collect();
         assert!(found == expected, "{p} segments of up to {most_runs} runs of up to {longest}");
     }

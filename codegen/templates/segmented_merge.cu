@@ -6,13 +6,29 @@ namespace oplus {
 
 __device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// counts[s] = runs of segment s.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block) merge_runs(u64 p, const u64* segments, u64* counts) {
+// counts[s] = runs of segment s, 0 of a short one.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_runs(u64 p, const u64* segments, const u64* runs, u64* counts) {
   const u64 s = global_thread();
-  if (s < p) counts[s] = segments[s + 1] - segments[s];
+  const SegmentedRuns x = {runs, segments, 0, 0};
+  if (s < p) counts[s] = x.size(s) > merge_short ? x.count(s) : 0;
 }
 
-// work[s] = elements of segment s that this level of `levels` moves.
+// work[s] = elements of short segments to merge, or if they `move` to another array.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_short_sizes(u64 p, const u64* segments, const u64* runs, u32 moves, u64* work) {
+  const u64 s = global_thread();
+  if (s < p) work[s] = merge_short_work({runs, segments, 0, 0}, moves, s);
+}
+
+// work: scanned. Any grid. All segments that are short, through all levels; the arrays may be the same.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_shorts(u64 p, const u64* segments, const u64* runs, u64 origin, const u64* work, const u64* keys, const u32* payloads,
+             u64* keys_out, u32* payloads_out) {
+  merge_short_segments(p, {runs, segments, origin, 0}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// work[s] = elements of a long segment that this level of `levels` moves.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u64* work) {
   const u64 s = global_thread();

@@ -368,40 +368,13 @@ constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768
 // Segmented merge: q sorted runs of p segments, side by side, become p sorted segments. Stable, deterministic.
 //
 // After Ji, Lu, Liu, Jin, "Segmented Merge: A New Primitive for Parallel Sparse Matrix Computations" (IJPP 2021): a binary tree
-// bottom-up, of which a launch is a level: neighbouring runs of a segment are merged two by two, along merge paths, a fixed
-// number of elements a thread whatever the lengths of runs and segments. Segments of one run are passed over.
-#line 1 "kernels/device/rows.cuh"
-// Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
-
-namespace oplus {
-
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-}  // namespace oplus
-#line 3 "kernels/device/rows.cuh"
-#line 1 "kernels/warp/search.cuh"
-// Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
+// bottom-up. Neighbouring runs of a segment are merged two by two, along merge paths, a fixed number of elements a thread
+// whatever the lengths of runs and segments. Segments of one run are passed over. Short segments, some to a block, go through all
+// levels of their tree in shared memory; of long ones a launch is a level.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -452,6 +425,123 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
+  }
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 3 "kernels/block/team.cuh"
+
+namespace oplus {
+
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
+};
+
+}  // namespace oplus
+#line 8 "kernels/device/segmented_merge.cuh"
+#line 1 "kernels/device/rows.cuh"
+// Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
+
+namespace oplus {
+
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 3 "kernels/device/rows.cuh"
+#line 1 "kernels/warp/search.cuh"
+// Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
 #line 3 "kernels/warp/search.cuh"
 
 namespace oplus {
@@ -499,11 +589,12 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 7 "kernels/device/segmented_merge.cuh"
+#line 9 "kernels/device/segmented_merge.cuh"
 
 namespace oplus {
 
 constexpr u32 merge_level_items = tuning::sort_items, merge_level_tile = tuning::primitive_block * merge_level_items;
+constexpr u32 merge_short = merge_level_tile / 2;  // elements of a short segment at most
 
 // Run r has the elements runs[r] - origin .. runs[r + 1] - origin; segment s the runs segments[s] .. segments[s + 1]. At level
 // l, 2^l runs of the beginning make one.
@@ -513,18 +604,25 @@ struct SegmentedRuns {
   u32 level;
 
   __device__ u64 begin(u64 segment) const { return runs[segments[segment]] - origin; }
+  __device__ u64 size(u64 segment) const { return runs[segments[segment + 1]] - runs[segments[segment]]; }
+  __device__ u64 count(u64 segment) const { return segments[segment + 1] - segments[segment]; }
 };
 
 // Levels of the tree over so many runs.
 __device__ inline u32 merge_levels(u64 runs) { return runs < 2 ? 0 : 64 - u32(__clzll(i64(runs - 1))); }
 
-// How many elements a segment has for a level to move, of `levels` in all. Elements go to and fro between two arrays: with the
-// last level also those segments move that were done an odd number of levels before.
+// How many elements a segment has for a level of the long ones to move, of `levels` in all. Elements go to and fro between two
+// arrays: with the last level also those segments move that were done an odd number of levels before.
 __device__ inline u64 merge_level_work(const SegmentedRuns& x, u32 levels, u64 segment) {
-  const u64 first = x.segments[segment], count = x.segments[segment + 1] - first;
-  const u32 mine = merge_levels(count);
+  const u64 size = x.size(segment);
+  const u32 mine = merge_levels(x.count(segment));
   const bool moves = mine > x.level || (x.level + 1 == levels && ((mine ^ levels) & 1));
-  return moves ? x.runs[first + count] - x.runs[first] : 0;
+  return size > merge_short && moves ? size : 0;
+}
+// The same for the short ones; `moves`: they go to another array.
+__device__ inline u64 merge_short_work(const SegmentedRuns& x, bool moves, u64 segment) {
+  const u64 size = x.size(segment);
+  return size <= merge_short && (moves || x.count(segment) > 1) ? size : 0;
 }
 
 // Two neighbours: elements begin .. middle and middle .. end.
@@ -556,7 +654,45 @@ template <class I, class Key> __device__ inline I merge_path(const Key* a, I a_c
   return low;
 }
 
-// One level. work[s] = elements to move before segment s, work[p] in all. Launch: any grid, blocks of tuning::primitive_block.
+// Elements of the tile in shared memory, and where the pairs are: of_pair(i) says begin, middle and end of element i's. Merges
+// them, a fixed number of elements a thread. Begins after a barrier and ends with one.
+struct TilePair {
+  u32 begin, middle, end;
+};
+template <class Key, class F> __device__ inline void merge_tile(Key* key, u32* payload, u32 n, F of_pair) {
+  constexpr u32 items = merge_level_items;
+  Key mine[items];
+  u32 mine_payload[items], a = 0, a_end = 0, b = 0, b_end = 0, left = 0;
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 i = threadIdx.x * items + t;
+    if (i >= n) continue;
+    if (left == 0) {
+      const TilePair pair = of_pair(i);
+      a_end = pair.middle;
+      b_end = pair.end;
+      a = pair.begin + merge_path<u32>(key + pair.begin, a_end - pair.begin, key + a_end, b_end - a_end, i - pair.begin);
+      b = a_end + (i - a);
+      left = b_end - i;
+    }
+    const bool is_a = b >= b_end || (a < a_end && !(key[b] < key[a]));
+    const u32 source = is_a ? a++ : b++;
+    mine[t] = key[source];
+    mine_payload[t] = payload[source];
+    left--;
+  }
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 i = threadIdx.x * items + t;
+    if (i >= n) continue;
+    key[i] = mine[t];
+    payload[i] = mine_payload[t];
+  }
+  __syncthreads();
+}
+
+// One level of the long segments. work[s] = elements to move before segment s, work[p] in all. Launch: any grid, blocks of tuning::primitive_block.
 template <class Key>
 __device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64* work, const Key* keys, const u32* payloads,
                                        Key* keys_out, u32* payloads_out) {
@@ -603,35 +739,94 @@ __device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64*
       to[t] = position;
     }
     __syncthreads();
-    Key mine[items];
-    u32 mine_payload[items], a = 0, a_end = 0, b = 0, b_end = 0, left = 0;
+    merge_tile(key, payload, n, [&](u32 i) { return TilePair{start[i], middle[i], stop[i]}; });
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      const u32 i = t * block + threadIdx.x;
+      if (i >= n) continue;
+      keys_out[to[t]] = key[i];
+      payloads_out[to[t]] = payload[i];
+    }
+  }
+}
+
+// The short segments. work as before. The arrays may be the same. Launch: any grid, blocks of tuning::primitive_block threads.
+template <class Key>
+__device__ inline void merge_short_segments(u64 p, const SegmentedRuns& x, const u64* work, const Key* keys, const u32* payloads,
+                                            Key* keys_out, u32* payloads_out) {
+  constexpr u32 block = tuning::primitive_block, items = merge_level_items, tile = merge_level_tile;
+  typedef unsigned short Place;
+  constexpr Place head = 1;
+  __shared__ Key key[tile];
+  __shared__ u32 payload[tile];
+  // Of each element: the number of its run among the tile's, and where its segment begins and ends. Of each run: its beginning.
+  __shared__ Place run[tile], start[tile], stop[tile], begin[tile + 1];
+  __shared__ u64 scratch[34], bound[2];
+  __shared__ u32 levels;
+  const Team<block> team = {scratch};
+  const u64 total = work[p];
+  // A block takes the segments that begin in its half of a tile.
+  for (u64 half = blockIdx.x; half * merge_short < total; half += gridDim.x) {
+    __syncthreads();
+    if (threadIdx.x < 64) {
+      const u64 from = (half + threadIdx.x / 32) * merge_short;
+      const u64 s = from == 0 ? 0 : warp_last_not_above(0, p, from - 1, [&](u64 i) { return work[i]; }) + 1;
+      if (lane_id() == 0) bound[threadIdx.x / 32] = min(s, p);
+    }
+    if (threadIdx.x == 0) levels = 0;
+    __syncthreads();
+    const u64 first = bound[0], last = bound[1], base = work[first];
+    const u32 n = u32(work[last] - base);
+    if (n == 0) continue;
+    u64 to[items];
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      const u32 i = t * block + threadIdx.x;
+      if (i >= n) continue;
+      const u32 s = row_of(work, u32(first), u32(last - 1), base + i);
+      const u64 nth = base + i - work[s], position = x.begin(s) + nth;
+      // The last run that begins at the element or before has it.
+      const u64 r = upper_bound<u64, u64>(x.runs, x.segments[s], x.segments[s + 1], position + x.origin) - 1;
+      key[i] = keys[position];
+      payload[i] = payloads[position];
+      run[i] = x.runs[r] - x.origin == position ? head : 0;
+      start[i] = Place(i - u32(nth));
+      stop[i] = Place(i - u32(nth) + u32(x.size(s)));
+      to[t] = position;
+    }
+    __syncthreads();
+    u32 heads = 0, runs;
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      const u32 i = threadIdx.x * items + t;
+      if (i < n) heads += run[i];
+    }
+    u32 next = team.exclusive_sum(heads, runs);
 #pragma unroll
     for (u32 t = 0; t < items; t++) {
       const u32 i = threadIdx.x * items + t;
       if (i >= n) continue;
-      if (left == 0) {
-        const u32 from = start[i];
-        a_end = middle[i];
-        b_end = stop[i];
-        a = from + merge_path<u32>(key + from, a_end - from, key + a_end, b_end - a_end, i - from);
-        b = a_end + (i - a);
-        left = b_end - i;
-      }
-      const bool is_a = b >= b_end || (a < a_end && !(key[b] < key[a]));
-      const u32 source = is_a ? a++ : b++;
-      mine[t] = key[source];
-      mine_payload[t] = payload[source];
-      left--;
+      if (run[i] == head) begin[next++] = Place(i);
+      run[i] = Place(next - 1);
     }
+    if (threadIdx.x == 0) begin[runs] = Place(n);
     __syncthreads();
+    u32 most = 0;
 #pragma unroll
     for (u32 t = 0; t < items; t++) {
       const u32 i = threadIdx.x * items + t;
-      if (i >= n) continue;
-      key[i] = mine[t];
-      payload[i] = mine_payload[t];
+      if (i < n && start[i] == i) most = max(most, merge_levels(u64(run[stop[i] - 1]) + 1 - run[i]));
     }
+    most = warp_max(most);
+    if (lane_id() == 0 && most) atomicMax(&levels, most);
     __syncthreads();
+    for (u32 level = 0; level < levels; level++) {
+      merge_tile(key, payload, n, [&](u32 i) {
+        const u32 from = run[start[i]], end = u32(run[stop[i] - 1]) + 1, one = 1u << level;
+        const u32 pair = from + ((run[i] - from) >> (level + 1) << (level + 1));
+        return TilePair{begin[pair], begin[min(pair + one, end)], begin[min(pair + 2 * one, end)]};
+      });
+    }
 #pragma unroll
     for (u32 t = 0; t < items; t++) {
       const u32 i = t * block + threadIdx.x;
@@ -649,13 +844,29 @@ namespace oplus {
 
 __device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// counts[s] = runs of segment s.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block) merge_runs(u64 p, const u64* segments, u64* counts) {
+// counts[s] = runs of segment s, 0 of a short one.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_runs(u64 p, const u64* segments, const u64* runs, u64* counts) {
   const u64 s = global_thread();
-  if (s < p) counts[s] = segments[s + 1] - segments[s];
+  const SegmentedRuns x = {runs, segments, 0, 0};
+  if (s < p) counts[s] = x.size(s) > merge_short ? x.count(s) : 0;
 }
 
-// work[s] = elements of segment s that this level of `levels` moves.
+// work[s] = elements of short segments to merge, or if they `move` to another array.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_short_sizes(u64 p, const u64* segments, const u64* runs, u32 moves, u64* work) {
+  const u64 s = global_thread();
+  if (s < p) work[s] = merge_short_work({runs, segments, 0, 0}, moves, s);
+}
+
+// work: scanned. Any grid. All segments that are short, through all levels; the arrays may be the same.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_shorts(u64 p, const u64* segments, const u64* runs, u64 origin, const u64* work, const u64* keys, const u32* payloads,
+             u64* keys_out, u32* payloads_out) {
+  merge_short_segments(p, {runs, segments, origin, 0}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// work[s] = elements of a long segment that this level of `levels` moves.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u64* work) {
   const u64 s = global_thread();

@@ -183,7 +183,8 @@ impl Buffer {
         let length = (range.end - range.start) as usize;
         if length <= PAGE {
             // SAFETY: by the caller.
-            if let Some(done) = unsafe { self.context.copy_by_page(operation, self.pointer + range.start, length, to) } {
+            if let Some(done) = unsafe { self.context.copy_by_page(operation, self.pointer + range.start, length, to) }
+            {
                 return done;
             }
         }

@@ -18,8 +18,6 @@ pub(super) struct Segments {
     pub(super) segments: u64,
     pub(super) runs: u64,
     pub(super) origin: u64,
-    /// The most runs of a segment, where it is known.
-    pub(super) longest: Option<u64>,
 }
 
 /// The n elements with every segment in ascending order, equal ones in the order they had.
@@ -31,36 +29,42 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
         return Ok(from);
     }
     let work = Buffer::alloc_for::<u64>(context, places(p.saturating_add(1)))?;
-    let longest = match of.longest {
-        Some(longest) => longest,
-        None => {
-            let found = Buffer::zeroed_for::<u64>(context, 2)?;
-            let kernel = program.kernel("merge_runs")?;
-            // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for; what the
-            // arrays of runs and segments hold is the caller's promise.
-            // SAFETY: p counts, p + 1 segments.
-            unsafe { kernel.launch(grid, block, 0).arg(p).arg(of.segments).arg(&work).run()? };
-            scan_in_place(context, &work, p, Some((&found, 0, 1)))?;
-            found.read_one(1)?
-        }
-    };
+    let found = Buffer::zeroed_for::<u64>(context, 2)?;
+    let kernel = program.kernel("merge_runs")?;
+    // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for; what the arrays of runs
+    // and segments hold is the caller's promise.
+    // SAFETY: p counts, p + 1 segments.
+    unsafe { kernel.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(&work).run()? };
+    scan_in_place(context, &work, p, Some((&found, 0, 1)))?;
+    let longest: u64 = found.read_one(1)?;
     let levels = longest.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
-    if levels == 0 {
-        return Ok(from);
-    }
-    let mut to = Keyed::room(context, n)?;
+    // The short segments go straight to where the last level of the long ones goes.
+    let mut to = if levels > 0 { Some(Keyed::room(context, n)?) } else { None };
+    let moves = levels % 2 == 1;
+    let kernel = program.kernel("merge_short_sizes")?;
+    let launch = kernel.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(u32::from(moves));
+    // SAFETY: as above.
+    unsafe { launch.arg(&work).run()? };
+    scan_in_place(context, &work, p, None)?;
+    let kernel = program.kernel("merge_shorts")?;
+    let tile = u64::from(block * tuning.sort_items);
+    let last = to.as_ref().filter(|_| moves).unwrap_or(&from);
+    let launch = kernel.launch(resident(&kernel, block, 0, n.div_ceil(tile / 2))?, block, 0).arg(p).arg(of.segments);
+    let launch = launch.arg(of.runs).arg(of.origin).arg(&work).arg(&from.keys).arg(&from.places);
+    // SAFETY: as above; blocks write what they alone have read.
+    unsafe { launch.arg(&last.keys).arg(&last.places).run()? };
     let (measure, merge) = (program.kernel("merge_work")?, program.kernel("merge_level")?);
-    let tiles = n.div_ceil(u64::from(block * tuning.sort_items));
+    let Some(to) = &mut to else { return Ok(from) };
     for level in 0..levels {
         let launch = measure.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(level).arg(levels);
         // SAFETY: as above.
         unsafe { launch.arg(&work).run()? };
         scan_in_place(context, &work, p, None)?;
-        let launch = merge.launch(resident(&merge, block, 0, tiles)?, block, 0).arg(p).arg(of.segments).arg(of.runs);
-        let launch = launch.arg(of.origin).arg(level).arg(&work).arg(&from.keys).arg(&from.places);
+        let launch = merge.launch(resident(&merge, block, 0, n.div_ceil(tile))?, block, 0).arg(p).arg(of.segments);
+        let launch = launch.arg(of.runs).arg(of.origin).arg(level).arg(&work).arg(&from.keys).arg(&from.places);
         // SAFETY: as above; no more elements move than there are.
         unsafe { launch.arg(&to.keys).arg(&to.places).run()? };
-        std::mem::swap(&mut from, &mut to);
+        std::mem::swap(&mut from, to);
     }
     Ok(from)
 }
@@ -96,8 +100,7 @@ pub unsafe fn segmented_merge(
         );
         return Err(Error::InvalidValue { operation: OPERATION, reason });
     }
-    let of =
-        Segments { count: p as u64 - 1, segments: segments.pointer(), runs: runs.pointer(), origin: 0, longest: None };
+    let of = Segments { count: p as u64 - 1, segments: segments.pointer(), runs: runs.pointer(), origin: 0 };
     let made = merge_segments(&context, Keyed { keys, places: payloads }, n as u64, of)?;
     Ok((made.keys, made.places))
 }
@@ -132,7 +135,7 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     unsafe { kernel.launch((n + 1).div_ceil(u64::from(block)), block, 0).arg(n + 1).arg(&runs).run()? };
     let longest: u64 = found.read_one(1)?;
     let (segments, runs) = (offsets.pointer(), runs.pointer());
-    let of = Segments { count: ncols, segments, runs, origin: 0, longest: Some(longest) };
+    let of = Segments { count: ncols, segments, runs, origin: 0 };
     let keyed = merge_segments(context, keyed, n, of)?;
     let indices = Buffer::alloc_for::<u32>(context, places(n))?;
     let values = Buffer::alloc(context, n.saturating_mul(scalar.size as u64))?;

@@ -151,7 +151,6 @@ impl Job<'_> {
                     segments: slice.segments,
                     runs: slice.segment_runs,
                     origin: slice.origin,
-                    longest: self.a.pattern.longest,
                 };
                 merge_segments(context, keyed, n, of)?
             }
