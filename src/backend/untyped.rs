@@ -51,12 +51,12 @@ impl<T: Scalar> From<HostCsr<T>> for UntypedCsr {
     }
 }
 impl UntypedCsr {
-    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
-        &self.pattern
-    }
     /// The entries of one row where a mask admits.
     pub(crate) fn admitted(&self, mask: &MaskOn<Arc<Places>>) -> Result<Self> {
         self.values.kept(&self.pattern, &|j| mask.pattern.get(j) != mask.complement)
+    }
+    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
     }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
@@ -95,6 +95,13 @@ impl<T: Scalar> AnyDense for Dense<T> {
 }
 
 impl UntypedBody {
+    /// Its entries as a list, where it is a vector with a place for everything.
+    fn as_list(&self) -> Result<Self> {
+        Ok(match self {
+            UntypedBody::Dense(d) => UntypedBody::Host(d.listed()?),
+            other => other.clone(),
+        })
+    }
     pub(crate) fn is_host(&self) -> bool {
         matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_))
     }
@@ -178,7 +185,6 @@ impl UntypedStore {
             (UntypedBody::Host(x), UntypedBody::Host(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
-            #[cfg(feature = "cuda")]
             _ => false,
         }
     }
@@ -199,7 +205,10 @@ impl UntypedStore {
             UntypedBody::Host(h) => {
                 UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Vec::<u8>::new()) })
             }
-            UntypedBody::Dense(d) => UntypedBody::Dense(d.clone()),
+            UntypedBody::Dense(d) => {
+                let pattern = d.listed()?.pattern().clone();
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+            }
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
         };
@@ -210,12 +219,12 @@ impl UntypedStore {
         if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
             return Ok(false);
         }
+        let (left, right) = (self.body.as_list()?, other.body.as_list()?);
         Ok(self.shares(other)
-            || match (&self.body, &other.body) {
+            || match (&left, &right) {
                 (UntypedBody::Host(x), UntypedBody::Host(y)) => x.pattern == y.pattern,
                 #[cfg(feature = "cuda")]
                 (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => x.pattern.same(&y.pattern)?,
-                #[cfg(feature = "cuda")]
                 _ => false,
             })
     }

@@ -138,15 +138,15 @@ impl Kind {
     }
 }
 
+/// Whether a mask of bits leaves more of a row than a look at its list would take.
+fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
+    m.complement || m.pattern.count() >= m.pattern.len() / 4
+}
+
 /// What a limit leaves beside so many bytes of host memory.
 pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
     let left = limit.checked_sub(bytes);
     left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
-}
-
-/// Whether a mask of bits leaves more of a row than a look at its list would take.
-fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
-    m.complement || m.pattern.count() >= m.pattern.len() / 4
 }
 
 impl Factors {

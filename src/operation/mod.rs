@@ -18,32 +18,55 @@ use std::marker::PhantomData;
 
 mod accumulate;
 mod apply;
+mod arg;
+mod assign;
 mod cast;
+mod diagonal;
 mod ewise;
 mod explain;
 mod extract;
 mod factors;
+mod indices;
+mod kronecker;
 mod limit;
 mod operand;
 mod plan;
 mod product;
 mod reduce;
+mod region;
+mod scale;
 mod select;
+mod sort;
+mod tiles;
 mod transpose;
 mod triple;
+mod update;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use arg::{argmax, argmax_rows, argmin, argmin_rows};
+pub use assign::{
+    Assignment, assign, assign_column, assign_empty, assign_empty_vector, assign_row, assign_scalar,
+    assign_scalar_vector, assign_vector, subassign, subassign_column, subassign_row, subassign_scalar,
+    subassign_scalar_vector, subassign_vector,
+};
 pub use cast::cast;
-pub use ewise::{ewise_add, ewise_mult};
-pub use extract::extract_rows;
+pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
+pub use ewise::{ewise_add, ewise_mult, ewise_union};
+pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
+pub use indices::Indices;
+pub use kronecker::{Kronecker, kronecker};
 pub use operand::{Operand, ScalarOf, Transposed};
 pub use plan::Plan;
 pub use product::{Product, Same, mxm, mxv, vxm};
-pub use reduce::{reduce, reduce_rows};
+pub use reduce::{Lines, reduce, reduce_rows, reduce_stored};
+pub use scale::{Scale, scale_columns, scale_rows};
 pub use select::select;
-pub use transpose::transpose;
+pub use sort::sort;
+pub use tiles::{concat, split};
+pub use transpose::{transpose, transpose_merged};
 pub use triple::{TriplePlan, TripleProduct, triple_product};
+pub use update::Updates;
 
 /// What an operation computes, before mask, accumulator and replace: opaque outside.
 pub trait Compute {
@@ -272,8 +295,10 @@ struct Two<A, B, T> {
     name: &'static str,
     a: (Store<A>, bool),
     b: (Store<B>, bool),
-    run: fn(&Store<A>, &Store<B>) -> Result<Store<T>>,
+    run: RunTwo<A, B, T>,
 }
+/// What two operands of one shape and on the same axes make.
+pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
 
 impl<A, C: Container> OfOne<A, C> {
     fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
@@ -281,12 +306,7 @@ impl<A, C: Container> OfOne<A, C> {
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(
-        name: &'static str,
-        a: (Parts<'_, A>, bool),
-        b: (Parts<'_, B>, bool),
-        run: fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>>,
-    ) -> Self {
+    fn new(name: &'static str, a: (Parts<'_, A>, bool), b: (Parts<'_, B>, bool), run: RunTwo<A, B, C::Scalar>) -> Self {
         Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
     }
 }
@@ -307,7 +327,7 @@ impl<A, C: Container> Clone for OfOne<A, C> {
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), ..self.core } }
+        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), run: self.core.run.clone(), ..self.core } }
     }
 }
 
