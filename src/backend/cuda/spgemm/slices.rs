@@ -280,7 +280,7 @@ impl Job<'_> {
     }
 
     /// Products of a slice: an eighth of the device's memory for keys, places and terms, and the bits that mark them.
-    fn most_products(&self) -> u64 {
+    pub(super) fn most_products(&self) -> u64 {
         let each = 2 * (8 + 4) + 2 + self.semiring.c.size as u64;
         (self.context.properties().total_memory / 8 / each).clamp(1 << 10, 1 << 31)
     }
