@@ -111,14 +111,20 @@ templates! {
     /// Entries moved as they are.
     Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
-    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace"],
+    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace", "region"],
         numbers ["kind" = 0];
-    /// Two matrices' entries merged: columns and values.
+    /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
     /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
     /// Triplets of equal position folded.
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Kronecker product of two matrices.
+    Kronecker = "kronecker", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Columns moved: where entries go.
+    Columns = "columns", semiring false, functions [], types [], flags [], numbers [];
+    /// Entries of rows in the order of their values.
+    SortRows = "sort_rows", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Sums of rows and of everything.
     Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }

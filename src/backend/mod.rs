@@ -2,19 +2,22 @@
 //!
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
+use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
-use std::sync::Arc;
+use places::{Assigned, Moves};
+use std::sync::{Arc, OnceLock};
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub(crate) mod host;
+pub(crate) mod places;
 pub(crate) mod reference;
 pub(crate) mod ring;
 pub(crate) mod untyped;
@@ -30,6 +33,8 @@ pub(crate) struct MaskOn<P> {
 #[derive(Clone, Debug)]
 pub(crate) enum MaskBody {
     Host(MaskOn<Arc<Pattern>>),
+    /// A vector's places as bits, and as a list where somebody asked for it.
+    Bits(MaskOn<Arc<Places>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
     #[cfg(feature = "cuda")]
     Cuda(MaskOn<Arc<cuda::DevicePattern>>),
 }
@@ -37,6 +42,7 @@ impl MaskBody {
     pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
         match pattern {
             PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
+            PatternBody::Bits(p) => MaskBody::Bits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
             #[cfg(feature = "cuda")]
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
         }
@@ -122,15 +128,81 @@ pub(crate) trait Backend: Sized {
         mask: Option<&MaskOn<Self::Pattern>>,
         replace: bool,
     ) -> Result<Self::Csr<C>>;
-    /// Row r of the result is row `rows[r]` of A.
+    /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// Columns where `moves` says; the others are left out.
+    fn move_columns<T: Scalar>(&self, a: &Self::Csr<T>, moves: &Moves) -> Result<Self::Csr<T>>;
+    /// The same value at every position.
+    fn filled<T: Scalar>(&self, pattern: &Self::Pattern, value: T) -> Result<Self::Csr<T>>;
+    /// C(region)⟨M, replace⟩ ⊙= T: inside the region Z = C ⊙ T or T, outside Z = C. In the reach C becomes Z where the mask
+    /// admits, and elsewhere stays or is deleted; beyond it C stays.
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &Self::Csr<C>,
+        t: &Self::Csr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Self::Pattern>>,
+    ) -> Result<Self::Csr<C>>;
+    /// C(i·p + k, j·q + l) = F(A(i, j), B(k, l)) for p × q places of B; those of C are below 2³².
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// F where either has an entry, alpha and beta for those that are not there.
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        alpha: A,
+        b: &Self::Csr<B>,
+        beta: B,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// The square matrix with a row's entries on its diagonal.
+    fn diagonal<T: Scalar>(&self, v: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// F(v(i), A(i, j)) where both are; v is a row.
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &Self::Csr<V>,
+        a: &Self::Csr<A>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// F(A(i, j), v(j)) where both are; v is a row.
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &Self::Csr<A>,
+        v: &Self::Csr<V>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// One row: the id of the first column of each row's smallest (largest) value, NaN passed over where there is another.
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
+    /// The rows' values in the order of F, stable, at places 0, 1, …, and the ids of the columns they had.
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &Self::Csr<T>,
+        ids: &Ids,
+    ) -> Result<(Self::Csr<T>, Self::Csr<u64>)>;
+    /// Rows of tiles, one below the other; there is one.
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&Self::Csr<T>>]) -> Result<Self::Csr<T>>;
     fn get<T: Scalar>(&self, a: &Self::Csr<T>, row: usize, column: u32) -> Result<Option<T>>;
+}
+
+/// Whether x goes in front of y in a sorted row: as F says, NaN last whatever it says.
+#[inline(always)]
+pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> bool {
+    if matches!(T::TEXT.name, "f32" | "f64") {
+        #[allow(clippy::eq_op)]
+        let (x_is_nan, y_is_nan) = (x != x, y != y);
+        if x_is_nan || y_is_nan {
+            return !x_is_nan && y_is_nan;
+        }
+    }
+    F::apply(x, y)
 }
 
 /// A store's entries, wherever they are.
 #[derive(Debug)]
 pub(crate) enum Body<T> {
     Host(host::HostCsr<T>),
+    /// A vector of the CPU.
+    Dense(Dense<T>),
     #[cfg(feature = "cuda")]
     Cuda(cuda::DeviceCsr<T>),
 }
@@ -138,6 +210,7 @@ impl<T> Clone for Body<T> {
     fn clone(&self) -> Self {
         match self {
             Body::Host(h) => Body::Host(h.clone()),
+            Body::Dense(d) => Body::Dense(d.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.clone()),
         }
@@ -147,6 +220,7 @@ impl<T> Body<T> {
     pub(crate) fn nnz(&self) -> u64 {
         match self {
             Body::Host(h) => h.pattern.nnz() as u64,
+            Body::Dense(d) => d.places().count() as u64,
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => d.nnz(),
         }
@@ -154,6 +228,7 @@ impl<T> Body<T> {
     pub(crate) fn pattern(&self) -> PatternBody {
         match self {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
+            Body::Dense(d) => PatternBody::Bits(d.places().clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
         }
@@ -164,18 +239,23 @@ impl Body<u8> {
     pub(crate) fn without_values<T>(self) -> Body<T> {
         match self {
             Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            Body::Dense(d) => Body::Dense(d.without_values()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.cast()),
         }
     }
 }
-impl<T> Body<T> {
+impl<T: Scalar> Body<T> {
     /// The same values, in the same order, at other positions in the same memory.
     pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
         match (self, pattern) {
             (Body::Host(h), PatternBody::Host(pattern)) => {
                 Ok(Body::Host(host::HostCsr { pattern, values: h.values.clone() }))
             }
+            (Body::Dense(d), PatternBody::Host(pattern)) => {
+                Ok(Body::Host(host::HostCsr { pattern, values: d.listed("dispatch")?.values.clone() }))
+            }
+            (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
@@ -199,6 +279,7 @@ impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
 #[derive(Clone, Debug)]
 pub(crate) enum PatternBody {
     Host(Arc<Pattern>),
+    Bits(Arc<Places>),
     #[cfg(feature = "cuda")]
     Cuda(Arc<cuda::DevicePattern>),
 }

@@ -1,10 +1,12 @@
 //! Stores whose scalar is not in the type: a product's way from the call to the kernel is compiled once.
 use super::host::HostCsr;
-use super::{Body, PatternBody, cpu, reference};
+use super::{Body, MaskOn, PatternBody, cpu, reference};
 use crate::algebra::{Scalar, ScalarText};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::storage::axis::Axis;
+use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{PatternStore, Store};
 use std::any::Any;
@@ -15,6 +17,8 @@ use std::sync::Arc;
 pub(crate) trait HostValues: Any + Debug + Send + Sync {
     /// The rows with this pattern and these values, transposed.
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr>;
+    /// The entries of one row at columns that `keeps` holds for.
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr>;
 }
 impl<T: Scalar> HostValues for Vec<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
@@ -23,6 +27,15 @@ impl<T: Scalar> HostValues for Vec<T> {
             _ => cpu::transpose(pattern, self)?,
         };
         Ok(HostCsr::new(pattern, values).into())
+    }
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
+        let n = row.nnz();
+        let (mut indices, mut values) = (memory::with_capacity("mask", n)?, memory::with_capacity("mask", n)?);
+        for (j, value) in row.indices.iter().zip(self).filter(|(j, _)| keeps(**j)) {
+            indices.push(*j);
+            values.push(*value);
+        }
+        Ok(HostCsr::new(Pattern::new(1, row.ncols, vec![0, indices.len() as u64], indices), values).into())
     }
 }
 
@@ -38,6 +51,10 @@ impl<T: Scalar> From<HostCsr<T>> for UntypedCsr {
     }
 }
 impl UntypedCsr {
+    /// The entries of one row where a mask admits.
+    pub(crate) fn admitted(&self, mask: &MaskOn<Arc<Places>>) -> Result<Self> {
+        self.values.kept(&self.pattern, &|j| mask.pattern.get(j) != mask.complement)
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
@@ -54,14 +71,31 @@ fn mistyped(scalar: ScalarText) -> Error {
 #[derive(Clone, Debug)]
 pub(crate) enum UntypedBody {
     Host(UntypedCsr),
+    /// A vector that becomes a list where an operation is laid out.
+    Dense(Arc<dyn AnyDense>),
     #[cfg(feature = "cuda")]
     Cuda(super::cuda::DeviceCsr<()>),
+}
+
+/// A vector with a place for everything, of some scalar.
+pub(crate) trait AnyDense: Debug + Send + Sync {
+    fn places(&self) -> &Arc<Places>;
+    fn listed(&self) -> Result<UntypedCsr>;
+}
+impl<T: Scalar> AnyDense for Dense<T> {
+    fn places(&self) -> &Arc<Places> {
+        self.places()
+    }
+    fn listed(&self) -> Result<UntypedCsr> {
+        self.listed("dispatch").map(|row| row.clone().into())
+    }
 }
 
 impl UntypedBody {
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
+            Body::Dense(d) => UntypedBody::Dense(Arc::new(d.clone())),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
         }
@@ -69,6 +103,7 @@ impl UntypedBody {
     fn typed<T: Scalar>(&self) -> Result<Body<T>> {
         Ok(match self {
             UntypedBody::Host(h) => Body::Host(h.typed()?),
+            UntypedBody::Dense(d) => Body::Host(d.listed()?.typed()?),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
         })
@@ -76,6 +111,7 @@ impl UntypedBody {
     fn pattern(&self) -> PatternBody {
         match self {
             UntypedBody::Host(h) => PatternBody::Host(h.pattern.clone()),
+            UntypedBody::Dense(d) => PatternBody::Bits(d.places().clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
         }
@@ -86,6 +122,8 @@ impl UntypedBody {
             (UntypedBody::Host(h), PatternBody::Host(pattern)) => {
                 Ok(UntypedBody::Host(UntypedCsr { pattern, values: h.values }))
             }
+            (UntypedBody::Dense(d), pattern) => UntypedBody::Host(d.listed()?).at(pattern),
+            (body, PatternBody::Bits(places)) => body.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
@@ -115,13 +153,18 @@ impl UntypedStore {
         let (rows, cols) = (self.rows.n(), self.cols.n());
         if transposed { (cols, rows) } else { (rows, cols) }
     }
-    /// Transposed where asked.
+    /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {
+        if let UntypedBody::Dense(d) = &self.body {
+            let body = UntypedBody::Host(d.listed()?);
+            return Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self }.oriented(transposed);
+        }
         if !transposed {
             return Ok(self.clone());
         }
         let body = match &self.body {
             UntypedBody::Host(h) => UntypedBody::Host(h.values.transposed(&h.pattern, self.device)?),
+            UntypedBody::Dense(d) => UntypedBody::Dense(d.clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
         };

@@ -6,17 +6,17 @@ use crate::algebra::scalar::from_bytes;
 use crate::backend::cpu::{self, Cpu};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::Cuda;
-#[cfg(feature = "cuda")]
 use crate::backend::misplaced;
-use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing};
+use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing, Step};
 use crate::backend::untyped::{UntypedBody, UntypedStore};
-use crate::backend::{Backend, MaskBody, MxmOptions, Positions, reference};
+use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions, reference};
 use crate::container::Owned;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Axis;
+use crate::storage::dense::Places;
 use crate::storage::store::{Store, same_device};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +136,11 @@ impl Kind {
     }
 }
 
+/// Whether a mask of bits leaves more of a row than a look at its list would take.
+fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
+    m.complement || m.pattern.count() >= m.pattern.len() / 4
+}
+
 impl Factors {
     pub(super) fn new(
         kind: Kind,
@@ -170,13 +175,23 @@ impl Factors {
             (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Host(m))) => {
                 UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: Some(m), at, options })?)
             }
+            // A push looks at its products alone: they are asked for one by one, and nobody lists the places.
+            (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Bits(m, _)))
+                if device == Device::Cpu && matches!(ring.step(), Step::Vxm) && admits_many(m) =>
+            {
+                let t = ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?;
+                UntypedBody::Host(t.admitted(m)?)
+            }
+            (UntypedBody::Host(a), UntypedBody::Host(b), mask @ Some(MaskBody::Bits(..))) => {
+                let mask = Cpu.mask(mask.as_ref())?;
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask, at, options })?)
+            }
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b), mask) => {
                 let cuda = Cuda::on(device)?;
                 let mask = cuda.mask(mask.as_ref())?;
                 UntypedBody::Cuda(cuda.multiply(ring.step(), ring.text(), a, b, mask, at, options)?)
             }
-            #[cfg(feature = "cuda")]
             _ => return Err(misplaced(device)),
         };
         Ok((body, axes, device))
@@ -212,7 +227,6 @@ impl Factors {
                     Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
                 }
             }
-            #[cfg(feature = "cuda")]
             _ => Err(misplaced(device)),
         }
     }

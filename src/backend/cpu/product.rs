@@ -171,12 +171,14 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
         kernels.rows(dots, &job, block, rows, scratch)?;
         Ok((fold.all)(&rows.values))
     };
-    let sums: Vec<Result<Option<C>>> = if plan.blocks.len() < 2 {
+    let mut sums: Vec<Result<Option<C>>> = memory::filled(operation, plan.blocks.len(), Ok(None))?;
+    let each = |own: &mut (Rows<C>, Scratch<C>), (sum, block): (&mut Result<Option<C>>, &Block)| *sum = one(own, block);
+    if plan.blocks.len() < 2 {
         let mut own = Default::default();
-        plan.blocks.iter().map(|block| one(&mut own, block)).collect()
+        sums.iter_mut().zip(&plan.blocks).for_each(|part| each(&mut own, part));
     } else {
-        plan.blocks.par_iter().map_init(Default::default, one).collect()
-    };
+        sums.par_iter_mut().zip(&plan.blocks).for_each_init(Default::default, each);
+    }
     let mut total = None;
     for sum in sums {
         total = match (total, sum?) {

@@ -2,16 +2,21 @@
 use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, segmented_merge, transpose};
+use super::{
+    Buffer, Context, DeviceCsr, DevicePattern, assign, build, columns, composed, entries, kronecker, map, order,
+    reduce, segmented_merge, transpose,
+};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::places::{Assigned, Moves};
 use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
+use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
 use std::sync::Arc;
@@ -33,6 +38,26 @@ impl Cuda {
             Device::Cuda(ordinal) => Self::open(ordinal),
             _ => Err(misplaced(device)),
         }
+    }
+    /// The rule of the standard, everywhere or within bounds.
+    fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        mask: Option<&Mask>,
+        replace: bool,
+        bounds: Option<&Buffer>,
+    ) -> Result<DeviceCsr<C>> {
+        if C::TEXT != T::TEXT {
+            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
+            return Err(Error::InvalidValue { operation: "write", reason });
+        }
+        // Without an accumulator values are only moved.
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
+        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
+        made(merge::merge(&kind, op, operand(c), operand(t)))
     }
     fn device(&self) -> Device {
         self.context.device()
@@ -113,20 +138,20 @@ impl Backend for Cuda {
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
             Body::Cuda(d) => Ok(d),
-            Body::Host(_) => Err(misplaced(self.device())),
+            Body::Host(_) | Body::Dense(_) => Err(misplaced(self.device())),
         }
     }
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
             PatternBody::Cuda(p) => Ok(p),
-            PatternBody::Host(_) => Err(misplaced(self.device())),
+            PatternBody::Host(_) | PatternBody::Bits(_) => Err(misplaced(self.device())),
         }
     }
     fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
         match mask {
             None => Ok(None),
             Some(MaskBody::Cuda(m)) => Ok(Some(m)),
-            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
+            Some(MaskBody::Host(_) | MaskBody::Bits(..)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {
@@ -207,19 +232,79 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        if C::TEXT != T::TEXT {
-            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
-            return Err(Error::InvalidValue { operation: "write", reason });
-        }
-        // Without an accumulator values are only moved.
-        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
-        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
-        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some() };
-        made(merge::merge(&kind, op, operand(c), operand(t)))
+        self.written::<C, T, F>(c, t, mask, replace, None)
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
+    }
+    fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
+        made(columns::move_columns(T::TEXT, operand(a), moves))
+    }
+    fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
+        // The operator reads no value: there need be none.
+        let none = Buffer::alloc(&self.context, 0)?;
+        let op = index_text::<T, T, BindSecond<Second>>();
+        let values = map::apply(op, as_bytes(&[value]), Operand { pattern, values: &none }, &Positions::default())?;
+        Ok(DeviceCsr::on(pattern.clone(), values))
+    }
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        how: &Assigned,
+        mask: Option<&Mask>,
+    ) -> Result<DeviceCsr<C>> {
+        let bounds = assign::bounds(&self.context, how)?;
+        self.written::<C, T, F>(c, t, mask, how.replace, Some(&bounds))
+    }
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        made(kronecker::kronecker(binary_text::<A, B, F>(), operand(a), operand(b)))
+    }
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        alpha: A,
+        b: &DeviceCsr<B>,
+        beta: B,
+    ) -> Result<DeviceCsr<F::Out>> {
+        let (alpha, beta) = ([alpha], [beta]);
+        let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
+        made(merge::merge(&kind, binary_text::<A, B, F>(), operand(a), operand(b)))
+    }
+    fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        composed::diagonal(self, v)
+    }
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &DeviceCsr<V>,
+        a: &DeviceCsr<A>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<V, A, F>(self, &self.diagonal(v)?, a)
+    }
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &DeviceCsr<A>,
+        v: &DeviceCsr<V>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<A, V, F>(self, a, &self.diagonal(v)?)
+    }
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
+        composed::arg_rows::<T, LARGEST>(self, a, at)
+    }
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &DeviceCsr<T>,
+        ids: &Ids,
+    ) -> Result<(DeviceCsr<T>, DeviceCsr<u64>)> {
+        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), operand(a), ids)?;
+        Ok((DeviceCsr::on(pattern.clone(), values), DeviceCsr::on(pattern, columns)))
+    }
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
+        composed::concat(self, tiles)
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };

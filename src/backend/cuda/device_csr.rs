@@ -50,7 +50,7 @@ impl DevicePattern {
     }
     pub(crate) fn download(&self) -> Result<Pattern> {
         let (offsets, indices) = (self.offsets.to_host()?, self.indices.to_host()?);
-        Ok(Pattern { nrows: self.nrows, ncols: self.ncols, offsets, indices })
+        Ok(Pattern::new(self.nrows, self.ncols, offsets, indices))
     }
 }
 

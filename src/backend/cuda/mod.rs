@@ -4,6 +4,7 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod api;
+mod assign;
 mod backend;
 mod band;
 pub mod buffer;
@@ -11,10 +12,13 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod columns;
+mod composed;
 pub mod context;
 mod device_csr;
 mod entries;
 mod keep;
+mod kronecker;
 mod lanes;
 pub mod launch;
 mod log;
@@ -23,6 +27,7 @@ mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
+mod order;
 pub mod probe;
 mod product;
 mod program;

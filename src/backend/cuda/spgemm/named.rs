@@ -43,7 +43,7 @@ impl Job<'_> {
         let scalar = movable(self.semiring.c);
         let second = OperatorText { parameters: &["_", "y"], expression: "y" };
         let op = FunctionText::new("op", vec![scalar, scalar], scalar, second);
-        let kind = Kind::Write { mask: self.mask, replace: true, accumulate: false };
+        let kind = Kind::Write { mask: self.mask, replace: true, accumulate: false, bounds: None };
         merge(&kind, op, operand(&none), operand(&made))
     }
 
