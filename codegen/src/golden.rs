@@ -224,6 +224,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
             }
+            if mask.is_empty() {
+                let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
+                all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));
+            }
             // The larger block differs in its registers alone.
             for threads in [128, 512].into_iter().filter(|t| *t == 128 || s.c.size >= 8) {
                 let spec = with_mask(Spec::new(Template::SpgemmRows, architecture).semiring(s.clone()));

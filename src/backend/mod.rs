@@ -47,6 +47,22 @@ impl MaskBody {
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
         }
     }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            MaskBody::Host(m) => m.pattern.nnz() as u64,
+            MaskBody::Bits(m, _) => m.pattern.count() as u64,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.pattern.nnz,
+        }
+    }
+    pub(crate) fn is_complement(&self) -> bool {
+        match self {
+            MaskBody::Host(m) => m.complement,
+            MaskBody::Bits(m, _) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.complement,
+        }
+    }
 }
 
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.
@@ -63,6 +79,17 @@ pub(crate) struct MxmOptions {
     pub(crate) strategy: Strategy,
     /// B is given transposed: its rows are the columns of the product's right operand.
     pub(crate) transposed_b: bool,
+    /// Workspace and result take no more bytes at once.
+    pub(crate) memory_limit: Option<u64>,
+    /// Sums run in the order of k.
+    pub(crate) reproducible: bool,
+}
+
+impl MxmOptions {
+    /// The same with another limit.
+    pub(crate) fn within(self, memory_limit: Option<u64>) -> Self {
+        Self { memory_limit, ..self }
+    }
 }
 
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as

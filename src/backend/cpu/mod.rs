@@ -22,6 +22,8 @@ mod bins;
 mod cut;
 mod dot;
 mod even;
+mod exact;
+mod explain;
 mod flat;
 mod gather;
 mod job;
@@ -31,6 +33,8 @@ mod map;
 mod merge;
 mod met;
 mod multiply;
+mod need;
+mod numeric;
 mod order;
 mod parallel;
 mod pick;
@@ -41,13 +45,17 @@ mod scale;
 mod structural;
 #[cfg(test)]
 mod structural_tests;
+mod symbolic;
 #[cfg(test)]
 mod tests;
 mod tiles;
 mod vector;
+mod workers;
 
+pub(crate) use exact::{at_positions, mxm_reduce, positions};
+pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
-pub(crate) use product::{MxmKernels, mxm_reduce};
+pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
 
@@ -68,7 +76,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+    exact::mxm(ring, a, b, mask, at, options)
 }
 
 pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(

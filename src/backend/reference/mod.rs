@@ -13,6 +13,7 @@ use crate::storage::pattern::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod limited;
 mod product;
 
 /// The oracle.
@@ -69,6 +70,9 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
+    if let Some(limit) = options.memory_limit {
+        return limited::within(limit, operators, a, b, mask, at, options.transposed_b);
+    }
     let turned = if options.transposed_b { Some(Reference.transpose(b)?) } else { None };
     let b = turned.as_ref().unwrap_or(b);
     operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
