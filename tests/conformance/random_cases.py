@@ -51,10 +51,10 @@ LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-(1 << 15), (1 << 15) - 1),
 
 
 class Generator(Regions):
-    """Cases from a `random.Random`; `small` bounds dimensions and entries."""
+    """Cases from a `random.Random`; `size` bounds dimensions and entries: small, usual or large."""
 
-    def __init__(self, rng, small=False):
-        self.rng, self.small = rng, small
+    def __init__(self, rng, size="usual"):
+        self.rng, self.small, self.large = rng, size == "small", size == "large"
 
     def chance(self, p):
         return self.rng.random() < p
@@ -67,7 +67,7 @@ class Generator(Regions):
             return 1
         if r < 0.15:
             return HUGE
-        if r < 0.18 and not self.small:
+        if r < 0.18 and not self.small or r < 0.6 and self.large:
             return self.rng.randint(200, 700)
         return self.rng.randint(2, 9 if self.small else 40)
 
@@ -109,7 +109,7 @@ class Generator(Regions):
         cells = nrows * ncols
         if form < 0.16 and cells <= 150:
             return [(i, j) for i in range(nrows) for j in range(ncols)]
-        most = 40 if self.small else 250
+        most = 40 if self.small else 9000 if self.large else 250
         n = rng.randint(1, max(1, min(most, int(min(cells, HUGE) * rng.choice([0.1, 0.3, 0.7])) + 1)))
         found = {(some(nrows), some(ncols)) for _ in range(n)}
         if form > 0.93 and ncols <= 700:
