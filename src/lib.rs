@@ -12,6 +12,7 @@ pub mod device;
 pub mod error;
 #[cfg(doctest)]
 mod forbidden;
+mod format;
 pub mod generate;
 pub mod io;
 pub mod iterate;
@@ -23,3 +24,4 @@ pub mod spgemm;
 pub mod storage;
 
 pub use error::{Error, Result};
+pub use format::Format;
