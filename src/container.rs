@@ -24,6 +24,8 @@ pub trait Container: sealed::Sealed + Clone {
     #[doc(hidden)]
     fn parts(&self) -> Parts<'_, Self::Scalar>;
     #[doc(hidden)]
+    fn parts_mut(&mut self) -> PartsMut<'_, Self::Scalar>;
+    #[doc(hidden)]
     fn replace_with(&mut self, parts: Owned<Self::Scalar>);
     #[doc(hidden)]
     fn made_of(parts: Owned<Self::Scalar>) -> Self;
@@ -37,6 +39,9 @@ pub enum OfVectors {}
 /// A container's store, borrowed: opaque outside.
 #[derive(Debug)]
 pub struct Parts<'a, T>(pub(crate) &'a Store<T>);
+/// A container's store, to be changed: opaque outside.
+#[derive(Debug)]
+pub struct PartsMut<'a, T>(pub(crate) &'a mut Store<T>);
 /// A container's store, owned: opaque outside.
 #[derive(Debug)]
 pub struct Owned<T>(pub(crate) Store<T>);
@@ -89,6 +94,9 @@ macro_rules! container {
             type Of<U: Scalar, R> = $name<U, R>;
             fn parts(&self) -> Parts<'_, T> {
                 Parts(&self.store)
+            }
+            fn parts_mut(&mut self) -> PartsMut<'_, T> {
+                PartsMut(&mut self.store)
             }
             fn replace_with(&mut self, parts: Owned<T>) {
                 self.store = parts.0;
