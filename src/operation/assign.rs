@@ -153,6 +153,26 @@ impl<T: Scalar> Core<T> {
         if mask.is_none() && in_place::<C, T, F>(c, &t, &part)? {
             return Ok(());
         }
+        // A value stands where the mask admits: nothing else changes.
+        if let (Source::Value(Some(_)), Some(m), false) = (&self.source, &mask, replace)
+            && !m.complement
+        {
+            return self.write::<C, F::Keeping>(c, t, &part, None, reach, replace);
+        }
+        self.write::<C, F>(c, t, &part, mask, reach, replace)
+    }
+
+    /// T, which stands where it goes, is written.
+    fn write<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &mut Store<C>,
+        t: Store<T>,
+        part: &Part,
+        mask: Option<MaskParts>,
+        reach: Option<Part>,
+        replace: bool,
+    ) -> Result<()> {
+        let name = self.name;
         let (mut rows, mut cols) = (c.rows.union(&t.rows, name)?, c.cols.union(&t.cols, name)?);
         if let Some(m) = &mask {
             (rows, cols) = (rows.union(&m.pattern.rows, name)?, cols.union(&m.pattern.cols, name)?);
