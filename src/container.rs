@@ -228,7 +228,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Errors
     /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
     pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
-        let pattern = Pattern { nrows: nrows as usize, ncols: ncols as usize, offsets, indices };
+        let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
         pattern.validate("from_csr", values.len())?;
         Ok(Self::of(Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu)))
     }
@@ -313,7 +313,7 @@ impl<T: Scalar, S> Vector<T, S> {
         })?;
         let mut indices = crate::memory::with_capacity(operation, places as usize)?;
         indices.extend(0..places);
-        let pattern = Pattern { nrows: 1, ncols: places as usize, offsets: vec![0, n], indices };
+        let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
         let values = crate::memory::filled(operation, places as usize, value)?;
         Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
     }
@@ -377,5 +377,8 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
         }
     }
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
+    if let Body::Dense(d) = &store.body {
+        return Ok(d.get(column as u32));
+    }
     on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

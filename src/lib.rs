@@ -10,6 +10,9 @@ pub mod backend;
 pub mod container;
 pub mod device;
 pub mod error;
+#[cfg(doctest)]
+mod forbidden;
+mod format;
 pub mod generate;
 pub mod io;
 pub mod iterate;
@@ -21,3 +24,4 @@ pub mod spgemm;
 pub mod storage;
 
 pub use error::{Error, Result};
+pub use format::Format;

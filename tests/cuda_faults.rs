@@ -81,6 +81,9 @@ const STEPS: &[Step] = &[
         mxm(&o.a, &o.b).accumulate(Plus).into(&mut c)?;
         c.entries()
     }),
+    ("mxm planned", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm planned, small", |o| mxm(&o.a, &o.b).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm limited", |o| mxm(&o.a, &o.b).memory_limit(30_000).eval()?.entries()),
     ("mxm_reduce", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).reduce(Plus).map(|v| vec![(0, 0, v)])),
     ("mxv", |o| mxv(&o.a, &o.x).eval()?.entries().map(flat)),
     ("mxv masked", |o| mxv(&o.a, &o.x).mask(&o.x.structure().complement()).eval()?.entries().map(flat)),
@@ -94,7 +97,8 @@ const STEPS: &[Step] = &[
 ];
 
 /// Runs every step with its first, second, … call of a kind failing, until it goes through.
-fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) {
+/// A product may get over it with fewer rows at a time, where `recovers`.
+fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool, recovers: bool) {
     let Some((emulator, _one)) = device() else { return };
     let before = emulator.live();
     let operands = Operands::on(GPU).unwrap();
@@ -111,7 +115,10 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
             plant(emulator, -1);
             match result {
                 Ok(entries) => {
-                    assert_eq!(entries, expected, "{name} with failure {n} never reached");
+                    assert_eq!(entries, expected, "{name} with failure {n} never reached, or got over");
+                    if recovers && name.starts_with("mxm") && n < 24 {
+                        continue;
+                    }
                     break;
                 }
                 Err(e) => assert!(right(&e), "{name}, failure {n}: {e:?}"),
@@ -121,7 +128,10 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
             assert_eq!(step(&operands).unwrap(), expected, "{name} again after failure {n}");
         }
         // What computes has to allocate and to launch; a look at one entry need not.
-        assert!(failures > 0 || !(name.starts_with("mx") || name.starts_with("vx")), "{name} was never made to fail");
+        assert!(
+            failures > 0 || recovers || !(name.starts_with("mx") || name.starts_with("vx")),
+            "{name} was never made to fail"
+        );
         assert_eq!(operands.contents(), contents, "{name} changes its operands");
     }
     drop(operands);
@@ -130,10 +140,11 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
 
 #[test]
 fn every_allocation_may_fail() {
-    // Twice in a row: the first time the pool is emptied and the allocation tried again.
+    // All from one on: after the first the pool is emptied and the allocation tried again, then fewer rows are.
     each_failure(
-        |e, n| e.fail_allocations(n, 2),
+        |e, n| e.fail_allocations(n, i64::MAX / 2),
         |e| matches!(e, Error::OutOfMemory { device, needed, .. } if device == "cuda:0" && *needed > 0),
+        false,
     );
 }
 
@@ -162,6 +173,7 @@ fn every_launch_may_fail() {
                 Error::OutOfMemory { operation: "launch", .. } | Error::Driver { operation: "launch", code: 2, .. }
             )
         },
+        true,
     );
 }
 
@@ -350,8 +362,10 @@ fn other_machines() {
         let Some(text) = child("", &[("EMU_ARCHITECTURE", words(architecture))]) else { return };
         assert!(text.contains("ANSWER product"), "{text}");
     }
-    // 20 kB of device memory.
+    // 20 kB of device memory are enough for chunks of rows.
     let Some(text) = child("", &[("EMU_MEMORY", words("20480"))]) else { return };
+    assert!(text.contains("ANSWER product"), "{text}");
+    let Some(text) = child("", &[("EMU_MEMORY", words("3000"))]) else { return };
     assert!(text.contains("ANSWER ") && text.contains("out of memory on cuda:0: "), "{text}");
 }
 

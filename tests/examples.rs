@@ -261,6 +261,26 @@ fn products_over_every_semiring_and_type() {
 }
 
 #[test]
+fn products_are_explained() {
+    let karate = data("karate.mtx");
+    let plain = json("spgemm", &[&karate, &karate]);
+    assert!(plain["explain"].is_null());
+    let value = json("spgemm", &[&karate, &karate, "--explain", "--check"]);
+    let said = &value["explain"];
+    assert_eq!((&said["products"], &said["entries"]), (&plain["products"], &plain["nnz_c"]));
+    assert!(said["bins"].as_array().unwrap().iter().map(|b| b["rows"].as_u64().unwrap()).sum::<u64>() == 34);
+    assert!(said["workspace"].as_u64().unwrap() > 0 && said["kernels"][0]["ms"].as_f64().unwrap() > 0.0);
+    let limited = json("spgemm", &[&karate, "--memory-limit", "40000", "--reproducible", "--check"]);
+    assert_eq!((&limited["sum"], &limited["nnz_c"]), (&plain["sum"], &plain["nnz_c"]));
+    refused("spgemm", &[&karate, "--memory-limit", "5000"], "mxm: out of memory on host: ");
+    let output = run("spgemm", &[&karate, "--explain"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    for part in ["products: 1212", "products an entry", "strategy: ", " rows ", "bytes of workspace", " ms in all"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn the_product_is_written_and_sums_stay_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();

@@ -168,6 +168,11 @@ const TASKS: &[(&str, Task)] = &[
     ("mxm_complement", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure().complement()).eval()?))),
     ("mxm_dot", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).strategy(Strategy::Dot).eval()?))),
     ("mxm_transposed", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).transpose_a().transpose_b().eval()?))),
+    ("mxm_limited", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).memory_limit(3 << 20).eval()?))),
+    ("mxm_planned", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).plan()?.run(&o.a, &o.b)?))),
+    ("mxm_planned_masked", |o| {
+        o.exhaust(|o| sum(&mxm(&o.a, &o.b).transpose_b().mask(&o.b.structure()).plan()?.run(&o.a, &o.b)?))
+    }),
     ("mxm_reduce", |o| o.exhaust(|o| mxm(&o.a, &o.b).mask(&o.b.structure()).reduce(Plus))),
     ("mxm_into", |o| {
         o.exhaust(|o| {

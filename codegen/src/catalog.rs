@@ -84,6 +84,8 @@ templates! {
     SpgemmBandCount = "spgemm_band_count", semiring false, functions [], types [], flags [], numbers [];
     /// Product of matrices on few diagonals: columns and values.
     SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers ["chunk" = 16];
+    /// Sparse product, values at known positions: every sum in the order of k.
+    SpgemmOrdered = "spgemm_ordered", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.

@@ -208,6 +208,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
             }
+            if mask.is_empty() {
+                let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
+                all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));
+            }
             for slots in [128, 512] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
                 let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);

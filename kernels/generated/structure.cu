@@ -311,6 +311,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -606,13 +607,11 @@ key_offsets(u64 n, const u64* keys, u32 bits, u64 rows, const u32* words, const 
   out[r] = words ? rank(words, starts, at) : at;
 }
 
-// out[r] = entries of row list[r], none where that is ~0.
+// out[r] = entries of row list[r].
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
-  if (r >= count) return;
-  const u32 row = list[r];
-  out[r] = row == ~0u ? 0 : offsets[u64(row) + 1] - offsets[row];
+  if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
 }
 
 // *total (0 before) = how many products entries of A in these columns have with rows of B.

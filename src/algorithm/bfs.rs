@@ -122,6 +122,8 @@ fn search<T: Scalar>(graph: &Graph<T>, mut back: Option<Graph<T>>, source: u64, 
         } else {
             vxm(&frontier, graph).mask(&open).eval()?
         };
+        // Nobody else may hold levels where entries are added to them in place.
+        drop(open);
         let reached = frontier.nvals();
         if reached == 0 {
             break;

@@ -4,7 +4,7 @@ use crate::algebra::{Identity, Le, Min, MinPlus, Number, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::operation::{apply, ewise_add, ewise_mult, select, vxm};
+use crate::operation::{apply, ewise_mult, select, vxm};
 
 /// Options of [`sssp`].
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub fn sssp<T: Number, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOpt
         let reached = select(&vxm(&frontier, &edges).eval()?, ValueLt, T::TOP).eval()?;
         let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
         frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
-        distances = ewise_add(&distances, &frontier, Min).eval()?;
+        apply(&frontier, Identity).accumulate(Min).into(&mut distances)?;
         // Looked for at doubling distances, so that the search costs no more than the rounds; a simple path has
         // fewer than n edges, so whatever still changes then comes round a cycle.
         if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n) {

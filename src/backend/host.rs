@@ -17,6 +17,10 @@ impl<T> HostCsr<T> {
     pub(crate) fn new(pattern: Pattern, values: Vec<T>) -> Self {
         Self { pattern: Arc::new(pattern), values: Arc::new(values) }
     }
+    /// The same with an equal pattern, which is shared.
+    pub(crate) fn at_pattern(self, pattern: &Arc<Pattern>) -> Self {
+        Self { pattern: pattern.clone(), values: self.values }
+    }
     /// The columns and values of one row.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> (&[u32], &[T]) {
@@ -33,6 +37,7 @@ macro_rules! host_memory {
         fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a HostCsr<T>> {
             match body {
                 Body::Host(h) => Ok(h),
+                Body::Dense(d) => d.listed("dispatch"),
                 #[cfg(feature = "cuda")]
                 Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
@@ -40,6 +45,7 @@ macro_rules! host_memory {
         fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<Pattern>> {
             match body {
                 PatternBody::Host(p) => Ok(p),
+                PatternBody::Bits(p) => p.listed("dispatch"),
                 #[cfg(feature = "cuda")]
                 PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
@@ -48,6 +54,13 @@ macro_rules! host_memory {
             match mask {
                 None => Ok(None),
                 Some(MaskBody::Host(m)) => Ok(Some(m)),
+                Some(MaskBody::Bits(m, listed)) => match listed.get() {
+                    Some(m) => Ok(Some(m)),
+                    None => {
+                        let pattern = m.pattern.listed("mask")?.clone();
+                        Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
+                    }
+                },
                 #[cfg(feature = "cuda")]
                 Some(MaskBody::Cuda(_)) => Err($crate::backend::misplaced(Self::DEVICE)),
             }

@@ -8,9 +8,10 @@ use crate::error::{Error, Result};
 use crate::operation::Accumulate;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
+use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
 use places::{Assigned, Moves};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
@@ -32,6 +33,8 @@ pub(crate) struct MaskOn<P> {
 #[derive(Clone, Debug)]
 pub(crate) enum MaskBody {
     Host(MaskOn<Arc<Pattern>>),
+    /// A vector's places as bits, and as a list where somebody asked for it.
+    Bits(MaskOn<Arc<Places>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
     #[cfg(feature = "cuda")]
     Cuda(MaskOn<Arc<cuda::DevicePattern>>),
 }
@@ -39,8 +42,25 @@ impl MaskBody {
     pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
         match pattern {
             PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
+            PatternBody::Bits(p) => MaskBody::Bits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
             #[cfg(feature = "cuda")]
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
+        }
+    }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            MaskBody::Host(m) => m.pattern.nnz() as u64,
+            MaskBody::Bits(m, _) => m.pattern.count() as u64,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.pattern.nnz,
+        }
+    }
+    pub(crate) fn is_complement(&self) -> bool {
+        match self {
+            MaskBody::Host(m) => m.complement,
+            MaskBody::Bits(m, _) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.complement,
         }
     }
 }
@@ -59,6 +79,17 @@ pub(crate) struct MxmOptions {
     pub(crate) strategy: Strategy,
     /// B is given transposed: its rows are the columns of the product's right operand.
     pub(crate) transposed_b: bool,
+    /// Workspace and result take no more bytes at once.
+    pub(crate) memory_limit: Option<u64>,
+    /// Sums run in the order of k.
+    pub(crate) reproducible: bool,
+}
+
+impl MxmOptions {
+    /// The same with another limit.
+    pub(crate) fn within(self, memory_limit: Option<u64>) -> Self {
+        Self { memory_limit, ..self }
+    }
 }
 
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
@@ -198,6 +229,8 @@ pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> 
 #[derive(Debug)]
 pub(crate) enum Body<T> {
     Host(host::HostCsr<T>),
+    /// A vector of the CPU.
+    Dense(Dense<T>),
     #[cfg(feature = "cuda")]
     Cuda(cuda::DeviceCsr<T>),
 }
@@ -205,6 +238,7 @@ impl<T> Clone for Body<T> {
     fn clone(&self) -> Self {
         match self {
             Body::Host(h) => Body::Host(h.clone()),
+            Body::Dense(d) => Body::Dense(d.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.clone()),
         }
@@ -214,6 +248,7 @@ impl<T> Body<T> {
     pub(crate) fn nnz(&self) -> u64 {
         match self {
             Body::Host(h) => h.pattern.nnz() as u64,
+            Body::Dense(d) => d.places().count() as u64,
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => d.nnz(),
         }
@@ -221,6 +256,7 @@ impl<T> Body<T> {
     pub(crate) fn pattern(&self) -> PatternBody {
         match self {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
+            Body::Dense(d) => PatternBody::Bits(d.places().clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
         }
@@ -231,18 +267,23 @@ impl Body<u8> {
     pub(crate) fn without_values<T>(self) -> Body<T> {
         match self {
             Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            Body::Dense(d) => Body::Dense(d.without_values()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.cast()),
         }
     }
 }
-impl<T> Body<T> {
+impl<T: Scalar> Body<T> {
     /// The same values, in the same order, at other positions in the same memory.
     pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
         match (self, pattern) {
             (Body::Host(h), PatternBody::Host(pattern)) => {
                 Ok(Body::Host(host::HostCsr { pattern, values: h.values.clone() }))
             }
+            (Body::Dense(d), PatternBody::Host(pattern)) => {
+                Ok(Body::Host(host::HostCsr { pattern, values: d.listed("dispatch")?.values.clone() }))
+            }
+            (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
@@ -266,6 +307,7 @@ impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
 #[derive(Clone, Debug)]
 pub(crate) enum PatternBody {
     Host(Arc<Pattern>),
+    Bits(Arc<Places>),
     #[cfg(feature = "cuda")]
     Cuda(Arc<cuda::DevicePattern>),
 }

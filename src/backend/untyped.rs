@@ -1,10 +1,12 @@
 //! Stores whose scalar is not in the type: a product's way from the call to the kernel is compiled once.
 use super::host::HostCsr;
-use super::{Body, PatternBody, cpu, reference};
+use super::{Body, MaskOn, PatternBody, cpu, reference};
 use crate::algebra::{Scalar, ScalarText};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::storage::axis::Axis;
+use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{PatternStore, Store};
 use std::any::Any;
@@ -15,6 +17,8 @@ use std::sync::Arc;
 pub(crate) trait HostValues: Any + Debug + Send + Sync {
     /// The rows with this pattern and these values, transposed.
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr>;
+    /// The entries of one row at columns that `keeps` holds for.
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr>;
 }
 impl<T: Scalar> HostValues for Vec<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
@@ -23,6 +27,15 @@ impl<T: Scalar> HostValues for Vec<T> {
             _ => cpu::transpose(pattern, self)?,
         };
         Ok(HostCsr::new(pattern, values).into())
+    }
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
+        let n = row.nnz();
+        let (mut indices, mut values) = (memory::with_capacity("mask", n)?, memory::with_capacity("mask", n)?);
+        for (j, value) in row.indices.iter().zip(self).filter(|(j, _)| keeps(**j)) {
+            indices.push(*j);
+            values.push(*value);
+        }
+        Ok(HostCsr::new(Pattern::new(1, row.ncols, vec![0, indices.len() as u64], indices), values).into())
     }
 }
 
@@ -38,6 +51,13 @@ impl<T: Scalar> From<HostCsr<T>> for UntypedCsr {
     }
 }
 impl UntypedCsr {
+    /// The entries of one row where a mask admits.
+    pub(crate) fn admitted(&self, mask: &MaskOn<Arc<Places>>) -> Result<Self> {
+        self.values.kept(&self.pattern, &|j| mask.pattern.get(j) != mask.complement)
+    }
+    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
@@ -54,14 +74,41 @@ fn mistyped(scalar: ScalarText) -> Error {
 #[derive(Clone, Debug)]
 pub(crate) enum UntypedBody {
     Host(UntypedCsr),
+    /// A vector that becomes a list where an operation is laid out.
+    Dense(Arc<dyn AnyDense>),
     #[cfg(feature = "cuda")]
     Cuda(super::cuda::DeviceCsr<()>),
 }
 
+/// A vector with a place for everything, of some scalar.
+pub(crate) trait AnyDense: Debug + Send + Sync {
+    fn places(&self) -> &Arc<Places>;
+    fn listed(&self) -> Result<UntypedCsr>;
+}
+impl<T: Scalar> AnyDense for Dense<T> {
+    fn places(&self) -> &Arc<Places> {
+        self.places()
+    }
+    fn listed(&self) -> Result<UntypedCsr> {
+        self.listed("dispatch").map(|row| row.clone().into())
+    }
+}
+
 impl UntypedBody {
+    /// Its entries as a list, where it is a vector with a place for everything.
+    fn as_list(&self) -> Result<Self> {
+        Ok(match self {
+            UntypedBody::Dense(d) => UntypedBody::Host(d.listed()?),
+            other => other.clone(),
+        })
+    }
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self, UntypedBody::Host(_))
+    }
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
+            Body::Dense(d) => UntypedBody::Dense(Arc::new(d.clone())),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
         }
@@ -69,13 +116,23 @@ impl UntypedBody {
     fn typed<T: Scalar>(&self) -> Result<Body<T>> {
         Ok(match self {
             UntypedBody::Host(h) => Body::Host(h.typed()?),
+            UntypedBody::Dense(d) => Body::Host(d.listed()?.typed()?),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
         })
     }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            UntypedBody::Host(h) => h.pattern.nnz() as u64,
+            UntypedBody::Dense(d) => d.places().count() as u64,
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => d.nnz(),
+        }
+    }
     fn pattern(&self) -> PatternBody {
         match self {
             UntypedBody::Host(h) => PatternBody::Host(h.pattern.clone()),
+            UntypedBody::Dense(d) => PatternBody::Bits(d.places().clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
         }
@@ -86,6 +143,8 @@ impl UntypedBody {
             (UntypedBody::Host(h), PatternBody::Host(pattern)) => {
                 Ok(UntypedBody::Host(UntypedCsr { pattern, values: h.values }))
             }
+            (UntypedBody::Dense(d), pattern) => UntypedBody::Host(d.listed()?).at(pattern),
+            (body, PatternBody::Bits(places)) => body.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
@@ -115,13 +174,72 @@ impl UntypedStore {
         let (rows, cols) = (self.rows.n(), self.cols.n());
         if transposed { (cols, rows) } else { (rows, cols) }
     }
-    /// Transposed where asked.
+    /// Bytes of its entries.
+    pub(crate) fn bytes(&self) -> u64 {
+        let entries = self.body.nnz().saturating_mul(4 + self.scalar.size as u64);
+        entries.saturating_add((self.rows.places() as u64 + 1) * 8)
+    }
+    /// Whether this is the same memory.
+    pub(crate) fn shares(&self, other: &Self) -> bool {
+        match (&self.body, &other.body) {
+            (UntypedBody::Host(x), UntypedBody::Host(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            _ => false,
+        }
+    }
+    /// The most host memory that transposing takes, its result among it.
+    pub(crate) fn turning_bytes(&self) -> u64 {
+        let (entries, keys) = (self.body.nnz(), self.cols.places().max(self.rows.places()) as u64 + 1);
+        let each = match self.device {
+            // Counters of each thread.
+            Device::Cpu => keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12),
+            // Ordered maps, and vectors that grow by doubling.
+            _ => keys.saturating_mul(96).saturating_add(entries.saturating_mul(112 + 3 * self.scalar.size as u64)),
+        };
+        entries.saturating_mul(4 + self.scalar.size as u64).saturating_add(each)
+    }
+    /// The same positions, of which the values are forgotten.
+    pub(crate) fn without_values(&self) -> Result<Self> {
+        let body = match &self.body {
+            UntypedBody::Host(h) => {
+                UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Vec::<u8>::new()) })
+            }
+            UntypedBody::Dense(d) => {
+                let pattern = d.listed()?.pattern().clone();
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+            }
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
+        };
+        Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
+    }
+    /// Whether the positions are the same: by looking at all of them, where they are not in the same memory.
+    pub(crate) fn same_structure(&self, other: &Self) -> Result<bool> {
+        if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
+            return Ok(false);
+        }
+        let (left, right) = (self.body.as_list()?, other.body.as_list()?);
+        Ok(self.shares(other)
+            || match (&left, &right) {
+                (UntypedBody::Host(x), UntypedBody::Host(y)) => x.pattern == y.pattern,
+                #[cfg(feature = "cuda")]
+                (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => x.pattern.same(&y.pattern)?,
+                _ => false,
+            })
+    }
+    /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {
+        if let UntypedBody::Dense(d) = &self.body {
+            let body = UntypedBody::Host(d.listed()?);
+            return Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self }.oriented(transposed);
+        }
         if !transposed {
             return Ok(self.clone());
         }
         let body = match &self.body {
             UntypedBody::Host(h) => UntypedBody::Host(h.values.transposed(&h.pattern, self.device)?),
+            UntypedBody::Dense(d) => UntypedBody::Dense(d.clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
         };

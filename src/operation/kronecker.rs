@@ -145,7 +145,7 @@ fn in_use<T: Scalar>(a: &Store<T>) -> Result<Store<T>> {
     indices.extend(host.indices.iter().map(|c| columns.partition_point(|d| d < c) as u32));
     let mut col_ids = memory::with_capacity(operation, columns.len())?;
     col_ids.extend(columns.iter().map(|c| a.cols.id(*c as usize)));
-    let pattern = Arc::new(Pattern { nrows: row_ids.len(), ncols: col_ids.len(), offsets, indices });
+    let pattern = Arc::new(Pattern::new(row_ids.len(), col_ids.len(), offsets, indices));
     let body = on_backend!(a.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
     let rows = Axis::Listed { n: a.rows.n(), ids: Arc::new(row_ids) };
     let cols = Axis::Listed { n: a.cols.n(), ids: Arc::new(col_ids) };

@@ -10,8 +10,10 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::{copied, updated};
 use crate::mask::{AsMask, Mask};
 use crate::storage::store::{PatternStore, Store, same_device};
+use limit::{fits, limited};
 use std::marker::PhantomData;
 
 mod accumulate;
@@ -21,11 +23,14 @@ mod assign;
 mod cast;
 mod diagonal;
 mod ewise;
+mod explain;
 mod extract;
 mod factors;
 mod indices;
 mod kronecker;
+mod limit;
 mod operand;
+mod plan;
 mod product;
 mod reduce;
 mod region;
@@ -34,6 +39,7 @@ mod select;
 mod sort;
 mod tiles;
 mod transpose;
+mod triple;
 mod update;
 
 pub use accumulate::{Accumulate, Overwrite, With};
@@ -51,6 +57,7 @@ pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, e
 pub use indices::Indices;
 pub use kronecker::{Kronecker, kronecker};
 pub use operand::{Operand, ScalarOf, Transposed};
+pub use plan::Plan;
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{Lines, reduce, reduce_rows, reduce_stored};
 pub use scale::{Scale, scale_columns, scale_rows};
@@ -58,6 +65,7 @@ pub use select::select;
 pub use sort::sort;
 pub use tiles::{concat, split};
 pub use transpose::transpose;
+pub use triple::{TriplePlan, TripleProduct, triple_product};
 pub use update::Updates;
 
 /// What an operation computes, before mask, accumulator and replace: opaque outside.
@@ -79,6 +87,11 @@ pub trait Core<T: Scalar> {
     /// The result, and whether the mask was applied already.
     #[doc(hidden)]
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<T>, bool)>;
+    /// The most bytes that workspace and result may take at once.
+    #[doc(hidden)]
+    fn memory_limit(&self) -> Option<u64> {
+        None
+    }
     /// The result where the mask admits.
     #[doc(hidden)]
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<T>> {
@@ -150,8 +163,10 @@ impl<K: Compute, F> Operation<K, F> {
         C: Container<Kind = <K::Target as Container>::Kind>,
         F: Accumulate<C::Scalar, Out<K>>,
     {
-        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts().0)?;
-        c.replace_with(made);
+        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts_mut().0)?;
+        if let Some(made) = made {
+            c.replace_with(made);
+        }
         Ok(())
     }
 }
@@ -159,29 +174,41 @@ impl<K: Compute, F> Operation<K, F> {
 /// [`Operation::eval`].
 fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
-    core.admitted(mask_parts(core.name(), mask, shape, device)?.as_ref())
+    let mask = mask_parts(core.name(), mask, shape, device)?;
+    limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
 }
 
-/// [`Operation::into`]: what `c` becomes.
+/// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
 fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     core: &dyn Core<T>,
     mask: Option<&Mask>,
     replace: bool,
-    c: &Store<C>,
-) -> Result<Owned<C>> {
+    c: &mut Store<C>,
+) -> Result<Option<Owned<C>>> {
     let operation = core.name();
     let (shape, device) = core.check()?;
     same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
     same_device(operation, ("the operands", device), ("the output", c.device))?;
     let mask = mask_parts(operation, mask, shape, device)?;
-    let (mut t, masked) = core.compute(mask.as_ref())?;
-    if mask.is_none() || (masked && replace) {
-        t = match F::adopt(t) {
-            Ok(all) => return Ok(all),
-            Err(t) => t,
-        };
-    }
-    write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace).map(Owned)
+    limited(operation, core.memory_limit(), device, || {
+        let (mut t, masked) = core.compute(mask.as_ref())?;
+        if mask.is_none() || (masked && replace) {
+            t = match F::adopt(t) {
+                Ok(all) => return Ok(Some(all)),
+                Err(t) => t,
+            };
+        }
+        if let Some(limit) = core.memory_limit() {
+            fits(operation, limit, c, &t.0)?;
+        }
+        if updated::<_, _, F>(operation, c, &t.0, mask.as_ref(), replace)? {
+            return Ok(None);
+        }
+        let few = t.0.nvals();
+        let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
+        copied(c, few, &made);
+        Ok(Some(Owned(made)))
+    })
 }
 
 /// The mask where it fits the result.

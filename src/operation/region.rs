@@ -269,14 +269,13 @@ pub(super) fn dense<T: Scalar>(
         count += down.has(r as u32) as u64;
         count
     }));
-    let pattern =
-        Pattern { nrows: rows.places(), ncols: 1, offsets, indices: memory::filled(operation, count as usize, 0)? };
+    let pattern = Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
     let ones = memory::filled(operation, count as usize, 0u8)?;
     let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
     let count = (0..cols.places() as u32).filter(|c| across.has(*c)).count();
     let mut indices = memory::with_capacity(operation, count)?;
     indices.extend((0..cols.places() as u32).filter(|c| across.has(*c)));
-    let pattern = Pattern { nrows: 1, ncols: cols.places(), offsets: vec![0, count as u64], indices };
+    let pattern = Pattern::new(1, cols.places(), vec![0, count as u64], indices);
     let values = memory::filled(operation, count, value)?;
     let right = Store::host(Axis::Full(1), cols.clone(), pattern, values, crate::device::Device::Cpu).to(device)?;
     let body = on_backend!(device, |backend| {

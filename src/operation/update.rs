@@ -104,6 +104,7 @@ fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T
             }
             _ => false,
         },
+        Body::Dense(dense) => dense.set(column as u32, value),
         #[cfg(feature = "cuda")]
         Body::Cuda(_) => false,
     }

@@ -1,4 +1,9 @@
 //! What a product will do and why, as data; knows no device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+pub(crate) mod chunks;
+mod explain;
+
+pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, Sample, Trace};
 
 /// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,6 +2,8 @@
 pub(crate) mod axis;
 pub(crate) mod bitmap;
 pub mod coo;
+pub(crate) mod dense;
+pub(crate) mod facts;
 pub(crate) mod pattern;
 pub(crate) mod store;
 

@@ -1,5 +1,6 @@
 //! The stored positions without values, in compressed sparse rows: everything symbolic works on this alone.
 use super::axis::Axis;
+use super::facts::Facts;
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -11,11 +12,16 @@ pub(crate) struct Pattern {
     /// nrows + 1 offsets, counted in u64 whatever the platform.
     pub(crate) offsets: Vec<u64>,
     pub(crate) indices: Vec<u32>,
+    /// What was found out about the above, which is never changed once it is shared.
+    pub(crate) facts: Facts,
 }
 
 impl Pattern {
+    pub(crate) fn new(nrows: usize, ncols: usize, offsets: Vec<u64>, indices: Vec<u32>) -> Self {
+        Self { nrows, ncols, offsets, indices, facts: Facts::default() }
+    }
     pub(crate) fn empty(operation: &'static str, nrows: usize, ncols: usize) -> Result<Self> {
-        Ok(Self { nrows, ncols, offsets: memory::filled(operation, nrows + 1, 0)?, indices: Vec::new() })
+        Ok(Self::new(nrows, ncols, memory::filled(operation, nrows + 1, 0)?, Vec::new()))
     }
     pub(crate) fn nnz(&self) -> usize {
         self.indices.len()
@@ -84,6 +90,6 @@ impl Pattern {
             let columns = from.1.map_to(to.1, operation)?;
             indices.iter_mut().for_each(|c| *c = columns[*c as usize]);
         }
-        Ok(Pattern { nrows: to.0.places(), ncols: to.1.places(), offsets, indices })
+        Ok(Pattern::new(to.0.places(), to.1.places(), offsets, indices))
     }
 }

@@ -31,16 +31,40 @@ const EVEN: u64 = 16;
 
 /// Entries in the longest row.
 fn longest(a: &Pattern) -> u64 {
-    a.offsets.iter().zip(a.offsets.iter().skip(1)).fold(0, |most, (from, to)| most.max(to - from))
+    let look = || a.offsets.iter().zip(a.offsets.iter().skip(1)).fold(0, |most, (from, to)| most.max(to - from));
+    *a.facts.longest.get_or_init(look)
+}
+
+/// Where entries of A say how much work there is: the mean work of one, and how much a block should have. Either rows of B
+/// are about equal, or blocks can be so small that even one with nothing but the longest is no great part of all.
+fn even(a: &Pattern, b: &Pattern) -> Option<(u64, u64)> {
+    let longest = longest(b);
+    if longest <= EVEN {
+        let mean = 1 + b.nnz() as u64 / b.nrows.max(1) as u64;
+        return Some((mean, target(a.nnz() as u64 * mean + a.nrows as u64)));
+    }
+    let mean = 1 + sampled(a, b) / a.nnz().max(1) as u64;
+    let work = a.nnz() as u64 * mean + a.nrows as u64;
+    // Smaller blocks cost more to hand out than counting products does.
+    const LEAST: u64 = 256;
+    let entries = work / (16 * (longest + 1));
+    (entries >= LEAST).then(|| (mean, target(work).min(entries * mean)))
+}
+
+/// About how many products there are, by a sample of A's entries.
+fn sampled(a: &Pattern, b: &Pattern) -> u64 {
+    const SAMPLE: usize = 1 << 12;
+    let step = a.nnz() / SAMPLE + 1;
+    let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();
+    sample * step as u64
 }
 
 /// Rows of B are scattered.
 pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
-    if let Some(m) = mask.filter(|m| !m.complement && longest(b) <= EVEN) {
-        // Rows of B are about equal: entries of A say how much work there is.
-        let mean = 1 + b.nnz() as u64 / b.nrows.max(1) as u64;
+    if let Some(m) = mask.filter(|m| !m.complement)
+        && let Some((mean, target)) = even(a, b)
+    {
         let before = |r: usize| a.offsets[r] * mean + r as u64;
-        let target = target(before(a.nrows));
         let blocks = partition(operation, (a.nrows, b.ncols), target, &before, &|_, _| Ok(Vec::new()))?;
         return Ok(Plan { blocks, bound: m.pattern.nnz() as u64 });
     }
@@ -49,9 +73,9 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let cuts = |row: usize, parts: usize| {
         // Each part looks into every row of B: as many as pay for that.
         let products = (before[row + 1] - before[row]) as usize;
-        // A row that all would wait for is cut in any case.
-        let least = if products as u64 > total / 32 { 8 } else { 1 };
-        match parts.min((products / (16 * a.range(row).len().max(1))).max(least)) {
+        // A row that all would wait for is cut further.
+        let (len, most) = (a.range(row).len().max(1), if products as u64 > total / 32 { 8 } else { 0 });
+        match parts.min((products / (16 * len)).max(most.min(products / (4 * len)))) {
             0 | 1 => Ok(Vec::new()),
             parts => hub_cuts(operation, a.row(row), b, parts),
         }
@@ -149,11 +173,8 @@ pub(super) fn prefers_dot(
 
 /// Whether a sample of entries says that scattering costs less than turning B round and dots of columns of mean length.
 fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
-    const SAMPLE: usize = 1 << 12;
-    let step = a.nnz() / SAMPLE + 1;
-    let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();
     let dots = admitted as u64 * (1 + (b.nnz() / b.ncols.max(1)) as u64) + a.nnz() as u64;
-    sample * step as u64 + admitted as u64 <= turn + dots
+    sampled(a, b) + admitted as u64 <= turn + dots
 }
 
 /// How often each column occurs.
@@ -200,6 +221,21 @@ pub(super) fn ask(a: &Pattern, e: usize, b: &Pattern, values: Soon) {
         let start = b.offsets[*k as usize] as usize;
         Soon::of(&b.indices).prefetch(start);
         values.prefetch(start);
+    }
+}
+
+/// As [`ask`] where rows of B are read but once: their ends too.
+#[inline(always)]
+pub(super) fn ask_whole(a: &Pattern, e: usize, b: &Pattern, values: Soon) {
+    if let Some(k) = a.indices.get(e + 2 * AHEAD) {
+        Soon::of(&b.offsets).prefetch(*k as usize);
+    }
+    if let Some(k) = a.indices.get(e + AHEAD) {
+        let row = b.range(*k as usize);
+        for at in [row.start, row.end.saturating_sub(1)] {
+            Soon::of(&b.indices).prefetch(at);
+            values.prefetch(at);
+        }
     }
 }
 

@@ -250,7 +250,7 @@ fn together<'a, T: Copy + Send + Sync>(
         let mut own = own();
         in_order(&mut own, nrows, bound, blocks)?;
         let rows = own.slots.pop().unwrap_or_default();
-        return Ok(HostCsr::new(Pattern { nrows, ncols, offsets: rows.ends, indices: rows.indices }, rows.values));
+        return Ok(HostCsr::new(Pattern::new(nrows, ncols, rows.ends, rows.indices), rows.values));
     }
     let mut values = Vec::<MaybeUninit<T>>::new();
     let bench = || Box::new(own()) as Box<dyn Bench + '_>;
@@ -303,7 +303,7 @@ fn on_threads<'b>(
     };
     line.place(late, &target);
     // SAFETY: every block was placed, and the blocks fill 0..total without gaps.
-    Ok(Pattern { nrows, ncols, offsets, indices: unsafe { written(indices, total) } })
+    Ok(Pattern::new(nrows, ncols, offsets, unsafe { written(indices, total) }))
 }
 
 /// One thread: every block into one growing buffer, which then is the result.

@@ -4,6 +4,7 @@ use crate::algebra::*;
 use crate::error::Result;
 use crate::memory;
 use std::any::TypeId;
+use std::mem::MaybeUninit;
 
 /// What a sum can start from so that adding to it leaves x to the bit.
 enum Neutral {
@@ -69,6 +70,28 @@ fn put(value: f64, bytes: &mut [u8]) {
     }
 }
 
+/// A bit for each flag that is set.
+#[inline(always)]
+fn set(flags: &[u8; 64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8, _mm_slli_epi16};
+        let mut met = 0;
+        for (q, part) in flags.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: every x86-64 has SSE2; the sixteen bytes are there.
+            let bits = unsafe { _mm_movemask_epi8(_mm_slli_epi16::<7>(_mm_loadu_si128(part.as_ptr().cast()))) };
+            met |= (bits as u16 as u64) << (16 * q);
+        }
+        met
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        // The eight low bits side by side.
+        let eight = |part: &[u8; 8]| u64::from_le_bytes(*part).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        flags.as_chunks::<8>().0.iter().rev().fold(0, |met, part| met << 8 | eight(part))
+    }
+}
+
 /// Columns `first..first + len` of one row. All flags are 0 and all sums neutral between rows.
 #[derive(Debug)]
 pub(super) struct Flat<T> {
@@ -82,6 +105,18 @@ impl<T> Default for Flat<T> {
 }
 
 impl<T: Copy> Flat<T> {
+    /// Bytes for `len` columns whose sums have this size.
+    pub(super) fn bytes(len: usize, value: usize) -> usize {
+        (len + len / 4).next_multiple_of(64) * (1 + value)
+    }
+    /// The sums of `listed`, ascending, of which the first is the first column; there are no others. It is empty after it.
+    pub(super) fn take_listed(&mut self, listed: &[u32], neutral: T, to: &mut [MaybeUninit<T>]) {
+        let first = listed.first().copied().unwrap_or(0);
+        for (z, j) in to.iter_mut().zip(listed) {
+            let place = (*j - first) as usize;
+            (*z, self.sums[place], self.flags[place]) = (MaybeUninit::new(self.sums[place]), neutral, 0);
+        }
+    }
     /// Room for `len` columns.
     pub(super) fn grow(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
         if self.sums.len() < len {
@@ -100,6 +135,18 @@ impl<T: Copy> Flat<T> {
             *self.flags.get_unchecked_mut(place) = 1;
             let sum = self.sums.get_unchecked_mut(place);
             *sum = add(*sum, product);
+        }
+    }
+    /// As [`add`](Self::add) where nothing is neutral: the first product of a column is its sum.
+    /// # Safety
+    /// `place` is below the `len` of [`grow`](Self::grow).
+    #[inline(always)]
+    pub(super) unsafe fn add_or_put(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            let (flag, sum) = (self.flags.get_unchecked_mut(place), self.sums.get_unchecked_mut(place));
+            *sum = if *flag != 0 { add(*sum, product) } else { product };
+            *flag = 1;
         }
     }
     /// Marks a column without a sum.
@@ -137,23 +184,21 @@ impl<T: Copy> Flat<T> {
         rows: &mut Rows<T>,
     ) -> Result<()> {
         rows.reserve(operation, most)?;
-        let (flags, _) = self.flags.as_chunks_mut::<8>();
-        let (sums, _) = self.sums.as_chunks_mut::<8>();
-        for ((c, flags), sums) in flags[..len.div_ceil(8)].iter_mut().enumerate().zip(sums) {
-            let word = u64::from_le_bytes(*flags);
-            if word == 0 {
+        let (flags, _) = self.flags.as_chunks_mut::<64>();
+        let (sums, _) = self.sums.as_chunks_mut::<64>();
+        for ((c, flags), sums) in flags[..len.div_ceil(64)].iter_mut().enumerate().zip(sums) {
+            let mut met = set(flags);
+            if met == 0 {
                 continue;
             }
-            // The eight low bits side by side.
-            let mut met = (word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
             while met != 0 {
-                let place = met.trailing_zeros() as usize & 7;
+                let place = met.trailing_zeros() as usize & 63;
                 // SAFETY: at most `most` columns were met, for which room was reserved.
-                unsafe { rows.push_unchecked(first + (8 * c + place) as u32, sums[place]) };
+                unsafe { rows.push_unchecked(first + (64 * c + place) as u32, sums[place]) };
+                sums[place] = neutral;
                 met &= met - 1;
             }
-            *flags = [0; 8];
-            *sums = [neutral; 8];
+            *flags = [0; 64];
         }
         Ok(())
     }

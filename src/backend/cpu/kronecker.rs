@@ -67,5 +67,5 @@ pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     }
     // SAFETY: the pieces cover every entry.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
-    Ok(HostCsr::new(Pattern { nrows, ncols, offsets, indices }, values))
+    Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
 }

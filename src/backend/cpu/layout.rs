@@ -120,7 +120,7 @@ unsafe fn transpose_sized<const N: usize>(
     let offsets = distribute(operation, a.ncols, &chunks, &each, &put)?;
     // SAFETY: every entry was moved to a place of its own.
     let indices = unsafe { written(indices, a.nnz()) };
-    Ok(Pattern { nrows: a.ncols, ncols: a.nrows, offsets, indices })
+    Ok(Pattern::new(a.ncols, a.nrows, offsets, indices))
 }
 
 /// Triplets to rows, duplicates folded in input order, or the first second one refused.
@@ -233,7 +233,7 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
     let n = offsets[rows.len()] as usize;
     let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
     let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let shape = Pattern { nrows: rows.len(), ncols: a.pattern.ncols, offsets, indices: Vec::new() };
+    let shape = Pattern::new(rows.len(), a.pattern.ncols, offsets, Vec::new());
     let copy = |block: &Block| {
         for r in block.rows.clone() {
             let (columns, entries) = (&a.pattern.indices[source(r)], &a.values[source(r)]);
@@ -253,5 +253,5 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
     }
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
-    Ok(HostCsr::new(Pattern { indices, ..shape }, values))
+    Ok(HostCsr::new(Pattern::new(shape.nrows, shape.ncols, shape.offsets, indices), values))
 }

@@ -18,8 +18,12 @@ mod accumulator;
 mod analysis;
 mod assemble;
 mod assign;
+mod bins;
+mod cut;
 mod dot;
 mod even;
+mod exact;
+mod explain;
 mod flat;
 mod gather;
 mod job;
@@ -27,7 +31,10 @@ mod kronecker;
 mod layout;
 mod map;
 mod merge;
+mod met;
 mod multiply;
+mod need;
+mod numeric;
 mod order;
 mod parallel;
 mod pick;
@@ -38,13 +45,17 @@ mod scale;
 mod structural;
 #[cfg(test)]
 mod structural_tests;
+mod symbolic;
 #[cfg(test)]
 mod tests;
 mod tiles;
 mod vector;
+mod workers;
 
+pub(crate) use exact::{at_positions, mxm_reduce, positions};
+pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
-pub(crate) use product::{MxmKernels, mxm_reduce};
+pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
 
@@ -65,7 +76,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+    exact::mxm(ring, a, b, mask, at, options)
 }
 
 pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
@@ -87,12 +98,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     at: &Positions,
     _: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    let products = push::products(&x.pattern, &a.pattern);
-    if mask.is_none() && push::meets_most(products, &a.pattern) {
-        return push::push(&ring.cpu.push, x, a, products, at);
-    }
-    let options = MxmOptions { strategy: crate::spgemm::Strategy::Hash, ..MxmOptions::default() };
-    product::mxm("vxm", &ring.operators, &ring.cpu.rows, x, a, mask, at, &options)
+    push::vxm(&ring.operators, &ring.cpu, x, a, mask, at)
 }
 
 impl Backend for Cpu {

@@ -11,6 +11,8 @@ const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 10 };
 const ROOM: usize = if cfg!(test) { 64 } else { 1 << 13 };
 /// As many more may be written behind the last one.
 const SLACK: usize = 16;
+/// As many columns are compared with at once.
+const LIST: usize = 16;
 
 /// Products that the mask admits, in the order in which they are added.
 #[derive(Debug, Default)]
@@ -22,6 +24,9 @@ pub(super) struct Picked {
     /// Which entry of A's row it belongs to.
     entries: Vec<u32>,
     len: usize,
+    /// All admitted columns where they are few, and no column: compared with instead of looked up.
+    list: [u32; LIST],
+    listed: bool,
 }
 
 /// How far a row has been looked at: an entry of A, columns of the row of B it meets.
@@ -38,7 +43,8 @@ impl Picked {
         if self.gate.len() < words {
             self.gate = memory::filled(operation, words, 0)?;
         }
-        if self.places.is_empty() {
+        // The last to be made says that all are.
+        if self.entries.is_empty() {
             self.places = memory::filled(operation, ROOM + SLACK, 0)?;
             self.entries = memory::filled(operation, ROOM + SLACK, 0)?;
         }
@@ -46,10 +52,20 @@ impl Picked {
     }
     /// Admits these columns alone.
     pub(super) fn open(&mut self, admitted: &[u32]) {
+        self.listed = admitted.len() <= LIST && wide();
+        if self.listed {
+            // No column is u32::MAX.
+            self.list = [u32::MAX; LIST];
+            self.list[..admitted.len()].copy_from_slice(admitted);
+            return;
+        }
         admitted.iter().for_each(|j| self.gate[*j as usize >> 6] |= 1 << (j & 63));
     }
     /// Admits none of these columns, which were all that were.
     pub(super) fn close(&mut self, admitted: &[u32]) {
+        if self.listed {
+            return;
+        }
         admitted.iter().for_each(|j| self.gate[*j as usize >> 6] = 0);
     }
     /// Entry of A's row and place in B's row of each product found.
@@ -66,16 +82,28 @@ impl Picked {
         assert!(self.gate.len() >= b.ncols.div_ceil(64) && self.places.len() >= ROOM + SLACK);
         assert!(self.entries.len() >= ROOM + SLACK && b.offsets.len() == b.nrows + 1);
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.find_by_sixteen(row, b, block, reached) };
+        if wide() {
+            // SAFETY: the processor has what the functions are compiled for.
+            return unsafe {
+                match self.listed {
+                    true => self.find_in_list(row, b, block, reached),
+                    false => self.find_by_sixteen(row, b, block, reached),
+                }
+            };
         }
         self.find_by(row, b, block, reached, one_by_one)
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[target_feature(enable = "avx512f,popcnt")]
     fn find_by_sixteen(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
-        self.find_by(row, b, block, reached, |columns, gate, first, to| by_sixteen(columns, gate, first, to))
+        self.find_by(row, b, block, reached, |columns, gate, at, to| by_sixteen(columns, gate, at, to))
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[target_feature(enable = "avx512f,popcnt")]
+    fn find_in_list(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        // SAFETY: sixteen columns are there.
+        let list = unsafe { std::arch::x86_64::_mm512_loadu_epi32(self.list.as_ptr().cast()) };
+        self.find_by(row, b, block, reached, |columns, _, at, to| by_list(columns, list, at, to))
     }
     #[inline(always)]
     fn find_by(
@@ -84,7 +112,7 @@ impl Picked {
         b: &Pattern,
         block: &Block,
         reached: &mut Reached,
-        look: impl Fn(&[u32], &[u64], u32, &mut [u32]) -> usize,
+        look: impl Fn(&[u32], &[u64], (u32, u32), (&mut [u32], &mut [u32])) -> usize,
     ) -> bool {
         while let Some(k) = row.get(reached.entry) {
             let all = b.range(*k as usize);
@@ -96,9 +124,9 @@ impl Picked {
                 if chunk.len() > ROOM - self.len {
                     return false;
                 }
-                let n = look(chunk, &self.gate, before + reached.columns as u32, &mut self.places[self.len..]);
-                self.entries[self.len..self.len + n].fill(reached.entry as u32);
-                self.len += n;
+                let at = (before + reached.columns as u32, reached.entry as u32);
+                let to = (&mut self.places[self.len..], &mut self.entries[self.len..]);
+                self.len += look(chunk, &self.gate, at, to);
                 reached.columns += chunk.len();
                 if columns.is_empty() {
                     break;
@@ -110,16 +138,33 @@ impl Picked {
     }
 }
 
-/// Writes where columns with their bit set stand, counted from `first`; how many.
+/// Whether sixteen columns are looked at in one go.
 #[inline(always)]
-fn one_by_one(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usize {
-    assert!(columns.len() < to.len());
+fn wide() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt")
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
+/// Writes where columns with their bit set stand, counted from `first`, and their entry; how many.
+#[inline(always)]
+fn one_by_one(
+    columns: &[u32],
+    gate: &[u64],
+    (first, entry): (u32, u32),
+    (places, entries): (&mut [u32], &mut [u32]),
+) -> usize {
+    assert!(columns.len() < places.len() && columns.len() < entries.len());
     let mut n = 0;
     for (place, j) in (first..).zip(columns) {
         // SAFETY: n is at most the columns before this one, fewer than there is room for; `find` asserted a word for every
         // column below ncols, as all are.
         unsafe {
-            *to.get_unchecked_mut(n) = place;
+            *places.get_unchecked_mut(n) = place;
+            *entries.get_unchecked_mut(n) = entry;
             n += (gate.get_unchecked(*j as usize >> 6) >> (j & 63) & 1) as usize;
         }
     }
@@ -130,9 +175,15 @@ fn one_by_one(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usiz
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
-fn by_sixteen(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usize {
+fn by_sixteen(
+    columns: &[u32],
+    gate: &[u64],
+    (first, entry): (u32, u32),
+    (to, entries): (&mut [u32], &mut [u32]),
+) -> usize {
     use std::arch::x86_64::*;
-    assert!(columns.len() + SLACK <= to.len());
+    assert!(columns.len() + SLACK <= to.len() && columns.len() + SLACK <= entries.len());
+    let entry = _mm512_set1_epi32(entry as i32);
     let (ones, low) = (_mm512_set1_epi32(1), _mm512_set1_epi32(31));
     let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let mut n = 0;
@@ -149,8 +200,33 @@ fn by_sixteen(columns: &[u32], gate: &[u64], first: u32, to: &mut [u32]) -> usiz
             let places = _mm512_add_epi32(steps, _mm512_set1_epi32(first.wrapping_add(16 * c as u32) as i32));
             let kept = _mm512_maskz_compress_epi32(met, places);
             _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), kept);
+            _mm512_storeu_si512(entries.as_mut_ptr().add(n).cast(), entry);
             n += met.count_ones() as usize;
         }
+    }
+    n
+}
+
+/// As [`one_by_one`], each column compared with all of a list.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+fn by_list(
+    columns: &[u32],
+    list: std::arch::x86_64::__m512i,
+    (first, entry): (u32, u32),
+    (places, entries): (&mut [u32], &mut [u32]),
+) -> usize {
+    use std::arch::x86_64::*;
+    assert!(columns.len() < places.len() && columns.len() < entries.len());
+    let mut n = 0;
+    for (place, j) in (first..).zip(columns) {
+        // SAFETY: n is at most the columns before this one, fewer than there is room for.
+        unsafe {
+            *places.get_unchecked_mut(n) = place;
+            *entries.get_unchecked_mut(n) = entry;
+        }
+        n += (_mm512_cmpeq_epi32_mask(list, _mm512_set1_epi32(*j as i32)) != 0) as usize;
     }
     n
 }
@@ -165,15 +241,18 @@ mod tests {
     #[test]
     fn admitted_products_are_found_in_order() {
         let (mut random, n) = (Random::new(5, 0), 200u32);
-        let mut b = Pattern { nrows: 150, ncols: n as usize, offsets: vec![0], indices: vec![] };
+        let mut b = Pattern::new(150, n as usize, vec![0], vec![]);
         for r in 0..b.nrows as u64 {
             b.indices.extend((0..n).filter(|_| random.below(150) < r));
             b.offsets.push(b.indices.len() as u64);
         }
         let row: Vec<u32> = (0..b.nrows as u32).filter(|k| k % 3 != 1).collect();
-        let admitted: Vec<u32> = (0..n).filter(|_| random.below(2) == 0).collect();
-        for columns in [0..n, 40..41, 17..160, 5..5] {
+        let many: Vec<u32> = (0..n).filter(|_| random.below(2) == 0).collect();
+        let few: Vec<u32> = many.iter().copied().step_by(7).collect();
+        assert!(few.len() <= LIST && many.len() > LIST);
+        for (columns, admitted) in [0..n, 40..41, 17..160, 5..5].iter().flat_map(|c| [(c, &many), (c, &few)]) {
             let block = Block { rows: 0..1, columns: columns.clone(), whole: columns.len() == n as usize };
+            let admitted = &admitted[..];
             let mut expected = Vec::new();
             for (entry, k) in row.iter().enumerate() {
                 let found = b.row(*k as usize).iter().enumerate();
@@ -182,8 +261,11 @@ mod tests {
             }
             let mut picked = Picked::default();
             picked.grow("mxm", b.ncols).unwrap();
-            picked.open(&admitted);
             for plain in [false, true] {
+                picked.open(admitted);
+                if plain && picked.listed {
+                    continue;
+                }
                 let (mut reached, mut found) = (Reached::default(), Vec::new());
                 loop {
                     let ended = match plain {

@@ -1,16 +1,17 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
-use super::assemble::{Block, partition, target};
+use super::assemble::{Block, partition};
 use super::even::{BATCH, Batch};
 use super::job::{at, is_final};
-use super::parallel::{Shared, pieces, unwritten, written};
+use super::met;
+use super::parallel::{SERIAL, Shared, unwritten, written};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows at a time: sums of one row wait for each other, those of several do not.
@@ -24,8 +25,8 @@ const fn steps<T>() -> usize {
     if size_of::<T>() == 1 { 8 } else { 64 }
 }
 
-/// The sums of rows from one on that have entries, one behind the other; how many.
-pub(super) type RowsKernel<A, X, C> = fn(&HostCsr<A>, &[X], &Positions, usize, &mut [MaybeUninit<C>]) -> usize;
+/// The sums of some rows, of those that have entries, one behind the other.
+pub(super) type RowsKernel<A, X, C> = fn(&HostCsr<A>, &[X], &Positions, Range<usize>, &mut [MaybeUninit<C>]) -> usize;
 
 /// t = A ⊕.⊗ x where x has an entry everywhere.
 pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
@@ -35,24 +36,39 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     positions: &Positions,
 ) -> Result<HostCsr<C>> {
     let operation = "mxv";
+    let met = met::rows(operation, &a.pattern, &x.pattern)?;
     let blocks = whole_rows(operation, &a.pattern, soon)?;
-    let mut sums = unwritten::<C>(operation, a.pattern.nrows)?;
+    let mut sums = unwritten::<C>(operation, met.nnz())?;
     let shared = Shared::new(&mut sums);
+    // How many rows before this one have entries.
+    let place = |row: usize| match met.nnz() == met.ncols {
+        true => row,
+        false => met.indices.partition_point(|r| (*r as usize) < row),
+    };
     let one = |block: &Block| {
         // SAFETY: blocks have disjoint rows.
-        let out = unsafe { shared.part(block.rows.clone()) };
-        rows(a, &x.values, positions, block.rows.start, out)
+        let out = unsafe { shared.part(place(block.rows.start)..place(block.rows.end)) };
+        let made = rows(a, &x.values, positions, block.rows.clone(), out);
+        assert!(made == out.len());
     };
-    let counts: Vec<usize> =
-        if blocks.len() < 2 { blocks.iter().map(one).collect() } else { blocks.par_iter().map(one).collect() };
-    gathered(operation, &a.pattern, &x.pattern, &blocks, &counts, sums)
+    if blocks.len() < 2 {
+        blocks.iter().for_each(one)
+    } else {
+        blocks.par_iter().for_each(one)
+    }
+    // SAFETY: each block wrote a sum for each of its rows that have entries, as asserted.
+    let values = unsafe { written(sums, met.nnz()) };
+    Ok(HostCsr { pattern: met, values: Arc::new(values) })
 }
 
 fn whole_rows(operation: &'static str, a: &Pattern, soon: bool) -> Result<Vec<Block>> {
     // Sums that are soon final take a few steps a row, however long it is.
     let most = |r: usize| if soon { 12 * r as u64 } else { u64::MAX };
     let before = |r: usize| a.offsets[r].min(most(r)) + r as u64;
-    partition(operation, (a.nrows, a.ncols), target(before(a.nrows)), &before, &|_, _| Ok(Vec::new()))
+    // Small blocks, so that few of them come out even; none of them is copied.
+    let work = before(a.nrows);
+    let target = if work < SERIAL as u64 { u64::MAX } else { (work / 64).clamp(SERIAL as u64 / 8, 1 << 17) };
+    partition(operation, (a.nrows, a.ncols), target, &before, &|_, _| Ok(Vec::new()))
 }
 
 /// A [`RowsKernel`].
@@ -60,13 +76,13 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &HostCsr<A>,
     x: &[X],
     positions: &Positions,
-    first: usize,
+    of: Range<usize>,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
-    let (offsets, indices, values) =
-        (&a.pattern.offsets[first..=first + out.len()], &a.pattern.indices[..], &a.values[..]);
+    let (first, len) = (of.start, of.len());
+    let (offsets, indices, values) = (&a.pattern.offsets[first..=of.end], &a.pattern.indices[..], &a.values[..]);
     assert!(a.pattern.ncols <= x.len() && indices.len() == values.len());
-    assert!(offsets.is_sorted() && offsets[out.len()] as usize <= indices.len());
+    assert!(offsets.is_sorted() && offsets[len] as usize <= indices.len());
     let product = |r: usize, e: usize| {
         // SAFETY: entries of these rows lie within both arrays, and columns below ncols: asserted, or the pattern's own.
         let (k, v, y) = unsafe {
@@ -78,8 +94,8 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
-    if soon_final::<S::Out, S::Add>() || offsets[out.len()] - offsets[0] < LONG * out.len() as u64 {
-        for r in 0..out.len() {
+    if soon_final::<S::Out, S::Add>() || offsets[len] - offsets[0] < LONG * len as u64 {
+        for r in 0..len {
             let (from, to) = range(r);
             if from < to {
                 out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
@@ -89,8 +105,8 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
         return n;
     }
     let mut batch = Batch::new();
-    for start in (0..out.len()).step_by(BATCH) {
-        let rows = BATCH.min(out.len() - start);
+    for start in (0..len).step_by(BATCH) {
+        let rows = BATCH.min(len - start);
         batch.sort(&offsets[start..=start + rows]);
         let order = &batch.order[batch.first..rows];
         let mut put = |r: u8, sum: S::Out| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
@@ -150,67 +166,4 @@ fn along<T: Scalar, M: Monoid<T>>(mut sum: T, mut from: usize, to: usize, produc
         }
     }
     (from..to).fold(sum, |sum, e| M::apply(sum, product(e)))
-}
-
-/// The sums of the rows that have entries, from the front of each block's room: as they lie where every row has some.
-fn gathered<T: Scalar>(
-    operation: &'static str,
-    a: &Pattern,
-    x: &Arc<Pattern>,
-    blocks: &[Block],
-    counts: &[usize],
-    sums: Vec<MaybeUninit<T>>,
-) -> Result<HostCsr<T>> {
-    let total: usize = counts.iter().sum();
-    if total == a.nrows {
-        // SAFETY: every row's sum was written.
-        let values = Arc::new(unsafe { written(sums, total) });
-        return Ok(HostCsr { pattern: full_row(operation, total, x)?, values });
-    }
-    let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
-    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let mut starts = memory::with_capacity(operation, counts.len())?;
-    let mut start = 0;
-    counts.iter().for_each(|count| {
-        starts.push(start);
-        start += count;
-    });
-    let one = |b: usize| {
-        let (place, rows) = (starts[b]..starts[b] + counts[b], blocks[b].rows.clone());
-        // SAFETY: blocks have disjoint places by the scan of their counts.
-        let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
-        v.copy_from_slice(&sums[rows.start..rows.start + counts[b]]);
-        let (mut r, mut kept) = (rows.start, 0);
-        // Each row is written where the next one kept goes: no branch to guess.
-        while kept < c.len() {
-            c[kept] = MaybeUninit::new(r as u32);
-            kept += (a.offsets[r] < a.offsets[r + 1]) as usize;
-            r += 1;
-        }
-    };
-    if blocks.len() < 2 {
-        (0..blocks.len()).for_each(one)
-    } else {
-        (0..blocks.len()).into_par_iter().for_each(one)
-    }
-    // SAFETY: each block wrote as many as it counted.
-    let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
-    Ok(HostCsr::new(Pattern { nrows: 1, ncols: a.nrows, offsets: vec![0, total as u64], indices }, values))
-}
-
-/// One row with an entry everywhere; `like` is it where it has the length.
-pub(super) fn full_row(operation: &'static str, n: usize, like: &Arc<Pattern>) -> Result<Arc<Pattern>> {
-    if like.nrows == 1 && like.ncols == n && like.nnz() == n {
-        return Ok(like.clone());
-    }
-    let mut indices = unwritten::<u32>(operation, n)?;
-    let shared = Shared::new(&mut indices);
-    pieces(n, 1 << 16).for_each(|piece| {
-        // SAFETY: pieces are disjoint.
-        let part = unsafe { shared.part(piece.clone()) };
-        part.iter_mut().zip(piece).for_each(|(c, j)| *c = MaybeUninit::new(j as u32));
-    });
-    // SAFETY: every index was written.
-    let indices = unsafe { written(indices, n) };
-    Ok(Arc::new(Pattern { nrows: 1, ncols: n, offsets: vec![0, n as u64], indices }))
 }

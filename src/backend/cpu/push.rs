@@ -1,22 +1,28 @@
 //! vxm where most columns are met: sums in an array as long as the result.
 //!
-//! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product: which
-//! columns were met is found out later, for those whose sum is still that element. Sums that may be grouped at will
-//! take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or threads
-//! many.
+//! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product. Which
+//! columns were met is known of a full vector from the matrix alone, and flagged for others. Sums that may be grouped at
+//! will take some rows a thread; others keep the order of k, and columns are cut among threads where rows are long or
+//! threads many.
+use super::analysis::{OnMask, Soon, ask};
+use super::bins::{self, BinKernels};
+use super::cut;
 use super::flat::neutral;
 use super::job::at;
+use super::met;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
-use super::product::MxmKernels;
-use super::pull::full_row;
+use super::product::{self, MxmKernels};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
-use crate::backend::Positions;
 use crate::backend::host::HostCsr;
+use crate::backend::ring::Operators;
+use crate::backend::{MxmOptions, Positions};
 use crate::error::Result;
 use crate::memory;
+use crate::spgemm::Strategy;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
+use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,9 +46,11 @@ pub(super) fn products(x: &Pattern, a: &Pattern) -> usize {
     }
 }
 
-/// Whether [`push`] is the way.
-pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
-    products >= (a.ncols / SPARSE).max(if cfg!(test) { 1 } else { 1 << 10 })
+/// Whether [`push`] is the way: where it has a product a column, or enough for a look at all columns but too few for bins.
+fn meets_most(products: usize, x: &Pattern, a: &Pattern) -> bool {
+    let binned = x.nnz() < a.nrows && bins::pays(products, a.ncols);
+    let least = if binned { a.ncols } else { a.ncols / SPARSE };
+    products >= least.max(if cfg!(test) { 1 } else { 1 << 10 })
 }
 
 /// The loops of vxm, compiled for one semiring.
@@ -50,35 +58,81 @@ pub(super) fn meets_most(products: usize, a: &Pattern) -> bool {
 pub(crate) struct VxmKernels<X, A, C> {
     pub(super) rows: MxmKernels<X, A, C>,
     pub(super) push: PushKernels<X, A, C>,
+    pub(super) bins: BinKernels<X, A, C>,
 }
 #[derive(Debug)]
 pub(super) struct PushKernels<X, A, C> {
     neutral: fn() -> Option<(C, bool)>,
-    add_rows: fn(&Pushing<X, A>, Range<usize>, &Range<usize>, &mut [MaybeUninit<C>]),
-    flagged: fn(&Pushing<X, A>, &mut [MaybeUninit<C>], &mut [u8]),
+    add_rows: unsafe fn(&Pushing<X, A>, Range<usize>, &Part, &mut [MaybeUninit<C>], &mut [u8]),
     merge: unsafe fn(&mut [MaybeUninit<C>], &[MaybeUninit<C>]),
 }
 impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
-        let push = PushKernels {
-            neutral: neutral::<C, S::Add>,
-            add_rows: add_rows::<X, A, S>,
-            flagged: flagged::<X, A, S>,
-            merge: merge::<C, S::Add>,
-        };
-        Self { rows: MxmKernels::of_rows::<S>(), push }
+        let push =
+            PushKernels { neutral: neutral::<C, S::Add>, add_rows: add_rows::<X, A, S>, merge: merge::<C, S::Add> };
+        Self { rows: MxmKernels::of_rows::<S>(), push, bins: BinKernels::of::<S>() }
     }
 }
 
 /// The operands of vxm.
-struct Pushing<'a, X, A> {
-    x: &'a HostCsr<X>,
-    a: &'a HostCsr<A>,
-    at: &'a Positions,
+pub(super) struct Pushing<'a, X, A> {
+    pub(super) x: &'a HostCsr<X>,
+    pub(super) a: &'a HostCsr<A>,
+    pub(super) at: &'a Positions,
+}
+
+/// t⟨m⟩ = xᵀ ⊕.⊗ A.
+pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
+    operators: &Operators<X, A, C>,
+    kernels: &VxmKernels<X, A, C>,
+    x: &HostCsr<X>,
+    a: &HostCsr<A>,
+    mask: OnMask,
+    at: &Positions,
+) -> Result<HostCsr<C>> {
+    let products = products(&x.pattern, &a.pattern);
+    if mask.is_none() && meets_most(products, &x.pattern, &a.pattern) {
+        return push(&kernels.push, x, a, products, at);
+    }
+    // Where few are admitted, those alone are worth a look.
+    let many = mask.is_none_or(|m| m.complement || m.pattern.nnz() >= products);
+    if many && bins::pays(products, a.pattern.ncols) {
+        return bins::push(&kernels.bins, &Pushing { x, a, at }, products, mask);
+    }
+    let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
+    product::mxm("vxm", operators, &kernels.rows, x, a, mask, at, &options)
+}
+
+/// A range of columns, and rows outside of which no entry of A lies in it.
+struct Part {
+    columns: Range<usize>,
+    rows: Range<u32>,
+}
+impl Part {
+    fn of(columns: Range<usize>) -> Self {
+        Part { columns, rows: 0..u32::MAX }
+    }
+    /// The entries of x that can meet it.
+    fn entries(&self, x: &Pattern) -> Range<usize> {
+        let before = |row: u32| x.indices.partition_point(|k| *k < row);
+        before(self.rows.start)..before(self.rows.end)
+    }
+}
+
+/// Sums of all columns, and a flag for each that was met, where somebody asks.
+struct Sums<C> {
+    values: Vec<MaybeUninit<C>>,
+    flags: Vec<u8>,
+}
+impl<C: Scalar> Sums<C> {
+    fn new(operation: &'static str, n: usize, flags: bool) -> Result<Self> {
+        let flags = if flags { memory::filled(operation, n, 0)? } else { Vec::new() };
+        Ok(Self { values: unwritten(operation, n)?, flags })
+    }
 }
 
 /// t = xᵀ ⊕.⊗ A.
-pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
+fn push<X: Scalar, A: Scalar, C: Scalar>(
     kernels: &PushKernels<X, A, C>,
     x: &HostCsr<X>,
     a: &HostCsr<A>,
@@ -87,83 +141,170 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "vxm";
     let (n, pushing) = (a.pattern.ncols, Pushing { x, a, at });
-    let mut sums = unwritten::<C>(operation, n)?;
-    let Some((start, free)) = (kernels.neutral)() else {
-        let mut unmet = memory::filled(operation, n, 1)?;
-        (kernels.flagged)(&pushing, &mut sums, &mut unmet);
-        return kept(operation, &sums, &unmet);
+    // Where every row takes part, the pattern of A says what is met.
+    let met = match x.pattern.nnz() == a.pattern.nrows {
+        true => Some(met::columns(operation, &a.pattern, &x.pattern)?),
+        false => None,
     };
-    let all = 0..x.pattern.nnz();
-    if free && products >= SERIAL {
-        let most = rayon::current_num_threads().min(products / (3 * n.max(1))).max(1);
+    let start = (kernels.neutral)();
+    let flagged = met.is_none() || start.is_none();
+    let mut sums = Sums::<C>::new(operation, n, flagged)?;
+    let free = start.is_some_and(|(_, free)| free);
+    let add = |entries: Range<usize>, part: &Part, values: &mut [MaybeUninit<C>], flags: &mut [u8]| {
+        if let Some((start, _)) = start {
+            values.fill(MaybeUninit::new(start));
+        }
+        // SAFETY: sums start from the neutral element where there is one, or have their flags.
+        unsafe { (kernels.add_rows)(&pushing, entries, part, values, flags) };
+    };
+    let cuts = if products < SERIAL { None } else { cut::columns(operation, &a.pattern)? };
+    let most = rayon::current_num_threads().min(products / (2 * n.max(1)));
+    if free && cuts.is_none() && products >= SERIAL && most > 1 {
         let chunks = entry_chunks(&x.pattern, &a.pattern, products, most);
         let mut others = memory::with_capacity(operation, chunks.len())?;
         for _ in 1..chunks.len() {
-            others.push(unwritten::<C>(operation, n)?);
+            others.push(Sums::new(operation, n, flagged)?);
         }
         let mut parts: Vec<_> = std::iter::once(&mut sums).chain(&mut others).zip(chunks).collect();
-        let one = |(sums, chunk): &mut (&mut Vec<MaybeUninit<C>>, Range<usize>)| {
-            sums.fill(MaybeUninit::new(start));
-            (kernels.add_rows)(&pushing, chunk.clone(), &(0..n), sums);
+        let one = |(sums, chunk): &mut (&mut Sums<C>, Range<usize>)| {
+            add(chunk.clone(), &Part::of(0..n), &mut sums.values, &mut sums.flags);
         };
         parts.par_iter_mut().with_max_len(1).for_each(one);
         drop(parts);
         for other in &others {
-            // SAFETY: all were filled with the neutral element.
+            // SAFETY: all started from the neutral element.
             let merge = |(to, from): (&mut [_], &[_])| unsafe { (kernels.merge)(to, from) };
-            sums.par_chunks_mut(PIECE).zip(other.par_chunks(PIECE)).for_each(merge);
+            sums.values.par_chunks_mut(PIECE).zip(other.values.par_chunks(PIECE)).for_each(merge);
+            sums.flags.iter_mut().zip(&other.flags).for_each(|(to, from)| *to |= from);
         }
     } else {
-        let parts = column_parts(operation, &x.pattern, &a.pattern, products)?;
-        let shared = Shared::new(&mut sums);
-        let one = |part: &Range<usize>| {
+        let parts = match &cuts {
+            Some(cuts) => {
+                let columns = cuts.starts.windows(2).map(|c| c[0] as usize..c[1] as usize);
+                columns.zip(&cuts.rows).map(|(columns, rows)| Part { columns, rows: rows.clone() }).collect()
+            }
+            None => column_parts(operation, &x.pattern, &a.pattern, products)?,
+        };
+        let (values, flags) = (Shared::new(&mut sums.values), Shared::new(&mut sums.flags));
+        let one = |part: &Part| {
             // SAFETY: parts are disjoint ranges of columns.
-            let sums = unsafe { shared.part(part.clone()) };
-            sums.fill(MaybeUninit::new(start));
-            (kernels.add_rows)(&pushing, all.clone(), part, sums);
+            let (values, flags) = unsafe {
+                (values.part(part.columns.clone()), flags.part(if flagged { part.columns.clone() } else { 0..0 }))
+            };
+            add(part.entries(&x.pattern), part, values, flags);
         };
         if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
     }
-    // SAFETY: every sum was filled with the neutral element at least.
-    let sums = unsafe { written(sums, n) };
-    let unmet = unmet(operation, &x.pattern, &a.pattern, &sums, start)?;
-    let Some(unmet) = unmet else {
-        return Ok(HostCsr { pattern: full_row(operation, n, &x.pattern)?, values: Arc::new(sums) });
+    let Some(met) = met else { return kept(operation, &sums.values, &sums.flags) };
+    let values = match met.nnz() == n {
+        // SAFETY: every column was met or at least started.
+        true => unsafe { written(sums.values, n) },
+        // SAFETY: these columns were met.
+        false => unsafe { met::gathered(operation, &met, &sums.values)? },
     };
-    // SAFETY: MaybeUninit<T> has the layout of T.
-    let sums = unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<MaybeUninit<C>>(), n) };
-    kept(operation, sums, &unmet)
+    Ok(HostCsr { pattern: met, values: Arc::new(values) })
 }
 
-/// Adds the products of some entries of x in some columns to sums that all have a value.
-fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    Pushing { x, a, at: positions }: &Pushing<X, A>,
+/// Adds the products of some entries of x in some columns.
+/// # Safety
+/// Where ⊕ has a neutral element, all sums have a value. Elsewhere each has a flag, and those that are set a value.
+unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    pushing: &Pushing<X, A>,
     entries: Range<usize>,
-    part: &Range<usize>,
+    part: &Part,
     sums: &mut [MaybeUninit<S::Out>],
+    flags: &mut [u8],
 ) {
-    let (offsets, indices, values) = (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..]);
-    assert!(sums.len() == part.len() && indices.len() == values.len() && part.end <= a.pattern.ncols);
-    assert!(offsets.len() == a.pattern.nrows + 1 && x.pattern.ncols <= a.pattern.nrows);
-    let whole = part.len() == a.pattern.ncols;
-    for (k, v) in x.pattern.indices[entries.clone()].iter().zip(&x.values[entries]) {
-        // SAFETY: k is below the columns of x, for which offsets of A were asserted.
-        let (from, to) = unsafe { (*offsets.get_unchecked(*k as usize), *offsets.get_unchecked(*k as usize + 1)) };
-        let mut range = from as usize..to as usize;
-        if !whole {
-            range = within(&indices[range.clone()], range, part);
-        }
-        for e in range {
-            // SAFETY: e is in a row's range, inside both arrays by the pattern's promise; its column is in the part, whose
-            // length is that of the sums, and sums have a value by this function's condition.
+    assert!(sums.len() == part.columns.len() && (flags.is_empty() || flags.len() == sums.len()));
+    let neutral = neutral::<S::Out, S::Add>();
+    match (neutral, flags.is_empty()) {
+        (Some((start, _)), true) => each::<X, A, S>(pushing, entries, part, Some(start), |place, product| {
+            // SAFETY: `each` calls with places in the part, whose length is that of sums and flags; the contract.
             unsafe {
-                let (j, y) = (*indices.get_unchecked(e), *values.get_unchecked(e));
-                let product = S::Multiply::multiply(*v, y, at::<X, A, S>(positions, 0, *k as usize, j as usize));
-                let sum = sums.get_unchecked_mut(j as usize - part.start);
+                let sum = sums.get_unchecked_mut(place);
                 *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
             }
-        }
+        }),
+        (Some(_), false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+            // SAFETY: as above.
+            unsafe {
+                let sum = sums.get_unchecked_mut(place);
+                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+                *flags.get_unchecked_mut(place) = 1;
+            }
+        }),
+        (None, true) => assert!(sums.is_empty(), "flags are missing"),
+        (None, false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+            // SAFETY: as above; a sum with its flag has a value.
+            unsafe {
+                let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
+                let next = if *flag != 0 { S::Add::apply(sum.assume_init(), product) } else { product };
+                (*sum, *flag) = (MaybeUninit::new(next), 1);
+            }
+        }),
     }
+}
+
+/// Entries of x at a time of which those that add nothing are left out.
+const BATCH: usize = 256;
+
+/// The products of some entries of x in some columns, each with its column's place in the part. Those known to be `start`,
+/// the neutral element, may be left out.
+#[inline(always)]
+fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    Pushing { x, a, at: positions }: &Pushing<X, A>,
+    entries: Range<usize>,
+    part: &Part,
+    start: Option<S::Out>,
+    mut add: impl FnMut(usize, S::Out),
+) {
+    let (offsets, indices, values) = (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..]);
+    assert!(indices.len() == values.len() && part.columns.end <= a.pattern.ncols);
+    assert!(offsets.len() == a.pattern.nrows + 1 && x.pattern.ncols <= a.pattern.nrows);
+    let (whole, soon) = (part.columns.len() == a.pattern.ncols, Soon::of(values));
+    let sparse = x.pattern.nnz() < x.pattern.ncols;
+    let (ks, xs) = (&x.pattern.indices[entries.clone()], &x.values[entries.clone()]);
+    let mut row = |e: usize, k: u32, v: X| {
+        if sparse {
+            ask(&x.pattern, entries.start + e, &a.pattern, soon);
+        }
+        // SAFETY: k is below the columns of x, for which offsets of A were asserted.
+        let (from, to) = unsafe { (*offsets.get_unchecked(k as usize), *offsets.get_unchecked(k as usize + 1)) };
+        let mut range = from as usize..to as usize;
+        if !whole {
+            range = within(&indices[range.clone()], range, &part.columns);
+        }
+        for e in range {
+            // SAFETY: e is in a row's range, inside both arrays by the pattern's promise.
+            let (j, y) = unsafe { (*indices.get_unchecked(e), *values.get_unchecked(e)) };
+            let product = S::Multiply::multiply(v, y, at::<X, A, S>(positions, 0, k as usize, j as usize));
+            add(j as usize - part.columns.start, product);
+        }
+    };
+    match start {
+        Some(start) if TypeId::of::<A>() == TypeId::of::<bool>() && !S::Multiply::READS.position => {
+            let mut live = [0u32; BATCH];
+            for first in (0..ks.len()).step_by(BATCH) {
+                let mut n = 0;
+                for (e, v) in (first as u32..).zip(&xs[first..xs.len().min(first + BATCH)]) {
+                    live[n % BATCH] = e;
+                    n += !adds_nothing::<X, A, S>(*v, start) as usize;
+                }
+                live[..n].iter().for_each(|e| row(*e as usize, ks[*e as usize], xs[*e as usize]));
+            }
+        }
+        _ => ks.iter().zip(xs).enumerate().for_each(|(e, (k, v))| row(e, *k, *v)),
+    }
+}
+
+/// Whether both products of x are the neutral element; A is bool.
+#[inline(always)]
+fn adds_nothing<X: Scalar, A: Scalar, S: Semiring<X, A>>(x: X, neutral: S::Out) -> bool {
+    [false, true].into_iter().all(|y| {
+        // SAFETY: A is bool, as the caller found.
+        let y = unsafe { std::mem::transmute_copy::<bool, A>(&y) };
+        bits(&S::Multiply::multiply(x, y, At::default())) == bits(&neutral)
+    })
 }
 
 /// Sums of the same columns met by ⊕.
@@ -189,27 +330,6 @@ fn within(columns: &[u32], range: Range<usize>, part: &Range<usize>) -> Range<us
     range.start + from..range.start + to
 }
 
-/// Without a neutral element: whether a column was met is asked of every product.
-fn flagged<X: Scalar, A: Scalar, S: Semiring<X, A>>(
-    Pushing { x, a, at: positions }: &Pushing<X, A>,
-    sums: &mut [MaybeUninit<S::Out>],
-    unmet: &mut [u8],
-) {
-    for (k, v) in x.pattern.indices.iter().zip(x.values.iter()) {
-        let (columns, values) = a.row(*k as usize);
-        for (j, y) in columns.iter().zip(values) {
-            let c = *j as usize;
-            let product = S::Multiply::multiply(*v, *y, at::<X, A, S>(positions, 0, *k as usize, c));
-            let next = match unmet[c] {
-                // SAFETY: a column that was met has a sum.
-                0 => S::Add::apply(unsafe { sums[c].assume_init() }, product),
-                _ => product,
-            };
-            (sums[c], unmet[c]) = (MaybeUninit::new(next), 0);
-        }
-    }
-}
-
 /// Entries of x in runs with about equal products.
 fn entry_chunks(x: &Pattern, a: &Pattern, products: usize, most: usize) -> Vec<Range<usize>> {
     let (n, share) = (x.nnz(), products.div_ceil(most.max(1)).max(1));
@@ -223,34 +343,25 @@ fn entry_chunks(x: &Pattern, a: &Pattern, products: usize, most: usize) -> Vec<R
 }
 
 /// Ranges of columns with about equal products: one a thread where most rows lie in one range or are long.
-fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usize) -> Result<Vec<Range<usize>>> {
+fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usize) -> Result<Vec<Part>> {
     let threads = if products < SERIAL { 1 } else { rayon::current_num_threads() };
-    const SAMPLE: usize = 512;
-    let rows = || x.indices.iter().step_by(x.nnz() / SAMPLE + 1).map(|k| a.row(*k as usize));
-    let mut sample = memory::with_capacity(operation, 4 * SAMPLE)?;
-    if threads > 1 {
-        sample.extend(rows().flat_map(|row| row.iter().step_by(row.len() / 4 + 1).copied()));
-        sample.sort_unstable();
-    }
-    let mut cuts = memory::with_capacity(operation, threads)?;
-    cuts.extend((1..threads).filter_map(|p| sample.get(sample.len() * p / threads)).filter(|c| **c > 0).copied());
-    cuts.dedup();
-    let crossing = rows().filter(|row| match row {
-        [first, .., last] => cuts.iter().any(|c| first < c && c <= last),
-        _ => false,
-    });
     // Each part looks at every row: as many threads as make up for that, or rows long enough.
     let long = products / (64 * x.nnz().max(1)) >= threads;
-    if !long && (threads < MANY || crossing.count() > SAMPLE / 16) {
-        cuts.clear();
+    let mut cuts = Vec::new();
+    if threads > 1 && (long || threads >= MANY) {
+        let some = || x.indices.iter().step_by(x.nnz() / cut::SAMPLE + 1).map(|k| a.row(*k as usize));
+        cuts = cut::quantiles(operation, some(), threads)?;
+        if !long && some().filter(|row| cut::crosses(row, &cuts)).count() > cut::SAMPLE / 16 {
+            cuts.clear();
+        }
     }
-    let mut ranges = memory::with_capacity(operation, cuts.len() + 1)?;
+    let mut parts = memory::with_capacity(operation, cuts.len() + 1)?;
     let mut start = 0;
     for end in cuts.into_iter().map(|c: u32| c as usize).chain([a.ncols]) {
-        ranges.push(start..end);
+        parts.push(Part::of(start..end));
         start = end;
     }
-    Ok(ranges)
+    Ok(parts)
 }
 
 /// The bits of a number.
@@ -262,62 +373,12 @@ fn bits<T: Scalar>(value: &T) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-/// A byte for each column: 0 where there is a product. `None` where every column has one, as the sums show.
-fn unmet<T: Scalar>(
-    operation: &'static str,
-    x: &Pattern,
-    a: &Pattern,
-    sums: &[T],
-    start: T,
-) -> Result<Option<Vec<u8>>> {
-    let start = bits(&start);
-    // Without a branch, so that the compiler makes vectors of it.
-    let any = |piece: &[T]| piece.iter().fold(false, |any, sum| any | (bits(sum) == start));
-    match sums.len() <= SERIAL {
-        true if !any(sums) => Ok(None),
-        false if !sums.par_chunks(PIECE).any(any) => Ok(None),
-        _ => never_met(operation, x, a).map(Some),
-    }
-}
-
-/// A byte for each column: 0 where some row of x has an entry.
-fn never_met(operation: &'static str, x: &Pattern, a: &Pattern) -> Result<Vec<u8>> {
-    let full = x.nnz() == a.nrows;
-    let steps = if full { a.nnz() } else { x.nnz() };
-    let most = rayon::current_num_threads().min(a.nnz() / a.ncols.max(SERIAL)).max(1);
-    let share = steps.div_ceil(most).max(1);
-    let mark = |chunk: usize| {
-        let mut unmet = memory::filled(operation, a.ncols, 1u8)?;
-        let range = steps.min(chunk * share)..steps.min((chunk + 1) * share);
-        let mut close = |columns: &[u32]| {
-            assert!(unmet.len() == a.ncols);
-            // SAFETY: columns are below ncols in every pattern.
-            columns.iter().for_each(|j| unsafe { *unmet.get_unchecked_mut(*j as usize) = 0 });
-        };
-        if full {
-            close(&a.indices[range])
-        } else {
-            x.indices[range].iter().for_each(|k| close(a.row(*k as usize)))
-        }
-        Ok(unmet)
-    };
-    if most < 2 {
-        return mark(0);
-    }
-    let marked: Vec<Result<Vec<u8>>> = (0..most).into_par_iter().with_max_len(1).map(mark).collect();
-    let mut marked = marked.into_iter();
-    let mut unmet = marked.next().unwrap_or_else(|| mark(0))?;
-    for other in marked {
-        unmet.iter_mut().zip(other?).for_each(|(u, o)| *u &= o);
-    }
-    Ok(unmet)
-}
-
-/// The sums of the columns that were met: those whose byte is 0.
-fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8]) -> Result<HostCsr<T>> {
+/// The sums of the columns that were met: those with a flag.
+fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], flags: &[u8]) -> Result<HostCsr<T>> {
     let n = sums.len();
+    assert!(flags.len() == n);
     let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
-    let count = |p: usize| unmet[piece(p)].iter().map(|u| (*u == 0) as u64).sum();
+    let count = |p: usize| flags[piece(p)].iter().map(|f| *f as u64).sum();
     let starts = scan(operation, n.div_ceil(PIECE), count)?;
     let total = starts.last().copied().unwrap_or(0) as usize;
     let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
@@ -326,12 +387,19 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8
         let place = starts[p] as usize..starts[p + 1] as usize;
         // SAFETY: pieces have disjoint places by the scan of their counts.
         let (c, v) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
-        let (mut j, mut kept) = (piece(p).start, 0);
-        // Each column is written where the next one kept goes: no branch to guess.
-        while kept < c.len() {
-            (c[kept], v[kept]) = (MaybeUninit::new(j as u32), sums[j]);
-            kept += (unmet[j] == 0) as usize;
-            j += 1;
+        let mut kept = 0;
+        for (first, flags) in piece(p).step_by(8).zip(flags[piece(p)].chunks(8)) {
+            if flags == [0; 8] {
+                continue;
+            }
+            // Each column is written where the next one kept goes: no branch to guess.
+            for (j, flag) in (first..).zip(flags) {
+                if kept == c.len() {
+                    return;
+                }
+                (c[kept], v[kept]) = (MaybeUninit::new(j as u32), sums[j]);
+                kept += (*flag != 0) as usize;
+            }
         }
     };
     let all = 0..n.div_ceil(PIECE);
@@ -342,5 +410,5 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], unmet: &[u8
     }
     // SAFETY: each piece wrote as many as it counted, and each of them was met.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
-    Ok(HostCsr::new(Pattern { nrows: 1, ncols: n, offsets: vec![0, total as u64], indices }, values))
+    Ok(HostCsr::new(Pattern::new(1, n, vec![0, total as u64], indices), values))
 }

@@ -113,5 +113,5 @@ pub(super) fn diagonal<T: Scalar>(v: &HostCsr<T>) -> Result<HostCsr<T>> {
         offsets
     };
     let indices = memory::copied(operation, columns)?;
-    Ok(HostCsr { pattern: Arc::new(Pattern { nrows: n, ncols: n, offsets, indices }), values: v.values.clone() })
+    Ok(HostCsr { pattern: Arc::new(Pattern::new(n, n, offsets, indices)), values: v.values.clone() })
 }

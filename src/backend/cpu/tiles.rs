@@ -54,5 +54,5 @@ pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>
     }
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
-    Ok(HostCsr::new(Pattern { nrows, ncols, offsets, indices }, values))
+    Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
 }

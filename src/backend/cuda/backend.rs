@@ -3,8 +3,8 @@ use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
 use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, assign, build, columns, composed, entries, kronecker, map, order,
-    reduce, transpose,
+    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
+    map, order, reduce, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
@@ -16,6 +16,7 @@ use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, P
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
+use crate::spgemm::{Analysis, KernelTrace, Trace};
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
@@ -76,12 +77,59 @@ impl Cuda {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
         made(match step {
-            Step::Mxm => spgemm::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(context, text, a, b, mask, at, options),
+            Step::Vxm if options.reproducible => chunks::mxm(context, text, a, b, mask, at, options),
             Step::Mxv => product::mxv(context, text, a, b, mask, at),
             Step::Vxm => product::vxm(context, text, a, b, mask, at),
         })
     }
-    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
+    /// What [`multiply`](Self::multiply) will do.
+    pub(crate) fn explain(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Analysis> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
+        match step {
+            Step::Mxm => {
+                let ordered = options.reproducible && !spgemm::is_exact(&text);
+                let mut analysis = spgemm::explain(context, text, a, b, mask, at, options.strategy)?;
+                if ordered {
+                    analysis.reason += "; what does not sum in the order of k is summed again so";
+                }
+                Ok(analysis)
+            }
+            // Counted on the host: nothing here needs more than one look at the positions.
+            Step::Mxv | Step::Vxm => {
+                let mask = match mask {
+                    Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
+                    None => None,
+                };
+                let (a, b) = (a.pattern.download()?, b.pattern.download()?);
+                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), text.c.size)
+            }
+        }
+    }
+    /// What `work` makes where its buffers hold at most `limit` bytes at once.
+    pub(crate) fn within<R>(&self, limit: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        account::within(limit, work).map(|(made, _)| made)
+    }
+    /// What `work` makes, and what it launched.
+    pub(crate) fn traced<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+        let ((made, launches), peak) = account::within(u64::MAX, || self.context.trace(work))?;
+        let kernels =
+            launches.into_iter().map(|l| KernelTrace::new(l.kernel, l.ms, Some(l.bytes), (l.blocks, l.threads)));
+        Ok((made, Trace::of(kernels.collect(), Some(peak))))
+    }
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: the bytes of the sums of some
+    /// rows each, which together are all; none where there is no product.
     pub(crate) fn multiply_and_reduce(
         &self,
         text: SemiringText,
@@ -91,10 +139,51 @@ impl Cuda {
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<Option<Vec<u8>>> {
+    ) -> Result<Vec<Vec<u8>>> {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let b = operand(turned.as_ref().unwrap_or(b));
-        spgemm::mxm_reduce(&self.context, text, reduce, operand(a), b, mask, at)
+        chunks::mxm_reduce(&self.context, text, &reduce, operand(a), b, mask, at)
+    }
+}
+
+/// The positions of a product and what its values are computed by.
+#[derive(Clone, Debug)]
+pub(crate) struct DevicePlan {
+    pub(crate) pattern: Arc<DevicePattern>,
+    prepared: Arc<spgemm::Prepared>,
+}
+
+impl Cuda {
+    /// What is known of a product of matrices before values are.
+    pub(crate) fn plan(
+        &self,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DevicePlan> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options)?;
+        Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
+    }
+    /// The product, by its plan.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &DevicePlan,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let values = plan.prepared.values(&self.context, text, a, b, mask, at, &plan.pattern)?;
+        Ok(DeviceCsr::on(plan.pattern.clone(), values))
     }
 }
 
@@ -131,20 +220,20 @@ impl Backend for Cuda {
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
             Body::Cuda(d) => Ok(d),
-            Body::Host(_) => Err(misplaced(self.device())),
+            Body::Host(_) | Body::Dense(_) => Err(misplaced(self.device())),
         }
     }
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
             PatternBody::Cuda(p) => Ok(p),
-            PatternBody::Host(_) => Err(misplaced(self.device())),
+            PatternBody::Host(_) | PatternBody::Bits(_) => Err(misplaced(self.device())),
         }
     }
     fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
         match mask {
             None => Ok(None),
             Some(MaskBody::Cuda(m)) => Ok(Some(m)),
-            Some(MaskBody::Host(_)) => Err(misplaced(self.device())),
+            Some(MaskBody::Host(_) | MaskBody::Bits(..)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {

@@ -3,6 +3,7 @@
 //! The only place that names cudarc, and that only for the driver's types and constants: the calls go through a table of
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
+mod account;
 mod api;
 mod assign;
 mod backend;
@@ -12,6 +13,7 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod chunks;
 mod columns;
 mod composed;
 pub mod context;
@@ -38,7 +40,7 @@ mod trace;
 mod transpose;
 mod vector;
 
-pub(crate) use backend::Cuda;
+pub(crate) use backend::{Cuda, DevicePlan};
 pub use buffer::Buffer;
 pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};

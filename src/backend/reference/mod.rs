@@ -13,6 +13,7 @@ use crate::storage::pattern::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod limited;
 mod product;
 
 /// The oracle.
@@ -37,7 +38,7 @@ fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool 
 
 /// Rows of (column, value) put together.
 fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
-    let mut pattern = Pattern { nrows, ncols, offsets: memory::with_capacity(NAME, nrows + 1)?, indices: vec![] };
+    let mut pattern = Pattern::new(nrows, ncols, memory::with_capacity(NAME, nrows + 1)?, vec![]);
     let mut values = vec![];
     pattern.offsets.push(0);
     for row in rows {
@@ -69,6 +70,9 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
+    if let Some(limit) = options.memory_limit {
+        return limited::within(limit, operators, a, b, mask, at, options.transposed_b);
+    }
     let turned = if options.transposed_b { Some(Reference.transpose(b)?) } else { None };
     let b = turned.as_ref().unwrap_or(b);
     operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))

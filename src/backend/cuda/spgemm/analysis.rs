@@ -7,6 +7,7 @@ use crate::error::Result;
 use oplus_codegen::Template;
 
 /// What the analysis leaves on the device for the passes over the products.
+#[derive(Debug)]
 pub(super) struct Work {
     pub(super) control: Buffer,
     pub(super) products: Buffer,

@@ -6,6 +6,9 @@
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod band;
+mod explain;
+mod ordered;
+mod plan;
 mod reduce;
 mod short;
 mod whole;
@@ -22,10 +25,14 @@ use analysis::{Limits, PerRow, Work, analyze};
 use oplus_codegen::{BlockShape, SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
+pub(super) use explain::explain;
+pub(super) use ordered::{is_exact, mxm_ordered};
+pub(super) use plan::{Prepared, prepare};
 pub(super) use reduce::mxm_reduce;
 
 const CONTROL: usize = 256;
 /// Places in the control block.
+const PRODUCTS: usize = 0;
 const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
@@ -212,7 +219,9 @@ pub(super) fn mxm(
     let work = analyze(&job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
     let control: Vec<u64> = work.control.to_host()?;
     let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
-    let parts_room = if tabled { u32::try_from(nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX) } else { 0 };
+    // A part has a product at least.
+    let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
+    let parts_room = if tabled { u32::try_from(most_parts).unwrap_or(u32::MAX) } else { 0 };
     let spec = job.numeric(0).spec;
     let mut run = Run {
         job: &job,

@@ -1,0 +1,166 @@
+//! How a vector is stored, and entries that are written where they lie.
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::host::HostCsr;
+use crate::backend::{Body, MaskBody};
+use crate::container::Vector;
+use crate::device::Device;
+use crate::error::Result;
+use crate::memory;
+use crate::operation::{Accumulate, MaskParts};
+use crate::storage::axis::Axis;
+use crate::storage::dense::{Dense, Places};
+use crate::storage::pattern::Pattern;
+use crate::storage::store::Store;
+use std::sync::atomic::Ordering;
+
+/// How a vector is stored. Operations give the same result, bit for bit, whatever the format.
+///
+/// On the CPU a vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again turns
+/// to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists, and so is everything on
+/// other devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// A list of entries, ascending.
+    Sparse,
+    /// A bit and a value for every place: accumulating into it takes the time of what is added, and masks of its structure
+    /// are looked up.
+    Bitmap,
+    /// An entry at every place: nothing is searched or looked up.
+    Full,
+}
+
+impl<T: Scalar, S> Vector<T, S> {
+    /// How it is stored.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<f64> = Vector::build(100, &[(3, 1.0), (7, 2.0)])?;
+    /// assert_eq!(x.format(), Format::Sparse);
+    /// assert_eq!(x.to_bitmap()?.format(), Format::Bitmap);
+    /// assert_eq!(x.to_bitmap()?.entries()?, x.entries()?);
+    /// assert_eq!(Vector::<f64>::full(100, 1.0)?.format(), Format::Full);
+    /// # Ok(()) }
+    /// ```
+    pub fn format(&self) -> Format {
+        match &self.store.body {
+            _ if self.nvals() == self.len() && !self.is_empty() => Format::Full,
+            Body::Dense(_) => Format::Bitmap,
+            _ => Format::Sparse,
+        }
+    }
+    /// The same entries with a bit and a value for every place. O(n); the vector as it is where it has that already, on
+    /// devices that know lists only, and from length 2³² on.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn to_bitmap(&self) -> Result<Self> {
+        Ok(match dense("to_bitmap", &self.store)? {
+            Some(d) => Self::of(self.store.holding(Body::Dense(d))),
+            None => self.clone(),
+        })
+    }
+    /// The same entries as a list. O(n) the first time after a change, else O(1).
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn to_sparse(&self) -> Result<Self> {
+        Ok(match &self.store.body {
+            Body::Dense(d) => Self::of(self.store.holding(Body::Host(d.listed("to_sparse")?.clone()))),
+            _ => self.clone(),
+        })
+    }
+}
+
+/// The row of a store of the CPU with a bit for every place.
+fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<Dense<T>>> {
+    match (&store.body, &store.rows, &store.cols) {
+        (Body::Dense(d), ..) => Ok(Some(d.clone())),
+        (Body::Host(row), Axis::Full(1), Axis::Full(_)) if store.device == Device::Cpu => {
+            Dense::of(operation, row).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// F of the entries of two vectors where both have one, if one is short and the other has places to look it up.
+pub(crate) fn looked_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    b: &Store<B>,
+) -> Result<Option<HostCsr<F::Out>>> {
+    let few = |list: &Pattern, places: &Places| list.nnz() <= places.count() / FEW && list.ncols == places.len();
+    match (&a.body, &b.body) {
+        (Body::Dense(x), Body::Host(list)) if few(&list.pattern, x.places()) => {
+            met(list, |j, y| Some(F::apply(x.get(j)?, y))).map(Some)
+        }
+        (Body::Host(list), Body::Dense(y)) if few(&list.pattern, y.places()) => {
+            met(list, |j, x| Some(F::apply(x, y.get(j)?))).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What `f` makes of the entries of a row.
+fn met<T: Scalar, C: Scalar>(list: &HostCsr<T>, f: impl Fn(u32, T) -> Option<C>) -> Result<HostCsr<C>> {
+    let (operation, n) = ("ewise_mult", list.pattern.nnz());
+    let (mut indices, mut values) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
+    for (j, value) in list.pattern.indices.iter().zip(list.values.iter()) {
+        if let Some(made) = f(*j, *value) {
+            indices.push(*j);
+            values.push(made);
+        }
+    }
+    Ok(HostCsr::new(Pattern::new(1, list.pattern.ncols, vec![0, indices.len() as u64], indices), values))
+}
+
+/// Copying so many entries is nothing.
+const SHORT: usize = 1 << 10;
+/// A few entries are this part of what is there.
+const FEW: usize = 4;
+
+/// Entries copied so far by writing a little again and again, with those that the next time would copy.
+fn merged(row: &Pattern) -> usize {
+    row.facts.merged.load(Ordering::Relaxed) + row.nnz()
+}
+
+/// Remembers that writing a few entries to a list copied it.
+pub(crate) fn copied<C: Scalar>(from: &Store<C>, few: u64, to: &Store<C>) {
+    if let (Body::Host(from), Body::Host(to)) = (&from.body, &to.body)
+        && few <= (from.pattern.nnz() / FEW) as u64
+    {
+        to.pattern.facts.merged.store(merged(&from.pattern), Ordering::Relaxed);
+    }
+}
+
+/// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one: whether it was done. Nothing of c is
+/// deleted by an accumulator, so only entries of t are looked at.
+pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    operation: &'static str,
+    c: &mut Store<C>,
+    t: &Store<T>,
+    mask: Option<&MaskParts>,
+    replace: bool,
+) -> Result<bool> {
+    let (Body::Host(row), false) = (&t.body, replace || F::TEXT.is_none()) else { return Ok(false) };
+    if !c.cols.same(&t.cols) || mask.is_some_and(|m| !m.pattern.cols.same(&c.cols)) {
+        return Ok(false);
+    }
+    if let Body::Host(list) = &c.body
+        && row.pattern.nnz() <= list.pattern.nnz() / FEW
+        && merged(&list.pattern) >= (list.pattern.ncols / 2).max(SHORT)
+        && let Some(grown) = dense(operation, c)?
+    {
+        c.body = Body::Dense(grown);
+    }
+    let Body::Dense(d) = &mut c.body else { return Ok(false) };
+    // An accumulator makes an entry of what is new, always.
+    let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
+    match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+        None => d.update(operation, row, |_| true, f)?,
+        Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
+        Some(MaskBody::Host(m)) => d.update(operation, row, |j| m.pattern.find(0, j).is_some() != m.complement, f)?,
+        #[cfg(feature = "cuda")]
+        Some(MaskBody::Cuda(_)) => return Ok(false),
+    }
+    Ok(true)
+}

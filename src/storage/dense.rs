@@ -1,0 +1,184 @@
+//! Vectors with a bit and a value for every place: what is there is found and changed without a search.
+//!
+//! The list of entries is made when an operation asks for it, and kept until the vector changes.
+use super::pattern::Pattern;
+use crate::algebra::Scalar;
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::memory;
+use std::sync::{Arc, OnceLock};
+
+/// Which of n places have an entry.
+#[derive(Debug)]
+pub(crate) struct Places {
+    n: usize,
+    words: Vec<u64>,
+    count: usize,
+    listed: OnceLock<Arc<Pattern>>,
+}
+
+impl Places {
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+    /// Whether there is an entry; places from n on have none.
+    #[inline(always)]
+    pub(crate) fn get(&self, place: u32) -> bool {
+        self.words.get(place as usize >> 6).is_some_and(|word| word >> (place & 63) & 1 != 0)
+    }
+    /// The places as one row.
+    pub(crate) fn listed(&self, operation: &'static str) -> Result<&Arc<Pattern>> {
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed);
+        }
+        let mut indices = memory::with_capacity(operation, self.count)?;
+        for (w, word) in self.words.iter().enumerate() {
+            let mut word = *word;
+            while word != 0 {
+                indices.push((w << 6) as u32 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+        let pattern = Pattern::new(1, self.n, vec![0, indices.len() as u64], indices);
+        Ok(self.listed.get_or_init(|| Arc::new(pattern)))
+    }
+    fn copied(&self, operation: &'static str) -> Result<Self> {
+        let words = memory::copied(operation, &self.words)?;
+        Ok(Self { n: self.n, words, count: self.count, listed: OnceLock::new() })
+    }
+}
+
+/// A vector of n places. Clones share everything; a change copies what is shared.
+#[derive(Debug)]
+pub(crate) struct Dense<T> {
+    places: Arc<Places>,
+    /// One for every place: anything where there is no entry.
+    values: Arc<Vec<T>>,
+    listed: Arc<OnceLock<HostCsr<T>>>,
+}
+impl<T> Clone for Dense<T> {
+    fn clone(&self) -> Self {
+        Self { places: self.places.clone(), values: self.values.clone(), listed: self.listed.clone() }
+    }
+}
+
+impl<T> Dense<T> {
+    pub(crate) fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+    /// The same places for another scalar, where none has an entry.
+    pub(crate) fn without_values<U>(self) -> Dense<U> {
+        Dense { places: self.places, values: Arc::new(Vec::new()), listed: Arc::default() }
+    }
+}
+
+impl<T: Scalar> Dense<T> {
+    /// The entries of one row; the list stays known.
+    pub(crate) fn of(operation: &'static str, row: &HostCsr<T>) -> Result<Self> {
+        let n = row.pattern.ncols;
+        let (mut words, mut values) =
+            (memory::filled(operation, n.div_ceil(64), 0u64)?, memory::filled(operation, n, T::zeroed())?);
+        for (j, value) in row.pattern.indices.iter().zip(row.values.iter()) {
+            words[*j as usize >> 6] |= 1 << (j & 63);
+            values[*j as usize] = *value;
+        }
+        let places = Places { n, words, count: row.pattern.nnz(), listed: OnceLock::from(row.pattern.clone()) };
+        let listed = Arc::new(OnceLock::from(row.clone()));
+        Ok(Self { places: Arc::new(places), values: Arc::new(values), listed })
+    }
+    pub(crate) fn get(&self, place: u32) -> Option<T> {
+        if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
+    }
+    /// The entries as one row.
+    pub(crate) fn listed(&self, operation: &'static str) -> Result<&HostCsr<T>> {
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed);
+        }
+        let pattern = self.places.listed(operation)?.clone();
+        let mut values = memory::with_capacity(operation, pattern.nnz())?;
+        values.extend(pattern.indices.iter().map(|j| self.values[*j as usize]));
+        Ok(self.listed.get_or_init(|| HostCsr { pattern, values: Arc::new(values) }))
+    }
+    /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody else holds this vector.
+    pub(crate) fn set(&mut self, place: u32, value: T) -> bool {
+        if !self.places.get(place) {
+            return false;
+        }
+        let Some(old) = Arc::get_mut(&mut self.values).and_then(|values| values.get_mut(place as usize)) else {
+            return false;
+        };
+        *old = value;
+        self.listed = Arc::default();
+        true
+    }
+    /// Puts `f` of what is there and of each entry of a row where `admits` holds. O(entries of the row) where nobody else
+    /// holds this vector, its structure as a mask included; else it is copied first. Unchanged on error.
+    pub(crate) fn update<U: Scalar>(
+        &mut self,
+        operation: &'static str,
+        row: &HostCsr<U>,
+        admits: impl Fn(u32) -> bool,
+        f: impl Fn(Option<T>, U) -> T,
+    ) -> Result<()> {
+        if row.pattern.nnz() == 0 {
+            return Ok(());
+        }
+        if Arc::get_mut(&mut self.values).is_none() {
+            self.values = Arc::new(memory::copied(operation, &self.values)?);
+        }
+        if Arc::get_mut(&mut self.places).is_none() {
+            self.places = Arc::new(self.places.copied(operation)?);
+        }
+        // The list is of what was.
+        self.listed = Arc::default();
+        let (Some(places), Some(values)) = (Arc::get_mut(&mut self.places), Arc::get_mut(&mut self.values)) else {
+            return Ok(());
+        };
+        places.listed = OnceLock::new();
+        for (j, new) in row.pattern.indices.iter().zip(row.values.iter()) {
+            if admits(*j) {
+                let (word, bit) = (&mut places.words[*j as usize >> 6], 1 << (j & 63));
+                let value = &mut values[*j as usize];
+                let old = (*word & bit != 0).then_some(*value);
+                *value = f(old, *new);
+                places.count += old.is_none() as usize;
+                *word |= bit;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(n: usize, entries: &[(u32, i64)]) -> HostCsr<i64> {
+        let indices: Vec<u32> = entries.iter().map(|e| e.0).collect();
+        let pattern = Pattern::new(1, n, vec![0, indices.len() as u64], indices);
+        HostCsr::new(pattern, entries.iter().map(|e| e.1).collect())
+    }
+    fn entries(d: &Dense<i64>) -> Vec<(u32, i64)> {
+        let listed = d.listed("test").unwrap();
+        assert_eq!(listed.pattern.nnz(), d.places().count());
+        listed.pattern.indices.iter().copied().zip(listed.values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn updates_meet_what_is_there_and_leave_clones_alone() {
+        let mut d = Dense::of("test", &row(130, &[(0, 1), (64, 2), (129, 3)])).unwrap();
+        let before = d.clone();
+        d.update("test", &row(130, &[(1, 10), (64, 20), (128, 30)]), |j| j != 128, |old, new| old.unwrap_or(100) + new)
+            .unwrap();
+        assert_eq!(entries(&d), [(0, 1), (1, 110), (64, 22), (129, 3)]);
+        assert_eq!(entries(&before), [(0, 1), (64, 2), (129, 3)]);
+        assert_eq!((d.get(1), d.get(2), d.get(500)), (Some(110), None, None));
+        let (places, values) = (Arc::as_ptr(d.places()), d.values.as_ptr());
+        d.update("test", &row(130, &[(2, 5)]), |_| true, |_, new| new).unwrap();
+        assert_eq!((Arc::as_ptr(d.places()), d.values.as_ptr()), (places, values), "nobody else held it");
+        assert_eq!(entries(&d), [(0, 1), (1, 110), (2, 5), (64, 22), (129, 3)]);
+    }
+}

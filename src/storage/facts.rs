@@ -1,0 +1,54 @@
+//! What follows from a pattern and is worth keeping: patterns never change once they are shared.
+use super::pattern::Pattern;
+use crate::error::Result;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, OnceLock};
+
+/// Facts about one pattern, found out when first asked for and kept as long as the pattern. They are no part of its value:
+/// equal patterns may know different facts, and a copy, which may be changed, knows none.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Entries in the longest row.
+    pub(crate) longest: OnceLock<u64>,
+    /// The columns that have an entry, as a row.
+    pub(crate) columns: OnceLock<Arc<Pattern>>,
+    /// The rows that have an entry, as a row.
+    pub(crate) rows: OnceLock<Arc<Pattern>>,
+    /// Entries copied by the accumulations that led to this row, one after the other.
+    pub(crate) merged: AtomicUsize,
+    /// Whether somebody has asked for the cuts.
+    pub(crate) pushed: AtomicBool,
+    /// `None` where most rows would lie in several parts.
+    pub(crate) cuts: OnceLock<Option<Arc<ColumnCuts>>>,
+}
+
+/// Ranges of columns with about equal numbers of entries.
+#[derive(Debug)]
+pub(crate) struct ColumnCuts {
+    /// The first column of each part, and the number of columns: one more than parts.
+    pub(crate) starts: Vec<u32>,
+    /// For each part the first row with an entry in it and the one after the last.
+    pub(crate) rows: Vec<Range<u32>>,
+}
+
+impl Clone for Facts {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+impl PartialEq for Facts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Facts {}
+
+/// The fact, made where it is not there. Threads that ask at once may each make it; all get the same one.
+pub(crate) fn known<T: Clone>(fact: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    if let Some(known) = fact.get() {
+        return Ok(known.clone());
+    }
+    let made = make()?;
+    Ok(fact.get_or_init(|| made).clone())
+}
