@@ -51,6 +51,34 @@ fn g5_many_threads_share_operands() {
     });
 }
 
+/// What the limits hold is measured in `host_memory_limit.rs` and `cuda_memory_limit.rs`.
+#[test]
+fn g6_a_limit_just_below_the_need_fails_and_the_need_suffices() {
+    each(|d| {
+        let (a, b) = (some(d, 60, 40, 1), some(d, 40, 60, 2));
+        let expected = made(mxm(&a, &b));
+        let run = |limit| mxm(&a, &b).memory_limit(limit).eval();
+        // The least limit that suffices, and the greatest below that does not.
+        let (mut low, mut high) = (0u64, 1 << 24);
+        assert_eq!(got(&run(high).unwrap()), expected);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match run(middle) {
+                Ok(c) => {
+                    assert_eq!(got(&c), expected);
+                    high = middle;
+                }
+                Err(Error::OutOfMemory { operation: "mxm", needed, .. }) => {
+                    assert!(needed > middle, "{needed} bytes are needed of {middle}");
+                    low = middle;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert!(low > 0 && got(&run(high).unwrap()) == expected && run(low).is_err());
+    });
+}
+
 #[test]
 fn g7_every_run_gives_the_same_bytes() {
     each(|d| {
