@@ -21,9 +21,9 @@ struct Arguments {
     /// Type of the values; bool is true where a value is not zero
     #[arg(long = "type", default_value = "f64")]
     scalar: ScalarName,
-    /// auto, hash, esc or dot
+    /// How: auto, or one of the names that an unknown one is answered with
     #[arg(long, default_value = "auto")]
-    strategy: StrategyName,
+    strategy: Strategy,
     /// Matrix Market file whose positions alone C may have
     #[arg(long)]
     mask: Option<PathBuf>,
@@ -86,14 +86,6 @@ enum ScalarName {
     F64,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum StrategyName {
-    Auto,
-    Hash,
-    Esc,
-    Dot,
-}
-
 /// The value as a plain number; true counts 1.
 trait Plain: Scalar {
     fn plain(self) -> f64;
@@ -142,13 +134,7 @@ fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
     b: &Matrix<T>,
     mask: Option<&Mask>,
 ) -> Result<Made<T>> {
-    let strategy = match arguments.strategy {
-        StrategyName::Auto => Strategy::Auto,
-        StrategyName::Hash => Strategy::Hash,
-        StrategyName::Esc => Strategy::Esc,
-        StrategyName::Dot => Strategy::Dot,
-    };
-    let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(strategy);
+    let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(arguments.strategy);
     if arguments.transpose_a {
         operation = operation.transpose_a();
     }
@@ -218,7 +204,7 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
     let sum: f64 = coo.values.iter().map(|v| v.plain()).sum();
     let mut object = json!({
         "device": device.to_string(), "semiring": name(arguments.semiring), "type": name(arguments.scalar),
-        "strategy": name(arguments.strategy), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
+        "strategy": arguments.strategy.name(), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
         "nnz_b": b.nvals(), "products": products, "nnz_c": c.nvals(), "sum": sum, "ms": ms,
     });
     if let Some(said) = said.filter(|_| arguments.common.json) {

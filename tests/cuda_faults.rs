@@ -73,6 +73,24 @@ const STEPS: &[Step] = &[
     ("mxm", |o| mxm(&o.a, &o.b).eval()?.entries()),
     ("mxm by hash tables", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).eval()?.entries()),
     ("mxm by sorting", |o| mxm(&o.a, &o.b).strategy(Strategy::Esc).eval()?.entries()),
+    ("mxm esc_global", |o| mxm(&o.a, &o.b).strategy(Strategy::EscGlobal).eval()?.entries()),
+    ("mxm segmented_merge", |o| {
+        let product = mxm(&o.a.over::<MinPlus>(), &o.b.over()).strategy(Strategy::SegmentedMerge);
+        product.mask(&o.mask.structure()).eval()?.entries()
+    }),
+    ("mxm row_row", |o| {
+        mxm(&o.a, &o.b).strategy(Strategy::RowRow).mask(&o.mask.structure().complement()).eval()?.entries()
+    }),
+    ("mxm column_row", |o| mxm(&o.a, &o.b).strategy(Strategy::ColumnRow).eval()?.entries()),
+    ("mxm band", |o| {
+        let mut coo = Coo::<i64>::new(N, N);
+        (1..N).for_each(|i| [i - 1, i].iter().for_each(|j| coo.push(i, *j, i as i64 - 9)));
+        let band = Matrix::<i64>::build_with(&coo, Second)?.to(&o.a.device())?;
+        mxm(&band, &band).strategy(Strategy::Band).mask(&o.mask.structure()).eval()?.entries()
+    }),
+    ("mxm bitmap_rank", |o| mxm(&o.a, &o.b).strategy(Strategy::BitmapRank).eval()?.entries()),
+    ("mxm window", |o| mxm(&o.a, &o.b).strategy(Strategy::Window).eval()?.entries()),
+    ("transpose_merged", |o| transpose_merged(&o.a).eval()?.entries()),
     ("mxm masked", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm complement", |o| mxm(&o.a, &o.b).mask(&o.mask.structure().complement()).eval()?.entries()),
     ("mxm transposed", |o| mxm(&o.a.over::<MinPlus>(), &o.b.over()).transpose_a().transpose_b().eval()?.entries()),

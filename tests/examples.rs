@@ -362,6 +362,7 @@ fn bad_arguments() {
     refused("spgemm", &[&karate, &wide], "34×34");
     refused("spgemm", &[&karate, "--mask", &wide], "the mask");
     refused("spgemm", &[&karate, "--strategy", "dot"], "dot");
+    refused("spgemm", &[&karate, "--strategy", "gustavson"], "bitmap_rank, window, dot");
     refused("spgemm", &[&wide, "--transpose-b", "--type", "u64"], "wide.mtx:4");
     refused("spgemm", &[&karate, "--no-such-option"], "--no-such-option");
     refused("spgemm", &[], "<A>");

@@ -88,6 +88,18 @@ templates! {
     SpgemmOrdered = "spgemm_ordered", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Sparse product a slice of rows at a time: which rows, lengths, marks.
+    SpgemmSlices = "spgemm_slices", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    /// Sparse product, a slice of rows expanded. `by_columns`: as outer products.
+    SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns"], numbers [];
+    /// Sparse product, a slice of rows contracted.
+    SpgemmContract = "spgemm_contract", semiring true, functions [], types [], flags [], numbers [];
+    /// Sparse product, rows of B scattered: how many columns rows have.
+    SpgemmRowsCount = "spgemm_rows_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["threads" = 128];
+    /// Sparse product, rows of B scattered into a dense vector of sums.
+    SpgemmRows = "spgemm_rows", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["threads" = 128];
+    /// Sorted runs of many segments merged at once.
+    SegmentedMerge = "segmented_merge", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
@@ -144,6 +156,7 @@ kernels! {
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
+    "device/segmented_merge.cuh"
 }
 
 macro_rules! parts {
@@ -164,6 +177,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_hash.cuh"
+    "part/spgemm_rows.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"

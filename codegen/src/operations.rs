@@ -6,7 +6,7 @@ use crate::literal;
 use crate::spec::{FunctionText, Spec};
 use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
 
-const WIDE: ScalarText = ScalarText {
+pub(crate) const WIDE: ScalarText = ScalarText {
     name: "Wide",
     definition: "struct Wide { u64 a; u64 b; u64 c; u64 d; u64 e; u64 f; u64 g; u64 h; u64 i; };",
     size: 72,
@@ -16,7 +16,7 @@ const PAIR: ScalarText = ScalarText {
     definition: "struct Pair { f64 x; u64 y; static __device__ Pair make(f64 x, u64 y) { return {x, y}; } };",
     size: 16,
 };
-const BYTES16: ScalarText =
+pub(crate) const BYTES16: ScalarText =
     ScalarText { name: "Bytes16", definition: "struct __align__(16) Bytes16 { u64 low; u64 high; };", size: 16 };
 
 fn op(inputs: Vec<ScalarText>, output: ScalarText, names: &'static [&'static str], text: &'static str) -> FunctionText {

@@ -64,7 +64,7 @@ pub use scale::{Scale, scale_columns, scale_rows};
 pub use select::select;
 pub use sort::sort;
 pub use tiles::{concat, split};
-pub use transpose::transpose;
+pub use transpose::{transpose, transpose_merged};
 pub use triple::{TriplePlan, TripleProduct, triple_product};
 pub use update::Updates;
 

@@ -101,7 +101,7 @@ fn g10_long_rows_and_full_tables() {
         );
         let c = mxm(&a, &b).eval().unwrap();
         let expected = |j: u64| {
-            if j % 3 == 0 {
+            if j.is_multiple_of(3) {
                 2
             } else if j % 3 == 1 {
                 1

@@ -4,7 +4,7 @@ use super::product::{self, Operand};
 use super::spgemm;
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
-    map, order, reduce, transpose,
+    map, order, reduce, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
@@ -191,6 +191,13 @@ impl DeviceCsr<()> {
     /// The transpose of values of this scalar.
     pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
         made(transpose::transpose(scalar, operand(self)))
+    }
+}
+
+impl<T: Scalar> DeviceCsr<T> {
+    /// The transpose by segmented merge.
+    pub(crate) fn transposed_by_merging(&self) -> Result<Self> {
+        made(segmented_merge::transpose(T::TEXT, operand(self)))
     }
 }
 

@@ -34,6 +34,7 @@ pub mod probe;
 mod product;
 mod program;
 mod reduce;
+pub mod segmented_merge;
 mod sort;
 mod spgemm;
 mod trace;

@@ -7,10 +7,13 @@
 mod analysis;
 mod band;
 mod explain;
+mod named;
 mod ordered;
 mod plan;
 mod reduce;
+mod row_row;
 mod short;
+mod slices;
 mod whole;
 
 use super::entries::movable;
@@ -149,6 +152,7 @@ impl<'a> Job<'a> {
         };
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        let window = if window < 256 { 0 } else { window };
         // The widest window must fit.
         let widest = spec.block_bytes(self.block_shape(&spec, BLOCK_SIZES - 1, 0));
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
@@ -156,7 +160,9 @@ impl<'a> Job<'a> {
         match strategy {
             Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
             Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
-            _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
+            Strategy::Window => Limits { thread: 0, esc: 0, window, block: 2 },
+            Strategy::BitmapRank => Limits { thread: 0, esc: 0, window, block: block | 2 },
+            _ => Limits { thread, esc, window, block },
         }
     }
 }
@@ -201,6 +207,9 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if let Some(made) = job.by_name(strategy)? {
+        return Ok(made);
+    }
     if strategy == Strategy::Auto
         && let Some(made) = job.mxm_band()?
     {
