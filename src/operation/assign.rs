@@ -254,8 +254,6 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         Within::Range(range) => Some(range.start as usize..range.end as usize),
         Within::Some(_) => None,
     };
-    // Without the feature `cuda` there is one kind of body.
-    #[allow(irrefutable_let_patterns)]
     let (Body::Host(old), Body::Host(new)) = (&mut c.body, &t.body) else { return Ok(false) };
     let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
         return Ok(false);
