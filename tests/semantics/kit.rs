@@ -12,6 +12,23 @@ pub fn each(run: impl Fn(Device)) {
     }
 }
 
+/// Whether this device takes a C++ compiler's time for every kernel, and a fiber for every thread.
+pub fn emulated(d: Device) -> bool {
+    #[cfg(feature = "cuda")]
+    let gpu = matches!(crate::common::emulator::cuda(), Some(crate::common::emulator::Cuda::Gpu));
+    #[cfg(not(feature = "cuda"))]
+    let gpu = false;
+    matches!(d, Device::Cuda(_)) && !gpu
+}
+
+/// Ways to compute a masked product; all of them but bands, which take few matrices, where kernels compile fast.
+pub fn strategies(d: Device) -> Vec<Strategy> {
+    if emulated(d) {
+        return vec![Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot];
+    }
+    Strategy::ALL.iter().copied().filter(|s| *s != Strategy::Band).collect()
+}
+
 /// A dimension beyond 2³²: its indices in use are listed.
 pub const HUGE: u64 = 1 << 40;
 
