@@ -71,7 +71,8 @@ fn all(device: Device, kinds: usize) {
     if let Ok(path) = std::env::var("OPLUS_CONFORMANCE_FAILED") {
         std::fs::write(format!("{path}.{device}"), failed.join("\n")).expect("the file of failed cases can be written");
     }
-    assert!(failed.is_empty(), "{device}: {} cases failed: {}", failed.len(), failed.join(" "));
+    let list = failed.join(" ");
+    assert!(failed.is_empty(), "{device}: {} cases failed, see tests/conformance/shrink.py: {list}", failed.len());
 }
 
 #[test]
