@@ -3,10 +3,11 @@ use oplus::prelude::*;
 
 /// Runs on every device there is; a failure shows which was last.
 pub fn each(run: impl Fn(Device)) {
-    let mut devices = vec![Device::Reference, Device::Cpu];
     #[cfg(feature = "cuda")]
-    devices.extend(crate::common::emulator::cuda().map(|_| Device::Cuda(0)));
-    for device in devices {
+    let cuda = crate::common::emulator::cuda().map(|_| Device::Cuda(0));
+    #[cfg(not(feature = "cuda"))]
+    let cuda = None;
+    for device in [Device::Reference, Device::Cpu].into_iter().chain(cuda) {
         eprintln!("on {device}");
         run(device);
     }
