@@ -91,7 +91,7 @@ fn cuda_agrees_with_suitesparse() {
     let kinds = match common::emulator::cuda() {
         None => return,
         Some(common::emulator::Cuda::Emulated(_)) => 40,
-        Some(common::emulator::Cuda::Gpu) => 150,
+        Some(common::emulator::Cuda::Gpu) => 60,
     };
     let asked = std::env::var("OPLUS_CONFORMANCE_KINDS").ok().and_then(|n| n.parse().ok());
     all(Device::Cuda(0), asked.unwrap_or(kinds));
