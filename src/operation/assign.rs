@@ -5,12 +5,15 @@ use super::{MaskParts, Operand, Overwrite, ScalarOf, With, mask_parts, oriented,
 use crate::algebra::Scalar;
 use crate::backend::places::{Assigned, Region, Within};
 use crate::backend::{Body, MaskBody, on_backend};
-use crate::container::{Container, Matrix, OfMatrices, OfVectors, Owned};
+use crate::container::{Container, Matrix, OfMatrices, OfVectors};
+use crate::device::Device;
 use crate::error::Result;
 use crate::mask::{AsMask, Mask};
+use crate::memory;
 use crate::operation::Accumulate;
 use crate::storage::store::{PatternStore, Store, same_device};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// An assignment that has not run yet: of values of `T`, into a container of the kind `K`; `F` is how they meet old ones.
 ///
@@ -114,9 +117,7 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
         C: Container<Kind = K>,
         F: Accumulate<C::Scalar, T>,
     {
-        let made = self.core.assigned::<_, F>(self.mask.as_ref(), self.replace, c.parts().0)?;
-        c.replace_with(made);
-        Ok(())
+        self.core.assign::<_, F>(self.mask.as_ref(), self.replace, c.parts_mut().0)
     }
 }
 
@@ -131,13 +132,13 @@ impl<T: Scalar, F> Assignment<T, OfMatrices, F> {
 }
 
 impl<T: Scalar> Core<T> {
-    /// What `c` becomes.
-    fn assigned<C: Scalar, F: Accumulate<C, T>>(
+    /// `c` becomes what it should be.
+    fn assign<C: Scalar, F: Accumulate<C, T>>(
         &self,
         mask: Option<&Mask>,
         replace: bool,
-        c: &Store<C>,
-    ) -> Result<Owned<C>> {
+        c: &mut Store<C>,
+    ) -> Result<()> {
         let (name, (nrows, ncols)) = (self.name, c.shape());
         let part = Part {
             rows: self.rows.within(name, self.names.0, nrows)?,
@@ -149,6 +150,29 @@ impl<T: Scalar> Core<T> {
         }
         let (mask, reach) = self.reach(mask, c, &part)?;
         let t = self.values(c, &part, mask.as_ref())?;
+        if mask.is_none() && in_place::<C, T, F>(c, &t, &part)? {
+            return Ok(());
+        }
+        // A value stands where the mask admits: nothing else changes.
+        if let (Source::Value(Some(_)), Some(m), false) = (&self.source, &mask, replace)
+            && !m.complement
+        {
+            return self.write::<C, F::Keeping>(c, t, &part, None, reach, replace);
+        }
+        self.write::<C, F>(c, t, &part, mask, reach, replace)
+    }
+
+    /// T, which stands where it goes, is written.
+    fn write<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &mut Store<C>,
+        t: Store<T>,
+        part: &Part,
+        mask: Option<MaskParts>,
+        reach: Option<Part>,
+        replace: bool,
+    ) -> Result<()> {
+        let name = self.name;
         let (mut rows, mut cols) = (c.rows.union(&t.rows, name)?, c.cols.union(&t.cols, name)?);
         if let Some(m) = &mask {
             (rows, cols) = (rows.union(&m.pattern.rows, name)?, cols.union(&m.pattern.cols, name)?);
@@ -163,16 +187,17 @@ impl<T: Scalar> Core<T> {
             },
             replace,
         };
-        let (c, t) = (c.on_axes(&rows, &cols, name)?, t.on_axes(&rows, &cols, name)?);
+        let (old, t) = (c.on_axes(&rows, &cols, name)?, t.on_axes(&rows, &cols, name)?);
         let mask = match &mask {
             Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, name)?.body, m.complement)),
             None => None,
         };
         let body = on_backend!(c.device, |backend| {
-            let (c, t, mask) = (backend.csr(&c.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
+            let (c, t, mask) = (backend.csr(&old.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
             Body::from(backend.assign::<C, T, F>(c, t, &how, mask)?)
         });
-        Ok(Owned(Store { rows, cols, body, device: c.device }))
+        *c = Store { rows, cols, body, device: c.device };
+        Ok(())
     }
 
     /// The mask where its positions stand in C, and what it reaches; `None`: everything.
@@ -216,6 +241,55 @@ impl<T: Scalar> Core<T> {
     }
 }
 
+/// Writes the values of T, which stand in the part, over those of C: where T is small, where everything that T has is there
+/// already and nothing is deleted, and where nobody shares the values. Whether it did.
+fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Store<T>, part: &Part) -> Result<bool> {
+    let name = "assign";
+    if c.device != Device::Cpu || !c.rows.same(&t.rows) || !c.cols.same(&t.cols) {
+        return Ok(false);
+    }
+    let (rows, cols) = (within(name, &c.rows, &part.rows)?, within(name, &c.cols, &part.cols)?);
+    let between = |within: &Within, n: usize| match within {
+        Within::All => Some(0..n),
+        Within::Range(range) => Some(range.start as usize..range.end as usize),
+        Within::Some(_) => None,
+    };
+    let (Body::Host(old), Body::Host(new)) = (&mut c.body, &t.body) else { return Ok(false) };
+    let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
+        return Ok(false);
+    };
+    const SMALL: usize = 16;
+    if new.pattern.nnz().saturating_mul(SMALL) > old.pattern.nnz() {
+        return Ok(false);
+    }
+    if F::TEXT.is_none() {
+        let inside = |r: usize| {
+            let row = old.pattern.row(r);
+            let below = |c: usize| row.partition_point(|p| (*p as usize) < c);
+            below(cols.end) - below(cols.start)
+        };
+        if rows.clone().map(inside).sum::<usize>() != new.pattern.nnz() {
+            return Ok(false);
+        }
+    }
+    let mut places = memory::with_capacity(name, new.pattern.nnz())?;
+    for r in rows {
+        for column in new.pattern.row(r) {
+            match old.pattern.find(r, *column) {
+                Some(place) => places.push(place),
+                None => return Ok(false),
+            }
+        }
+    }
+    let Some(values) = Arc::get_mut(&mut old.values) else { return Ok(false) };
+    for (place, x) in places.into_iter().zip(new.values.iter()) {
+        if let Some(z) = F::combine(Some(values[place]), Some(*x)) {
+            values[place] = z;
+        }
+    }
+    Ok(true)
+}
+
 /// `value` at all positions.
 fn filled<T: Scalar>(positions: &PatternStore, value: T) -> Result<Store<T>> {
     let body = on_backend!(positions.device, |backend| {
@@ -231,7 +305,7 @@ fn marked(positions: &PatternStore) -> Result<Store<u8>> {
 
 /// C(rows, cols)⟨M⟩ ⊙= A: the entry A(p, q) goes to (`rows[p]`, `cols[q]`); where an index occurs more than once, the last
 /// counts. Mask and replace reach all of C. O(nnz(C) + nnz(A)), and of A's rows times the logarithm of their lengths
-/// where columns are not ascending.
+/// where columns are not ascending; on the host a small A over a range that C has entries at already costs what A does.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
