@@ -1,13 +1,21 @@
 //! Rows in the order of their lengths, some at a time: loops over rows of one length end where the processor expects it.
+use crate::error::Result;
+use crate::memory;
+use crate::storage::facts::known;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 /// Rows sorted at a time.
-pub(super) const BATCH: usize = 256;
+pub(super) const BATCH: usize = if cfg!(test) { 16 } else { 256 };
 /// Lengths up to this one are told apart, longer ones by their magnitude.
 const EXACT: usize = 32;
 const BUCKETS: usize = EXACT + 64;
 
 /// The rows of a batch.
-#[derive(Debug)]
-pub(super) struct Batch {
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
     /// Rows of ascending length, empty ones first; those of one length in their order.
     pub(super) order: [u8; BATCH],
     /// For each row how many before it have entries.
@@ -18,6 +26,23 @@ pub(super) struct Batch {
 
 fn bucket(len: u64) -> usize {
     if len < EXACT as u64 { len as usize } else { EXACT - 5 + len.ilog2() as usize }
+}
+
+/// The batches of all rows, kept with the pattern. `None` for few rows, and for the first who asks: sorting once is cheaper
+/// than keeping.
+pub(super) fn batches(operation: &'static str, a: &Pattern) -> Result<Option<Arc<Vec<Batch>>>> {
+    let many = a.nrows >= 8 * BATCH;
+    if !many || (a.facts.batches.get().is_none() && !a.facts.pulled.swap(true, Ordering::Relaxed)) {
+        return Ok(None);
+    }
+    known(&a.facts.batches, || {
+        let mut batches = memory::filled(operation, a.nrows.div_ceil(BATCH), Batch::new())?;
+        batches.par_iter_mut().with_min_len(64).enumerate().for_each(|(b, batch)| {
+            batch.sort(&a.offsets[b * BATCH..=a.nrows.min((b + 1) * BATCH)]);
+        });
+        Ok(Arc::new(batches))
+    })
+    .map(Some)
 }
 
 impl Batch {
@@ -76,6 +101,6 @@ mod tests {
         let mut lens = [1; BATCH];
         lens[0] = u64::MAX / 2;
         let (order, place) = sorted(&lens);
-        assert_eq!((order[255], place[255], order[0]), (0, 255, 1));
+        assert_eq!((order[BATCH - 1] as usize, place[BATCH - 1] as usize, order[0]), (0, BATCH - 1, 1));
     }
 }

@@ -36,6 +36,7 @@ mod structural;
 mod tests;
 mod vector;
 
+pub(crate) use even::Batch;
 pub(crate) use layout::transpose;
 pub(crate) use product::{MxmKernels, mxm_reduce};
 pub(crate) use push::VxmKernels;
