@@ -17,9 +17,10 @@ use std::sync::Arc;
 /// Rows at a time: sums of one row wait for each other, those of several do not.
 const ROWS: usize = 4;
 
-/// Rows shorter than this in the mean are summed one by one, where sorting them is to be paid and where it was.
+/// Rows shorter than this in the mean are summed one by one; those of lengths that nobody guesses, once they are sorted, are
+/// where they are shorter than that.
 const LONG: u64 = 8;
-const LONG_SORTED: u64 = 4;
+const LONG_UNEVEN: u64 = 4;
 
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
@@ -39,7 +40,7 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "mxv";
     let met = met::rows(operation, &a.pattern, &x.pattern)?;
-    let long = !soon && a.pattern.nnz() as u64 >= LONG_SORTED * a.pattern.nrows as u64;
+    let long = !soon && a.pattern.nnz() as u64 >= LONG_UNEVEN * a.pattern.nrows as u64;
     let batches = if long { even::batches(operation, &a.pattern)? } else { None };
     let blocks = whole_rows(operation, &a.pattern, soon, if batches.is_some() { BATCH } else { 1 })?;
     let mut sums = unwritten::<C>(operation, met.nnz())?;
@@ -105,22 +106,32 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
-    let long = if batches.is_some() { LONG_SORTED } else { LONG };
-    if soon_final::<S::Out, S::Add>() || offsets[len] - offsets[0] < long * len as u64 {
-        for r in 0..len {
+    let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<S::Out>]| {
+        for r in rows {
             let (from, to) = range(r);
             if from < to {
-                out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
-                n += 1;
+                out[*n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
+                *n += 1;
             }
         }
+    };
+    let entries = |rows: Range<usize>| offsets[rows.end] - offsets[rows.start];
+    if soon_final::<S::Out, S::Add>() || (batches.is_none() && entries(0..len) < LONG * len as u64) {
+        one_by_one(0..len, &mut n, out);
         return n;
     }
     let mut own = Batch::new();
     for start in (0..len).step_by(BATCH) {
         let rows = BATCH.min(len - start);
         let batch = match batches.and_then(|batches| batches.get(start / BATCH)) {
-            Some(known) => known,
+            Some(known) => {
+                let long = if known.uneven { LONG_UNEVEN } else { LONG };
+                if entries(start..start + rows) < long * rows as u64 {
+                    one_by_one(start..start + rows, &mut n, out);
+                    continue;
+                }
+                known
+            }
             None => {
                 own.sort(&offsets[start..=start + rows]);
                 &own
