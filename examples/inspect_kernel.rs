@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release --example inspect_kernel -- --semiring min_plus --type f64 --strategy esc --arch 90 --source`
 //!
-//! Needs NVRTC (found at run time), no GPU. Shared memory is what the kernel declares itself; what a launch adds is not in it.
+//! Needs NVRTC (found at run time), and but for `--start` no GPU. Shared memory is what the kernel declares itself; what a launch adds is not in it.
 use clap::{Parser, ValueEnum};
 use oplus::algebra::semiring_text;
-use oplus::backend::cuda::compile_for;
+use oplus::backend::cuda::{Context, Source, compile_for};
 use oplus::prelude::*;
 use oplus_codegen::{SemiringText, Spec, Template};
 
@@ -38,6 +38,9 @@ struct Options {
     /// Print the source too
     #[arg(long)]
     source: bool,
+    /// Load it on device 0 too, from nothing and from the cache on disk, and print how long each takes
+    #[arg(long)]
+    start: bool,
     /// Write the machine code here
     #[arg(long)]
     cubin: Option<std::path::PathBuf>,
@@ -56,6 +59,12 @@ enum Strategies {
     Window,
     Block,
     BlockCount,
+    Slices,
+    Expand,
+    Contract,
+    SegmentedMerge,
+    Rows,
+    RowsCount,
     Spmv,
     Spmspv,
 }
@@ -73,6 +82,12 @@ impl Strategies {
             Self::Band => Template::SpgemmBand,
             Self::Block => Template::SpgemmBlock,
             Self::BlockCount => Template::SpgemmBlockCount,
+            Self::Slices => Template::SpgemmSlices,
+            Self::Expand => Template::SpgemmExpand,
+            Self::Contract => Template::SpgemmContract,
+            Self::SegmentedMerge => Template::SegmentedMerge,
+            Self::Rows => Template::SpgemmRows,
+            Self::RowsCount => Template::SpgemmRowsCount,
             Self::Spmv => Template::Spmv,
             Self::Spmspv => Template::Spmspv,
         }
@@ -154,8 +169,30 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     for (name, r) in &compiled.resources {
         println!("{name:32} {:>9} {:>8} {:>8} {:>8}", r.registers, r.shared, r.stack, r.spill_stores + r.spill_loads);
     }
+    if options.start {
+        start_twice(&spec, &source, compiled.resources.keys().next().ok_or("no kernel")?)?;
+    }
     if let (Some(path), oplus::backend::cuda::Image::Cubin(code)) = (&options.cubin, &compiled.image) {
         std::fs::write(path, code)?;
+    }
+    Ok(())
+}
+
+/// How long it takes on the machine's device until the kernel could be launched: in a process that finds no kernel on disk, and
+/// in one that does.
+fn start_twice(spec: &Spec, text: &str, kernel: &str) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let cache = tempfile::tempdir()?;
+    // SAFETY: this program has one thread, and nothing has read the variable yet.
+    unsafe { std::env::set_var("OPLUS_CACHE_DIR", cache.path()) };
+    let key = spec.key();
+    let source = Source { name: spec.template.name(), key: &key, text };
+    // What starts a device and the compiler at all is not the kernel's.
+    Context::separate(0)?;
+    for how in ["compiled", "found on disk"] {
+        let context = Context::separate(0)?;
+        let start = std::time::Instant::now();
+        context.kernel(&source, kernel)?;
+        println!("// {how} and loaded in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(())
 }

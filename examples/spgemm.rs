@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// C⟨M⟩ = A ⊕.⊗ B
-#[derive(Parser, Debug)]
+#[derive(Parser, Clone, Debug)]
 struct Arguments {
     /// Matrix Market file of A
     a: PathBuf,
@@ -21,19 +21,25 @@ struct Arguments {
     /// Type of the values; bool is true where a value is not zero
     #[arg(long = "type", default_value = "f64")]
     scalar: ScalarName,
-    /// auto, hash, esc or dot
+    /// How: auto, or one of the names that an unknown one is answered with
     #[arg(long, default_value = "auto")]
-    strategy: StrategyName,
+    strategy: Strategy,
     /// Matrix Market file whose positions alone C may have
     #[arg(long)]
     mask: Option<PathBuf>,
+    /// Hold workspace and result to so many bytes
+    #[arg(long)]
+    memory_limit: Option<u64>,
+    /// Sum in the order of k everywhere
+    #[arg(long)]
+    reproducible: bool,
     /// Use the transposed A
     #[arg(long)]
     transpose_a: bool,
     /// Use the transposed B
     #[arg(long)]
     transpose_b: bool,
-    /// Say on stderr what will be done
+    /// Say on stderr what will be done and why, and afterwards what each kernel took; with --json in the object too
     #[arg(long)]
     explain: bool,
     /// Write C to this Matrix Market file
@@ -80,14 +86,6 @@ enum ScalarName {
     F64,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum StrategyName {
-    Auto,
-    Hash,
-    Esc,
-    Dot,
-}
-
 /// The value as a plain number; true counts 1.
 trait Plain: Scalar {
     fn plain(self) -> f64;
@@ -120,22 +118,23 @@ fn close<T: Plain>(found: &[T], expected: &[T], scalar: ScalarName) -> bool {
         .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
 }
 
+/// A product, its milliseconds, and with `--explain` what was said of it.
+struct Made<T> {
+    c: Matrix<T>,
+    ms: f64,
+    explained: Option<(Explanation, Trace)>,
+}
+
 /// The product under one semiring: all that is compiled once for each, the rest is once for each type.
-type Multiply<T> = fn(&Arguments, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<(Matrix<T>, f64)>;
+type Multiply<T> = fn(&Arguments, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<Made<T>>;
 
 fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
     arguments: &Arguments,
     a: &Matrix<T>,
     b: &Matrix<T>,
     mask: Option<&Mask>,
-) -> Result<(Matrix<T>, f64)> {
-    let strategy = match arguments.strategy {
-        StrategyName::Auto => Strategy::Auto,
-        StrategyName::Hash => Strategy::Hash,
-        StrategyName::Esc => Strategy::Esc,
-        StrategyName::Dot => Strategy::Dot,
-    };
-    let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(strategy);
+) -> Result<Made<T>> {
+    let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(arguments.strategy);
     if arguments.transpose_a {
         operation = operation.transpose_a();
     }
@@ -145,9 +144,36 @@ fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
     if let Some(mask) = mask {
         operation = operation.mask(mask);
     }
+    if let Some(bytes) = arguments.memory_limit {
+        operation = operation.memory_limit(bytes);
+    }
+    if arguments.reproducible {
+        operation = operation.reproducible();
+    }
+    let explanation = if arguments.explain { Some(operation.explain()?) } else { None };
     let start = Instant::now();
-    let c = operation.eval()?;
-    Ok((c.over(), common::ms(start)))
+    let Some(explanation) = explanation else {
+        let c = operation.eval()?.over();
+        return Ok(Made { c, ms: common::ms(start), explained: None });
+    };
+    eprint!("{explanation}");
+    let (c, trace) = operation.traced()?;
+    let ms = common::ms(start);
+    eprint!("{trace}");
+    Ok(Made { c: c.over(), ms, explained: Some((explanation, trace)) })
+}
+
+/// What was said of a product, for `--json`.
+fn explained((e, trace): &(Explanation, Trace)) -> serde_json::Value {
+    let bins: Vec<_> =
+        e.analysis.bins.iter().map(|b| json!({"name": b.name, "about": b.about, "rows": b.rows})).collect();
+    let kernels = trace.kernels.iter().map(|k| json!({"name": k.name, "ms": k.milliseconds, "bytes": k.bytes}));
+    json!({
+        "products": e.analysis.products, "largest_row": e.analysis.largest_row, "bound": e.analysis.bound,
+        "compression": e.analysis.compression(), "entries": e.analysis.entries(), "strategy": e.analysis.strategy,
+        "reason": e.analysis.reason, "bins": bins, "workspace": e.analysis.workspace, "output": e.analysis.output,
+        "kernels": kernels.collect::<Vec<_>>(), "peak": trace.peak,
+    })
 }
 
 fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, multiply: Multiply<T>) -> Result<()> {
@@ -155,21 +181,16 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
     let a: Matrix<T> = Matrix::read(&arguments.a)?;
     let b = arguments.b.as_ref().map_or_else(|| Ok(a.clone()), Matrix::read)?;
     let mask: Option<Matrix<bool>> = arguments.mask.as_ref().map(Matrix::read).transpose()?;
-    let on = |device: Device| -> Result<(Matrix<T>, f64)> {
+    let on = |arguments: &Arguments, device: Device| -> Result<Made<T>> {
         let mask = mask.as_ref().map(|m| m.to(&device)).transpose()?.map(|m| m.structure());
         multiply(arguments, &a.to(&device)?, &b.to(&device)?, mask.as_ref())
     };
     let products = count(&a, &b, arguments.transpose_a, arguments.transpose_b)?;
-    if arguments.explain {
-        let (rows, cols) = (a.shape(), b.shape());
-        eprintln!("A {}×{}, {} entries; B {}×{}, {} entries", rows.0, rows.1, a.nvals(), cols.0, cols.1, b.nvals());
-        eprintln!("{products} products; at most {} bytes of C", products.saturating_mul(4 + size_of::<T>() as u64));
-        eprintln!("on {device}, strategy {}, mask: {}", name(arguments.strategy), mask.is_some());
-    }
-    let (c, ms) = on(device)?;
+    let Made { c, ms, explained: said } = on(arguments, device)?;
     let coo = c.to_coo()?;
     if arguments.check {
-        let expected = on(Device::Reference)?.0.to_coo()?;
+        let quiet = Arguments { explain: false, memory_limit: None, ..arguments.clone() };
+        let expected = on(&quiet, Device::Reference)?.c.to_coo()?;
         let same = coo.rows == expected.rows && coo.columns == expected.columns;
         if !same || !close(&coo.values, &expected.values, arguments.scalar) {
             let (found, reference) = (coo.len(), expected.len());
@@ -181,11 +202,15 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
         matrix_market::write(path, &c)?;
     }
     let sum: f64 = coo.values.iter().map(|v| v.plain()).sum();
-    arguments.common.print(json!({
+    let mut object = json!({
         "device": device.to_string(), "semiring": name(arguments.semiring), "type": name(arguments.scalar),
-        "strategy": name(arguments.strategy), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
+        "strategy": arguments.strategy.name(), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
         "nnz_b": b.nvals(), "products": products, "nnz_c": c.nvals(), "sum": sum, "ms": ms,
-    }));
+    });
+    if let Some(said) = said.filter(|_| arguments.common.json) {
+        object["explain"] = explained(&said);
+    }
+    arguments.common.print(object);
     Ok(())
 }
 

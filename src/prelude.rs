@@ -7,5 +7,5 @@ pub use crate::error::{Error, Result};
 pub use crate::format::Format;
 pub use crate::mask::{AsMask, Mask};
 pub use crate::operation::*;
-pub use crate::spgemm::Strategy;
+pub use crate::spgemm::{Explanation, Strategy, Trace};
 pub use crate::storage::Coo;

@@ -73,6 +73,24 @@ const STEPS: &[Step] = &[
     ("mxm", |o| mxm(&o.a, &o.b).eval()?.entries()),
     ("mxm by hash tables", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).eval()?.entries()),
     ("mxm by sorting", |o| mxm(&o.a, &o.b).strategy(Strategy::Esc).eval()?.entries()),
+    ("mxm esc_global", |o| mxm(&o.a, &o.b).strategy(Strategy::EscGlobal).eval()?.entries()),
+    ("mxm segmented_merge", |o| {
+        let product = mxm(&o.a.over::<MinPlus>(), &o.b.over()).strategy(Strategy::SegmentedMerge);
+        product.mask(&o.mask.structure()).eval()?.entries()
+    }),
+    ("mxm row_row", |o| {
+        mxm(&o.a, &o.b).strategy(Strategy::RowRow).mask(&o.mask.structure().complement()).eval()?.entries()
+    }),
+    ("mxm column_row", |o| mxm(&o.a, &o.b).strategy(Strategy::ColumnRow).eval()?.entries()),
+    ("mxm band", |o| {
+        let mut coo = Coo::<i64>::new(N, N);
+        (1..N).for_each(|i| [i - 1, i].iter().for_each(|j| coo.push(i, *j, i as i64 - 9)));
+        let band = Matrix::<i64>::build_with(&coo, Second)?.to(&o.a.device())?;
+        mxm(&band, &band).strategy(Strategy::Band).mask(&o.mask.structure()).eval()?.entries()
+    }),
+    ("mxm bitmap_rank", |o| mxm(&o.a, &o.b).strategy(Strategy::BitmapRank).eval()?.entries()),
+    ("mxm window", |o| mxm(&o.a, &o.b).strategy(Strategy::Window).eval()?.entries()),
+    ("transpose_merged", |o| transpose_merged(&o.a).eval()?.entries()),
     ("mxm masked", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm complement", |o| mxm(&o.a, &o.b).mask(&o.mask.structure().complement()).eval()?.entries()),
     ("mxm transposed", |o| mxm(&o.a.over::<MinPlus>(), &o.b.over()).transpose_a().transpose_b().eval()?.entries()),
@@ -81,6 +99,9 @@ const STEPS: &[Step] = &[
         mxm(&o.a, &o.b).accumulate(Plus).into(&mut c)?;
         c.entries()
     }),
+    ("mxm planned", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm planned, small", |o| mxm(&o.a, &o.b).plan()?.run(&o.a, &o.b)?.entries()),
+    ("mxm limited", |o| mxm(&o.a, &o.b).memory_limit(30_000).eval()?.entries()),
     ("mxm_reduce", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).reduce(Plus).map(|v| vec![(0, 0, v)])),
     ("mxv", |o| mxv(&o.a, &o.x).eval()?.entries().map(flat)),
     ("mxv masked", |o| mxv(&o.a, &o.x).mask(&o.x.structure().complement()).eval()?.entries().map(flat)),
@@ -94,7 +115,8 @@ const STEPS: &[Step] = &[
 ];
 
 /// Runs every step with its first, second, … call of a kind failing, until it goes through.
-fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) {
+/// A product may get over it with fewer rows at a time, where `recovers`.
+fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool, recovers: bool) {
     let Some((emulator, _one)) = device() else { return };
     let before = emulator.live();
     let operands = Operands::on(GPU).unwrap();
@@ -111,7 +133,10 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
             plant(emulator, -1);
             match result {
                 Ok(entries) => {
-                    assert_eq!(entries, expected, "{name} with failure {n} never reached");
+                    assert_eq!(entries, expected, "{name} with failure {n} never reached, or got over");
+                    if recovers && name.starts_with("mxm") && n < 24 {
+                        continue;
+                    }
                     break;
                 }
                 Err(e) => assert!(right(&e), "{name}, failure {n}: {e:?}"),
@@ -121,7 +146,10 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
             assert_eq!(step(&operands).unwrap(), expected, "{name} again after failure {n}");
         }
         // What computes has to allocate and to launch; a look at one entry need not.
-        assert!(failures > 0 || !(name.starts_with("mx") || name.starts_with("vx")), "{name} was never made to fail");
+        assert!(
+            failures > 0 || recovers || !(name.starts_with("mx") || name.starts_with("vx")),
+            "{name} was never made to fail"
+        );
         assert_eq!(operands.contents(), contents, "{name} changes its operands");
     }
     drop(operands);
@@ -130,10 +158,11 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool) 
 
 #[test]
 fn every_allocation_may_fail() {
-    // Twice in a row: the first time the pool is emptied and the allocation tried again.
+    // All from one on: after the first the pool is emptied and the allocation tried again, then fewer rows are.
     each_failure(
-        |e, n| e.fail_allocations(n, 2),
+        |e, n| e.fail_allocations(n, i64::MAX / 2),
         |e| matches!(e, Error::OutOfMemory { device, needed, .. } if device == "cuda:0" && *needed > 0),
+        false,
     );
 }
 
@@ -162,6 +191,7 @@ fn every_launch_may_fail() {
                 Error::OutOfMemory { operation: "launch", .. } | Error::Driver { operation: "launch", code: 2, .. }
             )
         },
+        true,
     );
 }
 
@@ -350,8 +380,10 @@ fn other_machines() {
         let Some(text) = child("", &[("EMU_ARCHITECTURE", words(architecture))]) else { return };
         assert!(text.contains("ANSWER product"), "{text}");
     }
-    // 20 kB of device memory.
+    // 20 kB of device memory are enough for chunks of rows.
     let Some(text) = child("", &[("EMU_MEMORY", words("20480"))]) else { return };
+    assert!(text.contains("ANSWER product"), "{text}");
+    let Some(text) = child("", &[("EMU_MEMORY", words("3000"))]) else { return };
     assert!(text.contains("ANSWER ") && text.contains("out of memory on cuda:0: "), "{text}");
 }
 

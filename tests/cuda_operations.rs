@@ -236,7 +236,11 @@ fn moved<T: Made>(a: &Positions) {
         assert_eq!((t.device(), t.shape()), (d, (a.1, a.0)));
         let back = transpose(&t).eval().unwrap();
         assert_eq!(entries(back), entries(x.clone()));
-        entries(t)
+        let merged = transpose_merged(&x.to(&d).unwrap()).eval().unwrap();
+        assert_eq!((merged.device(), merged.shape()), (d, (a.1, a.0)));
+        let entries_of_both = entries(t);
+        assert_eq!(entries(merged), entries_of_both);
+        entries_of_both
     });
     let rows: Vec<u64> = (0..a.0.min(300)).map(|r| r * 7 % a.0).chain((a.0 > 0).then(|| a.0 - 1)).collect();
     for list in [&rows[..], &[], &rows[..rows.len().min(1)]] {
@@ -278,7 +282,9 @@ fn transposes_and_extracted_rows() {
     same("listed axes", |d| {
         let x = x.to(&d).unwrap();
         let listed = extract_rows(&x, &[0, 1 << 39, 3, 1 << 39]).eval().unwrap();
-        (entries(transpose(&x).eval().unwrap()), entries(listed))
+        let merged = entries(transpose_merged(&x).eval().unwrap());
+        assert_eq!(entries(transpose_merged(&x).transpose_a().eval().unwrap()), entries(x.clone()));
+        (entries(transpose(&x).eval().unwrap()), merged, entries(listed))
     });
 }
 

@@ -10,7 +10,7 @@ type Matrices = [Matrix<i32>; 3];
 type Run = fn(&Matrices, &mut Matrix<i32>) -> oplus::Result<()>;
 
 /// Every operation, the output written last.
-const OPERATIONS: [(&str, Run); 8] = [
+const OPERATIONS: [(&str, Run); 17] = [
     ("union", |[a, b, _], out| ewise_add(a, b, Plus).into(out)),
     ("intersection", |[a, b, _], out| ewise_mult(a, b, Minus).into(out)),
     ("apply", |[a, ..], out| apply_second(a, Times, 3).into(out)),
@@ -18,6 +18,36 @@ const OPERATIONS: [(&str, Run); 8] = [
     ("transpose", |[a, ..], out| transpose(a).into(out)),
     ("write", |[a, _, m], out| apply(a, Negate).mask(&m.structure()).accumulate(Plus).into(out)),
     ("extract", |[a, ..], out| extract_rows(a, &(0..a.nrows()).rev().collect::<Vec<_>>()).into(out)),
+    ("sub-matrix", |[a, ..], out| {
+        let list: Vec<u64> = (0..a.nrows()).rev().collect();
+        extract(a, &list, &list).into(out)
+    }),
+    ("assign", |[a, _, m], out| {
+        let b = extract(a, ..20, ..30).eval()?;
+        assign(&b, 5..25, 3..33).mask(&m.structure()).replace().accumulate(Plus).into(out)
+    }),
+    ("subassign", |[a, _, m], out| {
+        let (b, m) = (extract(a, ..20, ..30).eval()?, extract(m, ..20, ..30).eval()?);
+        subassign(&b, 5..25, 3..33).mask(&m.structure()).replace().into(out)
+    }),
+    ("assign a scalar", |[_, _, m], out| assign_scalar(7, .., 3..33).mask(&m.structure().complement()).into(out)),
+    ("ewise_union", |[a, b, _], out| ewise_union(a, 1, b, 2, Minus).into(out)),
+    ("kronecker", |[a, b, _], out| {
+        let (a, b) = (extract(a, ..7, ..7).eval()?, extract(b, ..10, ..10).eval()?);
+        kronecker(&a, &b, Times).into(out)
+    }),
+    ("diagonals, scaling, argmin", |[a, b, _], out| {
+        let d = diag_extract(a, 0).eval()?;
+        let least = cast::<i32, _>(&argmin_rows(&scale_rows(&d, b, Minus).eval()?).eval()?)?;
+        diag(&least, 0).into(out)
+    }),
+    ("sort", |[a, ..], out| apply(&sort(a, Lt)?.0, Negate).into(out)),
+    ("tiles and updates", |[a, ..], out| {
+        let tiles = split(a, &[30, 40], &[50, 20])?;
+        let mut all = concat(&[[&tiles[0][0], &tiles[0][1]], [&tiles[1][0], &tiles[1][1]]])?;
+        all.set(3, 4, 5)?;
+        apply(&all, Negate).into(out)
+    }),
     ("reduce", |[a, ..], out| {
         let sums = reduce_rows(a, Plus).eval()?;
         let total = oplus::operation::reduce(&sums, Max)?;

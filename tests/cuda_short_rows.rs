@@ -26,6 +26,10 @@ fn square(a: &Matrix<i64>, device: Device) -> Entries<i64> {
 
 /// Rows of `length` entries and fewer, some empty, columns anywhere and near.
 fn matrix(length: u64, n: u64) -> Matrix<i64> {
+    matrix_of(|_| length, n)
+}
+
+fn matrix_of(length: impl Fn(u64) -> u64, n: u64) -> Matrix<i64> {
     let mut coo = Coo::<i64>::new(n, n);
     let mut state = 9u64;
     let mut next = |below: u64| {
@@ -33,7 +37,7 @@ fn matrix(length: u64, n: u64) -> Matrix<i64> {
         (state >> 33) % below
     };
     for row in 0..n {
-        for e in 0..if row % 7 == 3 { 0 } else { length - row % 2 } {
+        for e in 0..if row % 7 == 3 { 0 } else { length(row) - row % 2 } {
             let column = if row % 3 == 0 { next(n) } else { (row + e * e) % n };
             coo.push(row, column, next(100) as i64 - 50);
         }
@@ -60,6 +64,26 @@ fn every_width_masked_and_not() {
             assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
         }
     }
+}
+
+/// A warp sorts many rows at once, and fewer where some next to each other are long.
+#[test]
+fn rows_sorted_together() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 8300;
+    let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
+    let mut mask = Coo::<bool>::new(n, n);
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    let a = matrix_of(|row| if row / 16 % 40 == 0 { 20 } else { 3 }, n);
+    let (d, r) = (Device::Cuda(0), Device::Reference);
+    for which in 0..3 {
+        assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
+    }
+    assert_eq!(masked::<AnySecondI>(&a, &mask, d, 2), masked::<AnySecondI>(&a, &mask, r, 2));
+    assert_eq!(masked::<AnyPair>(&a, &mask, d, 0), masked::<AnyPair>(&a, &mask, r, 0));
 }
 
 /// Rows of more products than a thread takes: sorted by a warp, or in its hash table where they are many.

@@ -25,7 +25,9 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
             (_, true) => false,
         }
     };
-    variants(architecture).into_iter().filter(|(name, _)| kept(name)).collect()
+    // While a template is being written, those of one name.
+    let only = std::env::var("OPLUS_TEST_TEMPLATES").unwrap_or_default();
+    variants(architecture).into_iter().filter(|(name, _)| name.contains(&only) && kept(name)).collect()
 }
 
 #[test]
@@ -37,7 +39,7 @@ fn every_template_compiles_for_every_architecture() {
     }
     for architecture in [75, 80, 90, 100] {
         let all = chosen(architecture);
-        assert!(all.len() > 20, "{}", all.len());
+        assert!(all.len() > 20 || std::env::var_os("OPLUS_TEST_TEMPLATES").is_some(), "{}", all.len());
         let worst: Vec<(u32, u32, String)> =
             all.par_iter()
                 .flat_map_iter(|(name, spec)| {

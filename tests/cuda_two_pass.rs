@@ -2,32 +2,71 @@
 mod common;
 
 use common::emulator;
+use oplus::backend::cuda::Context;
 use oplus::generate::uniform;
 use oplus::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Failures are planted for one test at a time.
+static ONE: Mutex<()> = Mutex::new(());
 
 #[test]
 fn without_room_to_spare_rows_are_counted_first() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(emulator) = emulator::emulator() else { return };
     let a: Matrix<f64> = Matrix::build_with(&uniform(20, 30, 10, 1).unwrap(), First).unwrap();
     let b: Matrix<f64> = Matrix::build_with(&uniform(30, 900, 20, 2).unwrap(), First).unwrap();
     let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
     let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
-    let (mut failed, mut succeeded) = (0, 0);
+    let (mut counted, mut chunked) = (0, 0);
     for strategy in [Strategy::Auto, Strategy::Esc] {
         for n in 0..32 {
             emulator.fail_allocations(n, 2);
-            let c = mxm(&a, &b).strategy(strategy).eval();
+            let made = mxm(&a, &b).strategy(strategy).traced();
             emulator.fail_allocations(-1, 1);
-            match c {
-                Ok(c) => {
-                    assert_eq!(c.entries().unwrap(), expected, "allocation {n} failed, {strategy:?}");
-                    succeeded += 1;
-                }
-                Err(Error::OutOfMemory { .. }) => failed += 1,
-                Err(e) => panic!("{e}"),
+            let (c, trace) = made.unwrap();
+            assert_eq!(c.entries().unwrap(), expected, "allocation {n} failed, {strategy:?}");
+            let ran = |kernel: &str| trace.kernels.iter().any(|k| k.name.ends_with(kernel));
+            match ran("shift_offsets") {
+                true => chunked += 1,
+                false => counted += usize::from(ran("_count")),
             }
         }
     }
-    // Products do without their staging area, of two buffers; the last of each strategy met no failure.
-    assert!(failed > 10 && succeeded >= 6, "{failed} failed, {succeeded} succeeded");
+    // Products do without their staging area, of two buffers, and not without the others.
+    assert!(counted >= 2 && chunked > 10, "{counted} counted first, {chunked} by chunks of rows");
+}
+
+/// Slices that find no memory are made smaller.
+#[test]
+fn without_room_for_a_slice_it_is_cut() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(emulator) = emulator::emulator() else { return };
+    let a: Matrix<f64> = Matrix::build_with(&uniform(150, 200, 10, 1).unwrap(), First).unwrap();
+    let b: Matrix<f64> = Matrix::build_with(&uniform(200, 900, 30, 2).unwrap(), First).unwrap();
+    let row: Matrix<f64> = Matrix::build_with(&uniform(1, 1500, 3000, 1).unwrap(), First).unwrap();
+    let wide: Matrix<f64> = Matrix::build_with(&uniform(1500, 900, 30, 2).unwrap(), First).unwrap();
+    let context = Context::get(0).unwrap();
+    for (a, b) in [(a, b), (row, wide)] {
+        let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+        let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
+        for strategy in [Strategy::EscGlobal, Strategy::SegmentedMerge, Strategy::ColumnRow] {
+            let (mut failed, mut cut, mut whole) = (0, 0, 0);
+            for n in [0, 2, 6, 8, 10, 12, 14, 40] {
+                emulator.fail_allocations(n, 2);
+                let traced = context.trace(|| mxm(&a, &b).strategy(strategy).eval());
+                emulator.fail_allocations(-1, 1);
+                match traced {
+                    Ok((c, launches)) => {
+                        assert_eq!(c.entries().unwrap(), expected, "{strategy}, allocation {n} failed");
+                        let slices = launches.iter().filter(|l| l.kernel == "spgemm_contract").count();
+                        if slices > 1 { cut += 1 } else { whole += 1 }
+                    }
+                    Err(Error::OutOfMemory { .. }) => failed += 1,
+                    Err(e) => panic!("{e}"),
+                }
+            }
+            assert!(failed > 0 && cut > 1 && whole > 0, "{strategy}: {failed} failed, {cut} cut, {whole} not");
+        }
+    }
 }

@@ -261,6 +261,26 @@ fn products_over_every_semiring_and_type() {
 }
 
 #[test]
+fn products_are_explained() {
+    let karate = data("karate.mtx");
+    let plain = json("spgemm", &[&karate, &karate]);
+    assert!(plain["explain"].is_null());
+    let value = json("spgemm", &[&karate, &karate, "--explain", "--check"]);
+    let said = &value["explain"];
+    assert_eq!((&said["products"], &said["entries"]), (&plain["products"], &plain["nnz_c"]));
+    assert!(said["bins"].as_array().unwrap().iter().map(|b| b["rows"].as_u64().unwrap()).sum::<u64>() == 34);
+    assert!(said["workspace"].as_u64().unwrap() > 0 && said["kernels"][0]["ms"].as_f64().unwrap() > 0.0);
+    let limited = json("spgemm", &[&karate, "--memory-limit", "40000", "--reproducible", "--check"]);
+    assert_eq!((&limited["sum"], &limited["nnz_c"]), (&plain["sum"], &plain["nnz_c"]));
+    refused("spgemm", &[&karate, "--memory-limit", "5000"], "mxm: out of memory on host: ");
+    let output = run("spgemm", &[&karate, "--explain"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    for part in ["products: 1212", "products an entry", "strategy: ", " rows ", "bytes of workspace", " ms in all"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn the_product_is_written_and_sums_stay_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
@@ -342,6 +362,7 @@ fn bad_arguments() {
     refused("spgemm", &[&karate, &wide], "34×34");
     refused("spgemm", &[&karate, "--mask", &wide], "the mask");
     refused("spgemm", &[&karate, "--strategy", "dot"], "dot");
+    refused("spgemm", &[&karate, "--strategy", "gustavson"], "bitmap_rank, window, dot");
     refused("spgemm", &[&wide, "--transpose-b", "--type", "u64"], "wide.mtx:4");
     refused("spgemm", &[&karate, "--no-such-option"], "--no-such-option");
     refused("spgemm", &[], "<A>");

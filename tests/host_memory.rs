@@ -168,6 +168,11 @@ const TASKS: &[(&str, Task)] = &[
     ("mxm_complement", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure().complement()).eval()?))),
     ("mxm_dot", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).strategy(Strategy::Dot).eval()?))),
     ("mxm_transposed", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).transpose_a().transpose_b().eval()?))),
+    ("mxm_limited", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).memory_limit(3 << 20).eval()?))),
+    ("mxm_planned", |o| o.exhaust(|o| sum(&mxm(&o.a, &o.b).plan()?.run(&o.a, &o.b)?))),
+    ("mxm_planned_masked", |o| {
+        o.exhaust(|o| sum(&mxm(&o.a, &o.b).transpose_b().mask(&o.b.structure()).plan()?.run(&o.a, &o.b)?))
+    }),
     ("mxm_reduce", |o| o.exhaust(|o| mxm(&o.a, &o.b).mask(&o.b.structure()).reduce(Plus))),
     ("mxm_into", |o| {
         o.exhaust(|o| {
@@ -214,6 +219,89 @@ const TASKS: &[(&str, Task)] = &[
     ("extract_rows", |o| {
         let rows: Vec<u64> = (0..N).rev().collect();
         o.exhaust(|o| sum(&extract_rows(&o.a, &rows).eval()?))
+    }),
+    ("extract", |o| {
+        let list: Vec<u64> = (0..N).map(|i| i * 7 % N).collect();
+        o.exhaust(|o| sum(&extract(&o.a, &list, &list).eval()?))
+    }),
+    ("extract_range", |o| o.exhaust(|o| sum(&extract(&o.a, 10.., ..4000).transpose_a().eval()?))),
+    ("extract_column", |o| o.exhaust(|o| reduce(&extract_column(&o.a, .., 3).eval()?, Plus))),
+    ("assign", |o| {
+        let list: Vec<u64> = (0..N).map(|i| i * 7 % N).collect();
+        o.exhaust(|o| {
+            let mut c = o.b.clone();
+            assign(&o.a, &list, ..).mask(&o.b.structure()).accumulate(Plus).into(&mut c)?;
+            subassign(&o.a, .., &list).mask(&o.a.structure()).replace().into(&mut c)?;
+            sum(&c)
+        })
+    }),
+    ("assign_lines", |o| {
+        o.exhaust(|o| {
+            let mut c = o.b.clone();
+            assign_row(&o.x, 7, ..).into(&mut c)?;
+            assign_column(&o.x, .., 9).mask(&o.x.structure()).into(&mut c)?;
+            assign_scalar(3, ..90, ..90).into(&mut c)?;
+            assign_scalar(4, .., ..).mask(&o.a.structure()).into(&mut c)?;
+            sum(&c)
+        })
+    }),
+    ("assign_vector", |o| {
+        o.exhaust(|o| {
+            let mut w = o.x.clone();
+            assign_vector(&o.x, Indices::stride(N - 1, -1, N)).accumulate(Minus).into(&mut w)?;
+            assign_scalar_vector(5, ..).mask(&o.x.structure()).into(&mut w)?;
+            reduce(&w, Plus)
+        })
+    }),
+    ("ewise_union", |o| o.exhaust(|o| sum(&ewise_union(&o.a, 1, &o.b, 2, Minus).eval()?))),
+    ("kronecker", |o| {
+        let small = extract(&o.a, ..40, ..4000).eval().expect("a part");
+        let other = extract(&o.b, ..30, ..4000).eval().expect("a part");
+        o.exhaust(|_| sum(&kronecker(&small, &other, Times).eval()?))
+    }),
+    ("diagonals", |o| {
+        o.exhaust(|o| {
+            let d = diag(&o.x, -3).eval()?;
+            Ok((sum(&d)?, reduce(&diag_extract(&d, -3).eval()?, Plus)?))
+        })
+    }),
+    ("scale", |o| {
+        o.exhaust(|o| {
+            let rows = scale_rows(&o.x, &o.a, Times).eval()?;
+            sum(&scale_columns(&rows, &o.x, Plus).eval()?)
+        })
+    }),
+    ("arg", |o| o.exhaust(|o| reduce(&argmin_rows(&o.a).eval()?, Plus))),
+    ("sort", |o| {
+        o.exhaust(|o| {
+            let (values, columns) = sort(&o.a, Gt)?;
+            Ok((sum(&values)?, columns.nvals(), sort(&o.x, Lt)?.1.nvals()))
+        })
+    }),
+    ("tiles", |o| {
+        o.exhaust(|o| {
+            let tiles = split(&o.a, &[1000, N - 1000], &[300, N - 300])?;
+            sum(&concat(&[[&tiles[1][0], &tiles[1][1]], [&tiles[0][0], &tiles[0][1]]])?)
+        })
+    }),
+    ("resize", |o| {
+        o.exhaust(|o| {
+            let mut c = o.a.clone();
+            c.resize(4000, 1 << 40)?;
+            c.resize(5000, 5000)?;
+            sum(&c)
+        })
+    }),
+    ("update", |o| {
+        o.exhaust(|o| {
+            let (mut c, mut updates) = (o.a.clone(), Updates::new());
+            for i in 0..N {
+                updates.set(i, i * 7 % N, 5)?;
+                updates.remove(i, i)?;
+            }
+            c.update(&updates)?;
+            sum(&c)
+        })
     }),
     ("entries", |o| o.exhaust(|o| -> Result<Entries> { o.a.entries() })),
     ("hypersparse", |o| {

@@ -84,8 +84,22 @@ templates! {
     SpgemmBandCount = "spgemm_band_count", semiring false, functions [], types [], flags [], numbers [];
     /// Product of matrices on few diagonals: columns and values.
     SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers ["chunk" = 16];
+    /// Sparse product, values at known positions: every sum in the order of k.
+    SpgemmOrdered = "spgemm_ordered", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// Sparse product a slice of rows at a time: which rows, lengths, marks.
+    SpgemmSlices = "spgemm_slices", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
+    /// Sparse product, a slice of rows expanded. `by_columns`: as outer products.
+    SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns"], numbers [];
+    /// Sparse product, a slice of rows contracted.
+    SpgemmContract = "spgemm_contract", semiring true, functions [], types [], flags [], numbers [];
+    /// Sparse product, rows of B scattered: how many columns rows have.
+    SpgemmRowsCount = "spgemm_rows_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["threads" = 128];
+    /// Sparse product, rows of B scattered into a dense vector of sums.
+    SpgemmRows = "spgemm_rows", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["threads" = 128];
+    /// Sorted runs of many segments merged at once.
+    SegmentedMerge = "segmented_merge", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product, masked, reduced to one scalar without being stored.
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
@@ -99,14 +113,20 @@ templates! {
     /// Entries moved as they are.
     Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
-    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace"],
+    MergeCount = "merge_count", semiring false, functions [], types [], flags ["masked", "complement", "replace", "region"],
         numbers ["kind" = 0];
-    /// Two matrices' entries merged: columns and values.
+    /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
     /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
     /// Triplets of equal position folded.
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Kronecker product of two matrices.
+    Kronecker = "kronecker", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// Columns moved: where entries go.
+    Columns = "columns", semiring false, functions [], types [], flags [], numbers [];
+    /// Entries of rows in the order of their values.
+    SortRows = "sort_rows", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Sums of rows and of everything.
     Reduce = "reduce", semiring false, functions ["op"], types [], flags [], numbers [];
 }
@@ -136,6 +156,7 @@ kernels! {
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
+    "device/segmented_merge.cuh"
 }
 
 macro_rules! parts {
@@ -156,6 +177,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_hash.cuh"
+    "part/spgemm_rows.cuh"
     "part/spgemm_sums.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"

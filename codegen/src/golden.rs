@@ -159,10 +159,11 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = crate::operations::operation_variants(architecture);
     all.push(("band_diagonals".to_string(), Spec::new(Template::BandDiagonals, architecture)));
     all.push(("spgemm_band_count".to_string(), Spec::new(Template::SpgemmBandCount, architecture)));
-    all.push((
-        "band_values".to_string(),
-        Spec::new(Template::BandValues, architecture).scalar("V", built_in("u64", 8)),
-    ));
+    for scalar in [built_in("u64", 8), crate::operations::BYTES16, crate::operations::WIDE] {
+        let spec = Spec::new(Template::BandValues, architecture).scalar("V", scalar);
+        all.push((format!("band_values-{}", scalar.name), spec));
+    }
+    all.push(("segmented_merge".to_string(), Spec::new(Template::SegmentedMerge, architecture)));
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
         let name = |name: &str| if mask.is_empty() { name.to_string() } else { format!("{name}-{mask}") };
@@ -183,7 +184,20 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((name(&format!("{}{}", template.name(), if narrow { "-narrow" } else { "" })), spec));
             }
         }
+        for threads in [128, 512] {
+            let spec = with_mask(Spec::new(Template::SpgemmRowsCount, architecture)).number("threads", threads);
+            all.push((name(&format!("spgemm_rows_count{threads}")), spec));
+        }
+        all.push((name("spgemm_slices"), with_mask(Spec::new(Template::SpgemmSlices, architecture))));
         for s in trial_semirings() {
+            if mask.is_empty() {
+                let new = |template| Spec::new(template, architecture).semiring(s.clone());
+                let label = format!("{}_{}", s.name, s.c.name);
+                all.push((format!("spgemm_expand-{label}"), new(Template::SpgemmExpand)));
+                let spec = new(Template::SpgemmExpand).flag("by_columns", true).flag("mapped", true);
+                all.push((format!("spgemm_expand_outer-{label}"), spec));
+                all.push((format!("spgemm_contract-{label}"), new(Template::SpgemmContract)));
+            }
             for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
                 if template != Template::SpgemmBlock || spec.sums_anywhere() {
@@ -204,9 +218,18 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
             }
-            if mask.is_empty() && s.c.size <= 8 {
+            if mask.is_empty() {
                 let spec = Spec::new(Template::SpgemmBand, architecture).semiring(s.clone());
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
+            }
+            if mask.is_empty() {
+                let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
+                all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));
+            }
+            for threads in [128, 512] {
+                let spec = with_mask(Spec::new(Template::SpgemmRows, architecture).semiring(s.clone()));
+                let label = format!("spgemm_rows{threads}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.number("threads", threads)));
             }
             for slots in [128, 512] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));

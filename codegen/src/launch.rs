@@ -160,6 +160,12 @@ impl Spec {
         fixed + bits + rounded(sums)
     }
 
+    /// Whether all products are one constant that ⊕ keeps: then kernels neither read nor write terms.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.semiring.as_ref().is_some_and(|s| s.kind().1)
+    }
+
     /// The shape of a block for rows of at most `columns` columns, of many products (`large`) or few, where a block may have
     /// `shared` bytes: a sum a column if at least `threads` threads have room for them.
     #[must_use]

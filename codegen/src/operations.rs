@@ -6,7 +6,7 @@ use crate::literal;
 use crate::spec::{FunctionText, Spec};
 use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
 
-const WIDE: ScalarText = ScalarText {
+pub(crate) const WIDE: ScalarText = ScalarText {
     name: "Wide",
     definition: "struct Wide { u64 a; u64 b; u64 c; u64 d; u64 e; u64 f; u64 g; u64 h; u64 i; };",
     size: 72,
@@ -16,7 +16,7 @@ const PAIR: ScalarText = ScalarText {
     definition: "struct Pair { f64 x; u64 y; static __device__ Pair make(f64 x, u64 y) { return {x, y}; } };",
     size: 16,
 };
-const BYTES16: ScalarText =
+pub(crate) const BYTES16: ScalarText =
     ScalarText { name: "Bytes16", definition: "struct __align__(16) Bytes16 { u64 low; u64 high; };", size: 16 };
 
 fn op(inputs: Vec<ScalarText>, output: ScalarText, names: &'static [&'static str], text: &'static str) -> FunctionText {
@@ -45,6 +45,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = vec![
         ("structure".to_string(), new(Template::Structure)),
         ("primitives".to_string(), new(Template::Primitives)),
+        ("columns".to_string(), new(Template::Columns)),
     ];
     for kind in 0..4 {
         all.push((format!("merge_count-{kind}"), new(Template::MergeCount).number("kind", kind)));
@@ -53,7 +54,9 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         for (complement, replace) in [(false, false), (false, true), (true, false), (true, true)] {
             let spec = new(Template::MergeCount).number("kind", kind).flag("masked", true);
             let name = format!("merge_count-{kind}-{complement}-{replace}");
-            all.push((name, spec.flag("complement", complement).flag("replace", replace)));
+            let spec = spec.flag("complement", complement).flag("replace", replace);
+            all.push((name.clone() + "-region", spec.clone().flag("region", true)));
+            all.push((name, spec));
         }
     }
     let movable = [built_in("u8", 1), built_in("u16", 2), built_in("u32", 4), built_in("u64", 8), BYTES16, WIDE];
@@ -66,10 +69,14 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     }
     for (scalar, text, identity) in folds() {
         let fold = FunctionText::new("op", vec![scalar, scalar], scalar, text);
-        for kind in [0, 1, 3] {
+        for kind in [0, 1, 3, 4] {
             let spec = new(Template::MergeWrite).function(fold.clone()).number("kind", kind).flag("masked", kind == 3);
             all.push((format!("merge_write-{kind}-{}", scalar.name), spec));
         }
+        let (lower, boolean) = (if scalar.size > 8 { "false" } else { "lt(x, y)" }, built_in("bool", 1));
+        let before = op(vec![scalar, scalar], boolean, &["x", "y"], lower);
+        all.push((format!("sort_rows-{}", scalar.name), new(Template::SortRows).function(before)));
+        all.push((format!("kronecker-{}", scalar.name), new(Template::Kronecker).function(fold.clone())));
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
         all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));

@@ -63,6 +63,8 @@ tuning! {
     esc_block,
     /// Rows of more products are not sorted.
     esc_products,
+    /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
+    esc_rows,
     /// Threads of a block whose warps own a window each, at most.
     window_block,
     /// Rows whose columns lie further apart get no window.
@@ -192,6 +194,7 @@ pub const SM_90: Tuning = Tuning {
     small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
+    esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,
     window_sparsity: 16,

@@ -8,7 +8,18 @@ namespace oplus {
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 band_values(u64 rows, u32 diagonals, const u64* offsets, const u32* present, const V* values, V* out) {
   constexpr u32 warps = tuning::primitive_block / 32;
-  __shared__ V tiles[warps][32][17];
+  if constexpr (sizeof(V) > 8) {
+    // Of larger ones shared memory would not hold enough.
+    const u64 step = u64(gridDim.x) * tuning::primitive_block;
+    for (u64 row = u64(blockIdx.x) * tuning::primitive_block + threadIdx.x; row < rows; row += step) {
+      u64 next = offsets[row];
+      for (u32 d = 0; d < diagonals; d++) {
+        if (present[u64(d / 32) * rows + row] >> (d & 31) & 1) out[u64(d) * rows + row] = values[next++];
+      }
+    }
+    return;
+  }
+  __shared__ V tiles[warps][sizeof(V) > 8 ? 1 : 32][17];
   V(*const tile)[17] = tiles[threadIdx.x / 32];
   for (u64 first = (u64(blockIdx.x) * warps + threadIdx.x / 32) * 32; first < rows; first += u64(gridDim.x) * warps * 32) {
     const u64 row = first + lane_id();

@@ -1,4 +1,5 @@
-// Columns and values of the merged entries that merge_count.cu marked; function::op where both have one.
+// Columns and values of the merged entries that merge_count.cu marked; function::op where both have one. A filled union has
+// it everywhere, with alpha and beta for what is missing; its entries are marked as a union's.
 #include "part/merge.cuh"
 #include "thread/rank.cuh"
 
@@ -9,8 +10,11 @@ typedef function::op::Input1 Right;
 typedef function::op::Output Result;
 
 // The entry's value; an operand that has none is not read.
-template <u64 KIND, class A, class B> __device__ inline Result value_of(const A* a, const B* b, u32 sources) {
-  if constexpr (KIND != kind_intersection) {
+template <u64 KIND, class A, class B>
+__device__ inline Result value_of(const A* a, const B* b, const A* alpha, const B* beta, u32 sources) {
+  if constexpr (KIND == kind_filled) {
+    return function::op::apply(sources & from_a ? *a : *alpha, sources & from_b ? *b : *beta);
+  } else if constexpr (KIND != kind_intersection) {
     static_assert(SameType<A, Result>::value && SameType<B, Result>::value, "values are kept");
     if (sources == from_a) return *a;
     if (sources == from_b) return *b;
@@ -22,7 +26,8 @@ template <u64 KIND, class A, class B> __device__ inline Result value_of(const A*
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_write(u64 total, const u64* a_offsets, const u32* a_indices, const Left* a_values, const u64* b_offsets,
             const u32* b_indices, const Right* b_values, const u64* a_splits, const u32* row_splits, const u32* words,
-            const u64* starts, const u32* admitted, u32* out_indices, Result* out_values) {
+            const u64* starts, const u32* admitted, const Left* alpha, const Right* beta, u32* out_indices,
+            Result* out_values) {
   __shared__ u64 keys[merge_keys];
   __shared__ u64 scratch[34];
   __shared__ u32 found[entry_tile];  // 12 bits of A's entry, 12 of B's, the sources
@@ -46,7 +51,8 @@ merge_write(u64 total, const u64* a_offsets, const u32* a_indices, const Left* a
   for (u32 s = threadIdx.x; s < n; s += merge_block) {
     const u32 i = found[s] & 4095, j = found[s] >> 12 & 4095, sources = found[s] >> 24;
     out_indices[out + s] = u32(sources & from_a ? tile.a_key(i) : tile.b_key(j));
-    out_values[out + s] = value_of<number::kind>(a_values + tile.a0 + i, b_values + tile.b0 + j, sources);
+    out_values[out + s] = 
+        value_of<number::kind>(a_values + tile.a0 + i, b_values + tile.b0 + j, alpha, beta, sources);
   }
 }
 

@@ -122,7 +122,7 @@ struct Limits {
   u32 thread;  // a thread's: at most so many products; 0, 16 or 32
   u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
-  u32 block;   // 0: no row gets a block and bits over its columns
+  u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -137,7 +137,8 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (flag::reduce) return class_count;
   if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
-  if (span <= limits.window && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)) {
+  const bool all = limits.block & 2;
+  if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   if (work <= limits.esc) {
@@ -147,7 +148,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   }
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
   const bool few = total < (1u << 25);
-  if (limits.block && (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work) {
+  const bool worthy = (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work;
+  // Windows without a single product would be most of the work of a row of far columns.
+  if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words
     if (wide > tuning::block_columns) return class_block + 2;
     return work > tuning::block_products ? class_block + 1 : class_block;

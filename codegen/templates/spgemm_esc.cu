@@ -44,7 +44,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
   };
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
-    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
   // The sum of the products whose keys are equal to key i but for their number, of `filled` keys.
   const auto sum_from = [&](u32 i, u32 key, u32 filled) {

@@ -58,7 +58,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         [&](const Batch<batch>& p, u32 t, bool active, u32 column, u32 slot) {
           if constexpr (!Semiring::constant) {
             C term = C();
-            if (active) term = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+            if (active) term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
             __syncwarp();
             sums.put(active, slot, term, 0, p.group[t], p.groups[t]);
           }

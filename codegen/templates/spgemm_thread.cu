@@ -52,7 +52,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
           if constexpr (!Semiring::constant) {
             A a = A();
             if constexpr (Semiring::reads_a) a = a_values[e];
-            terms[p] = multiply(factors, x, Loaded{a, b[t], column}, e, row);
+            terms[p] = multiply(factors, x, loaded(a, b[t], column), e, row);
           }
         });
     Key key[width];

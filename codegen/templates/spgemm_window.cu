@@ -45,7 +45,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
           if constexpr (!Semiring::constant) {
             const bool seen = window.seen[at];
             if (summed || !seen) {
-              const C term = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+              const C term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
               sums[at] = seen ? Semiring::add(sums[at], term) : term;
             }
           }

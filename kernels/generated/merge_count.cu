@@ -286,6 +286,7 @@ namespace flag {
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool replace = false;
+constexpr bool region = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_kind 0
@@ -316,6 +317,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -368,7 +370,8 @@ constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768
 }  // namespace oplus
 #line 1 "codegen/templates/merge_count.cu"
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
-// No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace for the last two. Launches: README.md.
+// No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
+// in a region alone, and mask and replace reach a part of C. Launches: README.md.
 #line 1 "codegen/templates/part/merge.cuh"
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
@@ -600,7 +603,7 @@ constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry
 static_assert(merge_items == 8, "a thread marks a byte");
 constexpr u64 no_key = ~0ull;
 enum { from_a = 1, from_b = 2 };
-enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate };
+enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
 struct Sorted {
@@ -679,7 +682,7 @@ struct MergeTile {
 };
 
 }  // namespace oplus
-#line 4 "codegen/templates/merge_count.cu"
+#line 5 "codegen/templates/merge_count.cu"
 
 namespace oplus {
 
@@ -734,6 +737,20 @@ struct MaskWalk {
   }
 };
 
+// Some rows or columns: first and one past last, and bits where not all between are meant.
+struct Within {
+  u32 first, end;
+  const u32* bits;
+  __device__ bool has(u32 place) const {
+    return place >= first && place < end && (!bits || (bits[place >> 5] >> (place & 31) & 1));
+  }
+};
+
+__device__ inline Within within(const u32* bounds, u32 part) {
+  const u32 start = bounds[3 * part + 2];
+  return {bounds[3 * part], bounds[3 * part + 1], start ? bounds + start : nullptr};
+}
+
 // Four threads' bytes as a word, in all of them.
 __device__ inline u32 word_of_bytes(u32 byte) {
   u32 word = byte << 8 * (threadIdx.x & 3);
@@ -741,15 +758,20 @@ __device__ inline u32 word_of_bytes(u32 byte) {
   return word | __shfl_xor_sync(full_warp, word, 2);
 }
 
-// words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked): what the mask says.
+// words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked or region): where T counts.
+// bounds (region): rows and columns of the region, then of the reach, three numbers each, then bits.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
-            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, u32* words,
-            u32* counts, u32* admitted) {
+            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
+            u32* words, u32* counts, u32* admitted) {
   __shared__ u64 keys[merge_keys];
   MergeTile tile = {keys, 0, 0, 0, 0};
   tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+  Within parts[4] = {};
+  if constexpr (flag::region) {
+    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
+  }
   u32 kept = 0, admits = 0;
   tile.walk([&](u32 t, u64 key, u32, u32, u32 sources) {
     bool keep = sources != 0;
@@ -759,8 +781,15 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
       if (sources == 0) return;
       bool admit = true;
       if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+      bool erase = flag::replace && !admit;
+      if constexpr (flag::region) {
+        const u32 row = u32(key >> 32), column = u32(key);
+        const bool reached = parts[2].has(row) && parts[3].has(column);
+        erase = erase && reached;
+        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+      }
       admits |= u32(admit) << t;
-      if (!admit) keep = !flag::replace && (sources & from_a);
+      if (!admit) keep = !erase && (sources & from_a);
       else if constexpr (number::kind == kind_overwrite) keep = sources & from_b;
     }
     kept |= u32(keep) << t;
@@ -771,7 +800,7 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
-    if constexpr (flag::masked) admitted[w] = admits;
+    if constexpr (flag::masked || flag::region) admitted[w] = admits;
   }
 }
 

@@ -311,6 +311,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -606,11 +607,28 @@ key_offsets(u64 n, const u64* keys, u32 bits, u64 rows, const u32* words, const 
   out[r] = words ? rank(words, starts, at) : at;
 }
 
-// out[r] = entries of row list[r].
+// out[r] = entries of row list[r], none where that is ~0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
-  if (r < count) out[r] = offsets[u64(list[r]) + 1] - offsets[list[r]];
+  if (r >= count) return;
+  const u32 row = list[r];
+  out[r] = row == ~0u ? 0 : offsets[u64(row) + 1] - offsets[row];
+}
+
+// *found, 0 before, becomes 1 where two arrays of words differ.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+compare_words(u64 n, const u32* x, const u32* y, u32* found) {
+  u32 differ = 0;
+  for (u64 w = global_thread(); w < n; w += u64(gridDim.x) * blockDim.x) differ |= u32(x[w] != y[w]);
+  if (differ) *found = 1;
+}
+
+// out[r] = from[r] - first + start, r < n: offsets of some rows as if they were all, or put behind others. May be in place.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+shift_offsets(u64 n, const u64* from, u64 first, u64 start, u64* out) {
+  const u64 r = global_thread();
+  if (r < n) out[r] = from[r] - first + start;
 }
 
 // *total (0 before) = how many products entries of A in these columns have with rows of B.

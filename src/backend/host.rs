@@ -17,6 +17,10 @@ impl<T> HostCsr<T> {
     pub(crate) fn new(pattern: Pattern, values: Vec<T>) -> Self {
         Self { pattern: Arc::new(pattern), values: Arc::new(values) }
     }
+    /// The same with an equal pattern, which is shared.
+    pub(crate) fn at_pattern(self, pattern: &Arc<Pattern>) -> Self {
+        Self { pattern: pattern.clone(), values: self.values }
+    }
     /// The columns and values of one row.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> (&[u32], &[T]) {

@@ -2,7 +2,7 @@
 //!
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -10,12 +10,14 @@ use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
 use crate::storage::dense::{Dense, Places};
 use crate::storage::pattern::Pattern;
+use places::{Assigned, Moves};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub(crate) mod host;
+pub(crate) mod places;
 pub(crate) mod reference;
 pub(crate) mod ring;
 pub(crate) mod untyped;
@@ -45,6 +47,22 @@ impl MaskBody {
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
         }
     }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            MaskBody::Host(m) => m.pattern.nnz() as u64,
+            MaskBody::Bits(m, _) => m.pattern.count() as u64,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.pattern.nnz,
+        }
+    }
+    pub(crate) fn is_complement(&self) -> bool {
+        match self {
+            MaskBody::Host(m) => m.complement,
+            MaskBody::Bits(m, _) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(m) => m.complement,
+        }
+    }
 }
 
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.
@@ -61,6 +79,17 @@ pub(crate) struct MxmOptions {
     pub(crate) strategy: Strategy,
     /// B is given transposed: its rows are the columns of the product's right operand.
     pub(crate) transposed_b: bool,
+    /// Workspace and result take no more bytes at once.
+    pub(crate) memory_limit: Option<u64>,
+    /// Sums run in the order of k.
+    pub(crate) reproducible: bool,
+}
+
+impl MxmOptions {
+    /// The same with another limit.
+    pub(crate) fn within(self, memory_limit: Option<u64>) -> Self {
+        Self { memory_limit, ..self }
+    }
 }
 
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
@@ -126,9 +155,73 @@ pub(crate) trait Backend: Sized {
         mask: Option<&MaskOn<Self::Pattern>>,
         replace: bool,
     ) -> Result<Self::Csr<C>>;
-    /// Row r of the result is row `rows[r]` of A.
+    /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// Columns where `moves` says; the others are left out.
+    fn move_columns<T: Scalar>(&self, a: &Self::Csr<T>, moves: &Moves) -> Result<Self::Csr<T>>;
+    /// The same value at every position.
+    fn filled<T: Scalar>(&self, pattern: &Self::Pattern, value: T) -> Result<Self::Csr<T>>;
+    /// C(region)⟨M, replace⟩ ⊙= T: inside the region Z = C ⊙ T or T, outside Z = C. In the reach C becomes Z where the mask
+    /// admits, and elsewhere stays or is deleted; beyond it C stays.
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &Self::Csr<C>,
+        t: &Self::Csr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Self::Pattern>>,
+    ) -> Result<Self::Csr<C>>;
+    /// C(i·p + k, j·q + l) = F(A(i, j), B(k, l)) for p × q places of B; those of C are below 2³².
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        b: &Self::Csr<B>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// F where either has an entry, alpha and beta for those that are not there.
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &Self::Csr<A>,
+        alpha: A,
+        b: &Self::Csr<B>,
+        beta: B,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// The square matrix with a row's entries on its diagonal.
+    fn diagonal<T: Scalar>(&self, v: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// F(v(i), A(i, j)) where both are; v is a row.
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &Self::Csr<V>,
+        a: &Self::Csr<A>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// F(A(i, j), v(j)) where both are; v is a row.
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &Self::Csr<A>,
+        v: &Self::Csr<V>,
+    ) -> Result<Self::Csr<F::Out>>;
+    /// One row: the id of the first column of each row's smallest (largest) value, NaN passed over where there is another.
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
+    /// The rows' values in the order of F, stable, at places 0, 1, …, and the ids of the columns they had.
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &Self::Csr<T>,
+        ids: &Ids,
+    ) -> Result<(Self::Csr<T>, Self::Csr<u64>)>;
+    /// Rows of tiles, one below the other; there is one.
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&Self::Csr<T>>]) -> Result<Self::Csr<T>>;
     fn get<T: Scalar>(&self, a: &Self::Csr<T>, row: usize, column: u32) -> Result<Option<T>>;
+}
+
+/// Whether x goes in front of y in a sorted row: as F says, NaN last whatever it says.
+#[inline(always)]
+pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> bool {
+    if matches!(T::TEXT.name, "f32" | "f64") {
+        #[allow(clippy::eq_op)]
+        let (x_is_nan, y_is_nan) = (x != x, y != y);
+        if x_is_nan || y_is_nan {
+            return !x_is_nan && y_is_nan;
+        }
+    }
+    F::apply(x, y)
 }
 
 /// A store's entries, wherever they are.

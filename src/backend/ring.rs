@@ -7,6 +7,7 @@ use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
+use crate::spgemm::Analysis;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::{FunctionText, SemiringText};
 use std::fmt::Debug;
@@ -79,6 +80,12 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn text(&self) -> SemiringText;
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
+    /// The positions of a product of matrices.
+    fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>>;
+    /// A product of matrices at its positions.
+    fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr>;
+    /// What that will do.
+    fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis>;
 }
 macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
     impl<A: Scalar, B: Scalar, C: Scalar> AnyRing for $ring<A, B, C> {
@@ -96,8 +103,39 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             };
             Ok(made.into())
         }
+        fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
+            any_ring!(@explain $step self device o A B C)
+        }
+        fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>> {
+            match device {
+                Device::Reference => Ok(self.on_host(device, o)?.pattern().clone()),
+                _ => cpu::positions(o.a.pattern(), o.b.pattern(), o.mask, size_of::<C>(), o.options),
+            }
+        }
+        fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
+            any_ring!(@numeric $step self device o c A B C)
+        }
     }
-)*} }
+)*};
+    (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
+        cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
+    };
+    (@numeric Mxm $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
+        match $device {
+            Device::Reference => Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into()),
+            _ => {
+                let (a, b) = ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?);
+                Ok(cpu::at_positions($self, &a, &b, $o.mask, $o.at, $o.options, $c)?.into())
+            }
+        }
+    };
+    (@numeric $step:ident $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
+        Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into())
+    };
+    (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
+        cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.mask, size_of::<$C>())
+    };
+}
 any_ring! {
     MxmRing Mxm mxm;
     MxvRing Mxv mxv;

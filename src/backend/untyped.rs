@@ -55,6 +55,9 @@ impl UntypedCsr {
     pub(crate) fn admitted(&self, mask: &MaskOn<Arc<Places>>) -> Result<Self> {
         self.values.kept(&self.pattern, &|j| mask.pattern.get(j) != mask.complement)
     }
+    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
@@ -92,6 +95,16 @@ impl<T: Scalar> AnyDense for Dense<T> {
 }
 
 impl UntypedBody {
+    /// Its entries as a list, where it is a vector with a place for everything.
+    fn as_list(&self) -> Result<Self> {
+        Ok(match self {
+            UntypedBody::Dense(d) => UntypedBody::Host(d.listed()?),
+            other => other.clone(),
+        })
+    }
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_))
+    }
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
@@ -107,6 +120,14 @@ impl UntypedBody {
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
         })
+    }
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            UntypedBody::Host(h) => h.pattern.nnz() as u64,
+            UntypedBody::Dense(d) => d.places().count() as u64,
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => d.nnz(),
+        }
     }
     fn pattern(&self) -> PatternBody {
         match self {
@@ -152,6 +173,60 @@ impl UntypedStore {
     pub(crate) fn shape(&self, transposed: bool) -> (u64, u64) {
         let (rows, cols) = (self.rows.n(), self.cols.n());
         if transposed { (cols, rows) } else { (rows, cols) }
+    }
+    /// Bytes of its entries.
+    pub(crate) fn bytes(&self) -> u64 {
+        let entries = self.body.nnz().saturating_mul(4 + self.scalar.size as u64);
+        entries.saturating_add((self.rows.places() as u64 + 1) * 8)
+    }
+    /// Whether this is the same memory.
+    pub(crate) fn shares(&self, other: &Self) -> bool {
+        match (&self.body, &other.body) {
+            (UntypedBody::Host(x), UntypedBody::Host(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => Arc::ptr_eq(&x.pattern, &y.pattern),
+            _ => false,
+        }
+    }
+    /// The most host memory that transposing takes, its result among it.
+    pub(crate) fn turning_bytes(&self) -> u64 {
+        let (entries, keys) = (self.body.nnz(), self.cols.places().max(self.rows.places()) as u64 + 1);
+        let each = match self.device {
+            // Counters of each thread.
+            Device::Cpu => keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12),
+            // Ordered maps, and vectors that grow by doubling.
+            _ => keys.saturating_mul(96).saturating_add(entries.saturating_mul(112 + 3 * self.scalar.size as u64)),
+        };
+        entries.saturating_mul(4 + self.scalar.size as u64).saturating_add(each)
+    }
+    /// The same positions, of which the values are forgotten.
+    pub(crate) fn without_values(&self) -> Result<Self> {
+        let body = match &self.body {
+            UntypedBody::Host(h) => {
+                UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Vec::<u8>::new()) })
+            }
+            UntypedBody::Dense(d) => {
+                let pattern = d.listed()?.pattern().clone();
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+            }
+            #[cfg(feature = "cuda")]
+            UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
+        };
+        Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
+    }
+    /// Whether the positions are the same: by looking at all of them, where they are not in the same memory.
+    pub(crate) fn same_structure(&self, other: &Self) -> Result<bool> {
+        if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
+            return Ok(false);
+        }
+        let (left, right) = (self.body.as_list()?, other.body.as_list()?);
+        Ok(self.shares(other)
+            || match (&left, &right) {
+                (UntypedBody::Host(x), UntypedBody::Host(y)) => x.pattern == y.pattern,
+                #[cfg(feature = "cuda")]
+                (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => x.pattern.same(&y.pattern)?,
+                _ => false,
+            })
     }
     /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! ewise_add and ewise_mult: the union and the intersection of two patterns.
+//! ewise_add, ewise_union and ewise_mult: the union and the intersection of two patterns.
 use super::operand::Like;
 use super::{OfTwo, Operand, Operation, ScalarOf};
 use crate::algebra::{BinaryOp, Scalar};
@@ -7,6 +7,7 @@ use crate::container::Container;
 use crate::error::Result;
 use crate::format::looked_up;
 use crate::storage::store::Store;
+use std::sync::Arc;
 
 /// T = A ⊕ B: f where both have an entry, the entry where one has. O(nnz(A) + nnz(B)).
 /// ```
@@ -24,12 +25,51 @@ where
     Z::Container: Container<Scalar = ScalarOf<X>, Kind = <X::Container as Container>::Kind>,
     F: BinaryOp<ScalarOf<X>, ScalarOf<X>, Out = ScalarOf<X>>,
 {
-    Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), united::<ScalarOf<X>, F>))
+    Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), Arc::new(united::<ScalarOf<X>, F>)))
 }
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.union::<T, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
+    });
+    Ok(a.holding(body))
+}
+
+/// T = f(A, B) where either has an entry; where A has none alpha stands for it, where B has none beta does.
+/// O(nnz(A) + nnz(B)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<i32> = Vector::build(3, &[(0, 1), (1, 2)])?;
+/// let y: Vector<i32> = Vector::build(3, &[(1, 3), (2, 4)])?;
+/// assert_eq!(ewise_union(&x, 0, &y, 10, Minus).eval()?.entries()?, [(0, -9), (1, -1), (2, -4)]);
+/// # Ok(()) }
+/// ```
+pub fn ewise_union<X, Z, F>(
+    a: &X,
+    alpha: ScalarOf<X>,
+    b: &Z,
+    beta: ScalarOf<Z>,
+    _op: F,
+) -> Operation<OfTwo<ScalarOf<X>, ScalarOf<Z>, Like<X, F::Out>>>
+where
+    X: Operand,
+    Z: Operand,
+    Z::Container: Container<Kind = <X::Container as Container>::Kind>,
+    F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
+{
+    let run = Arc::new(move |a: &Store<_>, b: &Store<_>| filled_up::<_, _, F>(a, alpha, b, beta));
+    Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), run))
+}
+
+fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    alpha: A,
+    b: &Store<B>,
+    beta: B,
+) -> Result<Store<F::Out>> {
+    let body = on_backend!(a.device, |backend| {
+        Body::from(backend.ewise_union::<A, B, F>(backend.csr(&a.body)?, alpha, backend.csr(&b.body)?, beta)?)
     });
     Ok(a.holding(body))
 }
@@ -50,7 +90,8 @@ where
     Z::Container: Container<Kind = <X::Container as Container>::Kind>,
     F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
-    Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), intersected::<ScalarOf<X>, ScalarOf<Z>, F>))
+    let run = Arc::new(intersected::<ScalarOf<X>, ScalarOf<Z>, F>);
+    Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), run))
 }
 
 fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {

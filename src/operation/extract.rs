@@ -1,26 +1,70 @@
-//! extract: rows of a matrix.
-use super::{Compute, Core, MaskParts, Operand, Operation, oriented, shape_of};
+//! extract: a part of a matrix or vector, by rows and columns.
+use super::indices::Indices;
+use super::operand::Like;
+use super::region::{Part, taken};
+use super::{Compute, Core, MaskParts, Operand, Operation, ScalarOf, oriented, shape_of};
 use crate::algebra::Scalar;
-use crate::backend::{Body, on_backend};
-use crate::container::{Matrix, Owned};
+use crate::container::{Container, Matrix, OfMatrices, OfVectors, Owned, Vector};
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::memory;
-use crate::storage::{axis::Axis, store::Store};
+use crate::error::Result;
+use crate::storage::store::Store;
 use std::marker::PhantomData;
 
-/// A list of rows of a matrix, in the list's order.
-#[derive(Debug, Clone)]
-pub struct Rows<T, S> {
-    core: Chosen<T>,
-    label: PhantomData<fn() -> S>,
+/// Rows and columns of an operand, in the order of their indices, as a `C`.
+#[derive(Debug)]
+pub struct Extract<T, C> {
+    core: Taking<T>,
+    target: PhantomData<fn() -> C>,
 }
-#[derive(Debug, Clone)]
-struct Chosen<T> {
+impl<T, C> Clone for Extract<T, C> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone(), target: PhantomData }
+    }
+}
+#[derive(Debug)]
+struct Taking<T> {
     a: Store<T>,
     transposed: bool,
-    /// Or that memory did not suffice for them, which is told when the operation runs.
-    rows: Result<Vec<u64>>,
+    rows: Indices,
+    cols: Indices,
+    /// A column lies down: it becomes a vector.
+    column: bool,
+    names: (&'static str, &'static str),
+}
+impl<T> Clone for Taking<T> {
+    fn clone(&self) -> Self {
+        Self { a: self.a.clone(), rows: self.rows.clone(), cols: self.cols.clone(), ..*self }
+    }
+}
+
+impl<T: Scalar, C> Extract<T, C> {
+    fn new(a: &impl Operand<Container: Container<Scalar = T>>, rows: Indices, cols: Indices) -> Self {
+        let (a, transposed) = a.operand();
+        let core = Taking { a: a.0.clone(), transposed, rows, cols, column: false, names: ("row", "column") };
+        Self { core, target: PhantomData }
+    }
+}
+
+/// T(p, q) = A(`rows[p]`, `cols[q]`): a sub-matrix; indices may come in any order and more than once.
+/// O(entries of the rows taken), times the logarithm of a row's length where columns are not ascending.
+///
+/// # Errors
+/// At the end: `IndexOutOfBounds` naming the position in the list; `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(3, 3, &[(0, 1, 7), (1, 0, 8), (2, 2, 9)])?;
+/// assert_eq!(extract(&a, 1.., ..2).eval()?.entries()?, [(0, 0, 8)]);
+/// assert_eq!(extract(&a, [2, 0], [2, 1]).eval()?.entries()?, [(0, 0, 9), (1, 1, 7)]);
+/// assert_eq!(extract(&a, .., Indices::stride(2, -1, 3)).transpose_a().eval()?.entries()?, [(0, 1, 8), (1, 2, 7), (2, 0, 9)]);
+/// # Ok(()) }
+/// ```
+pub fn extract<T: Scalar, S>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+    rows: impl Into<Indices>,
+    cols: impl Into<Indices>,
+) -> Operation<Extract<T, Matrix<T, S>>> {
+    Operation::new(Extract::new(a, rows.into(), cols.into()))
 }
 
 /// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
@@ -34,65 +78,109 @@ struct Chosen<T> {
 /// assert_eq!(extract_rows(&a, &[1, 1, 0]).eval()?.entries()?, [(0, 0, 8), (1, 0, 8), (2, 1, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn extract_rows<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>, rows: &[u64]) -> Operation<Rows<T, S>> {
-    let (a, transposed) = a.operand();
-    let core = Chosen { a: a.0.clone(), transposed, rows: memory::copied("extract", rows) };
-    Operation::new(Rows { core, label: PhantomData })
+pub fn extract_rows<T: Scalar, S>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+    rows: &[u64],
+) -> Operation<Extract<T, Matrix<T, S>>> {
+    extract(a, rows, ..)
 }
 
-impl<T> Chosen<T> {
-    fn rows(&self) -> Result<&[u64]> {
-        self.rows.as_deref().map_err(Clone::clone)
+/// t(p) = u(`indices[p]`). O(nnz(u)), times the logarithm of that where indices are not ascending.
+///
+/// # Errors
+/// As [`extract`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let u: Vector<i32> = Vector::build(4, &[(1, 7), (3, 8)])?;
+/// assert_eq!(extract_vector(&u, [3, 0, 3]).eval()?.entries()?, [(0, 8), (2, 8)]);
+/// # Ok(()) }
+/// ```
+pub fn extract_vector<X>(u: &X, indices: impl Into<Indices>) -> Operation<Extract<ScalarOf<X>, Like<X, ScalarOf<X>>>>
+where
+    X: Operand<Container: Container<Kind = OfVectors>>,
+{
+    let mut kernel = Extract::new(u, (..).into(), indices.into());
+    kernel.core.names.1 = "index";
+    Operation::new(kernel)
+}
+
+/// t(q) = A(i, `cols[q]`): a row as a vector. O(cols + the row's entries).
+///
+/// # Errors
+/// As [`extract`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 3, &[(0, 1, 7), (1, 0, 8), (1, 2, 9)])?;
+/// assert_eq!(extract_row(&a, 1, ..).eval()?.entries()?, [(0, 8), (2, 9)]);
+/// # Ok(()) }
+/// ```
+pub fn extract_row<T: Scalar, S>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+    row: u64,
+    cols: impl Into<Indices>,
+) -> Operation<Extract<T, Vector<T, S>>> {
+    Operation::new(Extract::new(a, Indices::one(row), cols.into()))
+}
+
+/// t(p) = A(`rows[p]`, j): a column as a vector. O(entries of the rows); of a matrix seen transposed as [`extract_row`].
+///
+/// # Errors
+/// As [`extract`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(3, 2, &[(0, 1, 7), (1, 0, 8), (2, 1, 9)])?;
+/// assert_eq!(extract_column(&a, .., 1).eval()?.entries()?, [(0, 7), (2, 9)]);
+/// # Ok(()) }
+/// ```
+pub fn extract_column<T: Scalar, S>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+    rows: impl Into<Indices>,
+    column: u64,
+) -> Operation<Extract<T, Vector<T, S>>> {
+    let mut kernel = Extract::new(a, rows.into(), Indices::one(column));
+    kernel.core.column = true;
+    Operation::new(kernel)
+}
+
+impl<T: Scalar, C: Container<Kind = OfMatrices>, F> Operation<Extract<T, C>, F> {
+    /// A is read transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.kernel.core.transposed = !self.kernel.core.transposed;
+        self
     }
 }
 
-impl<T: Scalar, S> Compute for Rows<T, S> {
-    type Target = Matrix<T, S>;
+impl<T: Scalar, C: Container<Scalar = T>> Compute for Extract<T, C> {
+    type Target = C;
     fn core(&self) -> &dyn Core<T> {
         &self.core
     }
 }
-impl<T: Scalar> Core<T> for Chosen<T> {
+impl<T: Scalar> Taking<T> {
+    fn part(&self) -> Result<Part> {
+        let (rows, cols) = shape_of(&self.a, self.transposed);
+        Ok(Part {
+            rows: self.rows.within("extract", self.names.0, rows)?,
+            cols: self.cols.within("extract", self.names.1, cols)?,
+        })
+    }
+}
+impl<T: Scalar> Core<T> for Taking<T> {
     fn name(&self) -> &'static str {
         "extract"
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
-        let ((bound, columns), rows) = (shape_of(&self.a, self.transposed), self.rows()?);
-        if let Some(position) = rows.iter().position(|r| *r >= bound) {
-            let (index, position) = (rows[position], position as u64);
-            return Err(Error::IndexOutOfBounds { operation: self.name(), what: "row", position, index, bound });
-        }
-        Ok(((rows.len() as u64, columns), self.a.device))
+        let (rows, cols) = self.part()?.shape();
+        Ok((if self.column { (cols, rows) } else { (rows, cols) }, self.a.device))
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
-        let a = oriented(&self.a, self.transposed)?;
-        // On a listed axis a row without a place is empty; the place behind the last stands for it.
-        let listed = matches!(a.rows, Axis::Listed { .. });
-        let mut places: Vec<u32> = memory::with_capacity(self.name(), self.rows()?.len())?;
-        places.extend(self.rows()?.iter().map(|r| a.rows.place(*r).unwrap_or(a.rows.places()) as u32));
-        let a = if listed { with_empty_row(&a, self.name())? } else { a };
-        let body =
-            on_backend!(a.device, |backend| { Body::from(backend.extract_rows(backend.csr(&a.body)?, &places)?) });
-        let rows = Axis::Full(u32::try_from(places.len()).map_err(|_| Error::IndexOverflow {
-            operation: self.name(),
-            what: "number of rows",
-            value: places.len() as u128,
-            limit: u32::MAX as u128,
-        })?);
-        Ok((Owned(Store { rows, cols: a.cols, body, device: a.device }), false))
+        let part = self.part()?;
+        // What is taken is turned, not what it is taken from.
+        let part = if self.transposed { part.transposed() } else { part };
+        let taken = taken(self.name(), &self.a, &part)?;
+        Ok((Owned(oriented(&taken, self.transposed != self.column)?), false))
     }
-}
-
-/// The store with one more, empty, place at the end of its rows.
-fn with_empty_row<T: Scalar>(a: &Store<T>, operation: &'static str) -> Result<Store<T>> {
-    let host = a.to_host()?;
-    let mut pattern = crate::storage::pattern::Pattern::new(
-        host.pattern.nrows + 1,
-        host.pattern.ncols,
-        memory::copied(operation, &host.pattern.offsets)?,
-        memory::copied(operation, &host.pattern.indices)?,
-    );
-    pattern.offsets.push(pattern.indices.len() as u64);
-    let values = memory::copied(operation, &host.values)?;
-    Store::host(a.rows.clone(), a.cols.clone(), pattern, values, Device::Cpu).to(a.device)
 }

@@ -1,5 +1,5 @@
 //! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
-use super::{Core, MaskParts, mask_parts};
+use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
 use crate::algebra::scalar::from_bytes;
@@ -33,18 +33,20 @@ pub(super) struct Factors {
     pub(super) a: (UntypedStore, bool),
     pub(super) b: (UntypedStore, bool),
     pub(super) options: MxmOptions,
-    ring: &'static dyn AnyRing,
+    /// Whether the operands were given as transposed views.
+    pub(super) given: (bool, bool),
+    pub(super) ring: &'static dyn AnyRing,
     /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
-    flipped: &'static dyn AnyRing,
+    pub(super) flipped: &'static dyn AnyRing,
 }
 
 /// Operands and mask on common axes, ready for a kernel.
-struct Aligned {
-    a: UntypedStore,
-    b: UntypedStore,
-    mask: Option<MaskBody>,
-    at: Positions,
-    options: MxmOptions,
+pub(super) struct Aligned {
+    pub(super) a: UntypedStore,
+    pub(super) b: UntypedStore,
+    pub(super) mask: Option<MaskBody>,
+    pub(super) at: Positions,
+    pub(super) options: MxmOptions,
 }
 
 /// Where the operands go, whatever they hold.
@@ -99,7 +101,7 @@ fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Optio
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Mxm => "mxm",
             Kind::Mxv => "mxv",
@@ -120,7 +122,7 @@ impl Kind {
         }
         Ok(if self == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) })
     }
-    fn check_strategy(self, strategy: Strategy, mask: Option<&MaskParts>) -> Result<()> {
+    pub(super) fn check_strategy(self, strategy: Strategy, mask: Option<&MaskParts>) -> Result<()> {
         if strategy == Strategy::Dot && mask.is_none_or(|m| m.complement) {
             let reason = "the strategy `dot` needs a mask that is not complemented".to_string();
             return Err(Error::InvalidValue { operation: self.name(), reason });
@@ -141,6 +143,12 @@ fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
     m.complement || m.pattern.count() >= m.pattern.len() / 4
 }
 
+/// What a limit leaves beside so many bytes of host memory.
+pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
+    let left = limit.checked_sub(bytes);
+    left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
+}
+
 impl Factors {
     pub(super) fn new(
         kind: Kind,
@@ -149,23 +157,47 @@ impl Factors {
         ring: &'static dyn AnyRing,
         flipped: &'static dyn AnyRing,
     ) -> Box<Self> {
-        Box::new(Self { kind, a, b, options: MxmOptions::default(), ring, flipped })
+        let given = (a.1, b.1);
+        Box::new(Self { kind, a, b, options: MxmOptions::default(), given, ring, flipped })
     }
-    fn check(&self) -> Result<((u64, u64), Device)> {
+    /// The same product of other operands.
+    pub(super) fn with(&self, a: UntypedStore, b: UntypedStore) -> Self {
+        Self { a: (a, self.a.1), b: (b, self.b.1), ..*self }
+    }
+    pub(super) fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
         Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
-    fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
+    pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
+        if let Some(limit) = self.options.memory_limit.filter(|_| a.body.is_host()) {
+            let turning = |store: &UntypedStore, turned| if turned { store.turning_bytes() } else { 0 };
+            beside(operation, limit, turning(a, to.turned.0).saturating_add(turning(b, to.turned.1)))?;
+        }
         let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
         let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
+    /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.
+    pub(super) fn left_beside(&self, o: &Aligned) -> Result<Option<u64>> {
+        let Some(limit) = self.options.memory_limit.filter(|_| o.a.body.is_host()) else { return Ok(None) };
+        let bytes = |made: &UntypedStore, given: &UntypedStore| if made.shares(given) { 0 } else { made.bytes() };
+        let (a, b) = (bytes(&o.a, &self.a.0), bytes(&o.b, &self.b.0));
+        let left = beside(self.kind.name(), limit, a.saturating_add(b))?;
+        if self.kind != Kind::Mxm {
+            // A vector spread over all its places, marks and sums for each thread.
+            let places = o.a.rows.places() + o.a.cols.places() + o.b.rows.places() + o.b.cols.places();
+            let each = (rayon::current_num_threads() as u64 + 1) * (40 + 8 * self.ring.text().c.size as u64);
+            beside(self.kind.name(), left, each.saturating_mul(places as u64))?;
+        }
+        Ok(Some(left))
+    }
     fn multiplied(&self, mask: Option<&MaskParts>) -> Result<(UntypedBody, (Axis, Axis), Device)> {
         self.kind.check_strategy(self.options.strategy, mask)?;
-        let (o, axes, flipped) = self.aligned(mask)?;
+        let (mut o, axes, flipped) = self.aligned(mask)?;
+        o.options.memory_limit = self.left_beside(&o)?;
         let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
         let (device, at, options) = (a.device, &o.at, &o.options);
         let body = match (&a.body, &b.body, &o.mask) {
@@ -205,7 +237,19 @@ impl Factors {
     ) -> Result<Option<C>> {
         let (shape, device) = self.check()?;
         let mask = mask_parts(self.kind.name(), mask, shape, device)?;
-        let (o, _, _) = self.aligned(mask.as_ref())?;
+        limited(self.kind.name(), self.options.memory_limit, device, || {
+            self.reduced_within(mask.as_ref(), ring, fold, device)
+        })
+    }
+    fn reduced_within<A: Scalar, B: Scalar, C: Scalar>(
+        &self,
+        mask: Option<&MaskParts>,
+        ring: &MxmRing<A, B, C>,
+        fold: &Fold<C>,
+        device: Device,
+    ) -> Result<Option<C>> {
+        let (mut o, _, _) = self.aligned(mask)?;
+        o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
                 let (a, b) = (a.typed()?, b.typed()?);
@@ -214,7 +258,7 @@ impl Factors {
                     Device::Reference => {
                         Ok((fold.all)(&reference::mxm(&ring.operators, &a, &b, mask, &o.at, &o.options)?.values))
                     }
-                    _ => cpu::mxm_reduce(&ring.cpu, fold, &a, &b, mask, &o.at, &o.options),
+                    _ => cpu::mxm_reduce(ring, fold, &a, &b, mask, &o.at, &o.options),
                 }
             }
             #[cfg(feature = "cuda")]
@@ -222,10 +266,15 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 let mask = cuda.mask(o.mask.as_ref())?;
                 let (text, reduce) = (ring.text.text(), (fold.text)("reduce"));
-                match cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
-                    None => Ok(None),
-                    Some(bytes) => Ok(from_bytes("mxm", &bytes)?.first().copied()),
+                let mut total = None;
+                for bytes in cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
+                    let sum = from_bytes("mxm", &bytes)?.first().copied();
+                    total = match (total, sum) {
+                        (Some(x), Some(y)) => Some((fold.two)(x, y)),
+                        (x, y) => x.or(y),
+                    };
                 }
+                Ok(total)
             }
             _ => Err(misplaced(device)),
         }
@@ -241,6 +290,9 @@ impl<C: Scalar> Core<C> for Factors {
     }
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<C>, bool)> {
         self.admitted(mask).map(|t| (t, true))
+    }
+    fn memory_limit(&self) -> Option<u64> {
+        self.options.memory_limit
     }
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<C>> {
         let (body, (rows, cols), device) = self.multiplied(mask)?;

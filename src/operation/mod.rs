@@ -13,30 +13,60 @@ use crate::error::{Error, Result};
 use crate::format::{copied, updated};
 use crate::mask::{AsMask, Mask};
 use crate::storage::store::{PatternStore, Store, same_device};
+use limit::{fits, limited};
 use std::marker::PhantomData;
 
 mod accumulate;
 mod apply;
+mod arg;
+mod assign;
 mod cast;
+mod diagonal;
 mod ewise;
+mod explain;
 mod extract;
 mod factors;
+mod indices;
+mod kronecker;
+mod limit;
 mod operand;
+mod plan;
 mod product;
 mod reduce;
+mod region;
+mod scale;
 mod select;
+mod sort;
+mod tiles;
 mod transpose;
+mod triple;
+mod update;
 
 pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
+pub use arg::{argmax, argmax_rows, argmin, argmin_rows};
+pub use assign::{
+    Assignment, assign, assign_column, assign_empty, assign_empty_vector, assign_row, assign_scalar,
+    assign_scalar_vector, assign_vector, subassign, subassign_column, subassign_row, subassign_scalar,
+    subassign_scalar_vector, subassign_vector,
+};
 pub use cast::cast;
-pub use ewise::{ewise_add, ewise_mult};
-pub use extract::extract_rows;
+pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
+pub use ewise::{ewise_add, ewise_mult, ewise_union};
+pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
+pub use indices::Indices;
+pub use kronecker::{Kronecker, kronecker};
 pub use operand::{Operand, ScalarOf, Transposed};
+pub use plan::Plan;
 pub use product::{Product, Same, mxm, mxv, vxm};
-pub use reduce::{reduce, reduce_rows};
+pub use reduce::{Lines, reduce, reduce_rows, reduce_stored};
+pub use scale::{Scale, scale_columns, scale_rows};
 pub use select::select;
-pub use transpose::transpose;
+pub use sort::sort;
+pub use tiles::{concat, split};
+pub use transpose::{transpose, transpose_merged};
+pub use triple::{TriplePlan, TripleProduct, triple_product};
+pub use update::Updates;
 
 /// What an operation computes, before mask, accumulator and replace: opaque outside.
 pub trait Compute {
@@ -57,6 +87,11 @@ pub trait Core<T: Scalar> {
     /// The result, and whether the mask was applied already.
     #[doc(hidden)]
     fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<T>, bool)>;
+    /// The most bytes that workspace and result may take at once.
+    #[doc(hidden)]
+    fn memory_limit(&self) -> Option<u64> {
+        None
+    }
     /// The result where the mask admits.
     #[doc(hidden)]
     fn admitted(&self, mask: Option<&MaskParts>) -> Result<Owned<T>> {
@@ -139,7 +174,8 @@ impl<K: Compute, F> Operation<K, F> {
 /// [`Operation::eval`].
 fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
-    core.admitted(mask_parts(core.name(), mask, shape, device)?.as_ref())
+    let mask = mask_parts(core.name(), mask, shape, device)?;
+    limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
 }
 
 /// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
@@ -154,20 +190,25 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
     same_device(operation, ("the operands", device), ("the output", c.device))?;
     let mask = mask_parts(operation, mask, shape, device)?;
-    let (mut t, masked) = core.compute(mask.as_ref())?;
-    if mask.is_none() || (masked && replace) {
-        t = match F::adopt(t) {
-            Ok(all) => return Ok(Some(all)),
-            Err(t) => t,
-        };
-    }
-    if updated::<_, _, F>(operation, c, &t.0, mask.as_ref(), replace)? {
-        return Ok(None);
-    }
-    let few = t.0.nvals();
-    let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
-    copied(c, few, &made);
-    Ok(Some(Owned(made)))
+    limited(operation, core.memory_limit(), device, || {
+        let (mut t, masked) = core.compute(mask.as_ref())?;
+        if mask.is_none() || (masked && replace) {
+            t = match F::adopt(t) {
+                Ok(all) => return Ok(Some(all)),
+                Err(t) => t,
+            };
+        }
+        if let Some(limit) = core.memory_limit() {
+            fits(operation, limit, c, &t.0)?;
+        }
+        if updated::<_, _, F>(operation, c, &t.0, mask.as_ref(), replace)? {
+            return Ok(None);
+        }
+        let few = t.0.nvals();
+        let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
+        copied(c, few, &made);
+        Ok(Some(Owned(made)))
+    })
 }
 
 /// The mask where it fits the result.
@@ -254,8 +295,10 @@ struct Two<A, B, T> {
     name: &'static str,
     a: (Store<A>, bool),
     b: (Store<B>, bool),
-    run: fn(&Store<A>, &Store<B>) -> Result<Store<T>>,
+    run: RunTwo<A, B, T>,
 }
+/// What two operands of one shape and on the same axes make.
+pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
 
 impl<A, C: Container> OfOne<A, C> {
     fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
@@ -263,12 +306,7 @@ impl<A, C: Container> OfOne<A, C> {
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(
-        name: &'static str,
-        a: (Parts<'_, A>, bool),
-        b: (Parts<'_, B>, bool),
-        run: fn(&Store<A>, &Store<B>) -> Result<Store<C::Scalar>>,
-    ) -> Self {
+    fn new(name: &'static str, a: (Parts<'_, A>, bool), b: (Parts<'_, B>, bool), run: RunTwo<A, B, C::Scalar>) -> Self {
         Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
     }
 }
@@ -289,7 +327,7 @@ impl<A, C: Container> Clone for OfOne<A, C> {
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), ..self.core } }
+        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), run: self.core.run.clone(), ..self.core } }
     }
 }
 

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
 #[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
-    core: Box<Factors>,
+    pub(super) core: Box<Factors>,
     label: PhantomData<fn() -> (A, B, C, S)>,
 }
 
@@ -103,6 +103,43 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
     /// How the product is computed; every strategy gives the same result.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.kernel.core.options.strategy = strategy;
+        self
+    }
+    /// Sums run in the order of k everywhere, so that floating results are the same to the bit on every device, with every
+    /// strategy, limit and run. The host always does so; on CUDA rows of many products take longer. It says nothing of
+    /// [`reduce`](Self::reduce), whose sum over all entries is cut into pieces.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 0.1), (0, 1, 0.2), (1, 0, 0.3)])?;
+    /// let (c, reference) = (mxm(&a, &a).reproducible().eval()?, a.to(&Device::Reference)?);
+    /// assert_eq!(c.entries()?, mxm(&reference, &reference).eval()?.entries()?);
+    /// # Ok(()) }
+    /// ```
+    pub fn reproducible(mut self) -> Self {
+        self.kernel.core.options.reproducible = true;
+        self
+    }
+    /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count.
+    ///
+    /// What does not fit as a whole is computed by chunks of rows, on the host row by row into arrays of the right size.
+    /// The result is the same. Without a limit the same is done when memory runs out.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// assert_eq!(mxm(&a, &a).memory_limit(1 << 20).eval()?.nvals(), 4);
+    /// match mxm(&a, &a).memory_limit(8).eval() {
+    ///     Err(Error::OutOfMemory { needed, available: Some(8), .. }) => assert!(needed > 8),
+    ///     other => panic!("{other:?}"),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Of the ends: `OutOfMemory` with the bytes needed and the limit, where one row or the result does not fit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.kernel.core.options.memory_limit = Some(bytes);
         self
     }
 }

@@ -1,8 +1,8 @@
 //! reduce: rows to a vector, everything to a scalar.
-use super::{OfOne, Operand, Operation, ScalarOf, oriented};
+use super::{Compute, Core, One, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::{Body, on_backend};
-use crate::container::{Matrix, Vector};
+use crate::container::{Container, Matrix, Parts, Vector};
 use crate::error::Result;
 use crate::storage::{axis::Axis, store::Store};
 use std::sync::Arc;
@@ -22,10 +22,8 @@ use std::sync::Arc;
 pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
-) -> Operation<OfOne<T, Vector<T, S>>> {
-    let mut rows = OfOne::new("reduce", a.operand(), Arc::new(summed::<T, M>));
-    rows.core.shape = |s| (1, s.0);
-    Operation::new(rows)
+) -> Operation<Lines<T, Vector<T, S>>> {
+    Operation::new(Lines::new("reduce", a.operand(), summed::<T, M>))
 }
 
 fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
@@ -33,8 +31,42 @@ fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
     Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }
 
-impl<T: Scalar, S, F> Operation<OfOne<T, Vector<T, S>>, F> {
-    /// A is read transposed: columns are reduced.
+/// An operation that makes one entry of each row of a matrix of `A`: a vector `C`. Only these make vectors of matrices:
+/// ```compile_fail
+/// use oplus::prelude::*;
+/// let x: Vector<i32> = Vector::new(3).unwrap();
+/// let _ = apply(&x, Negate).transpose_a();
+/// ```
+pub struct Lines<A, C: Container> {
+    core: One<A, C::Scalar>,
+}
+impl<A: Scalar, C: Container> Lines<A, C> {
+    pub(super) fn new(
+        name: &'static str,
+        (a, transposed): (Parts<'_, A>, bool),
+        run: fn(&Store<A>) -> Result<Store<C::Scalar>>,
+    ) -> Self {
+        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| (1, s.0), run: Arc::new(run) } }
+    }
+}
+impl<A, C: Container> Clone for Lines<A, C> {
+    fn clone(&self) -> Self {
+        Self { core: One { a: self.core.a.clone(), run: self.core.run.clone(), ..self.core } }
+    }
+}
+impl<A, C: Container> std::fmt::Debug for Lines<A, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(self.core.name).field("transposed", &self.core.transposed).finish_non_exhaustive()
+    }
+}
+impl<A: Scalar, C: Container> Compute for Lines<A, C> {
+    type Target = C;
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &self.core
+    }
+}
+impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
+    /// A is read transposed: its columns are looked at.
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self
@@ -57,7 +89,26 @@ pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<S
     total::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
 }
 
+/// s = ⊕ of all entries, or `None` where there are none: the empty scalar. O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let (x, none): (Vector<f64>, Vector<f64>) = (Vector::build(3, &[(1, 2.0)])?, Vector::new(3)?);
+/// assert_eq!((reduce_stored(&x, Min)?, reduce_stored(&none, Min)?), (Some(2.0), None));
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+pub fn reduce_stored<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<ScalarOf<X>>> {
+    let (a, transposed) = a.operand();
+    sum::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
+}
+
 fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
-    let sum = on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?)? });
-    Ok(sum.unwrap_or_else(M::identity))
+    Ok(sum::<T, M>(a)?.unwrap_or_else(M::identity))
+}
+
+fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
+    on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })
 }

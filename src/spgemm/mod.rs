@@ -1,17 +1,49 @@
 //! What a product will do and why, as data; knows no device.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+pub(crate) mod chunks;
+mod explain;
+mod names;
+
+pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, Sample, Trace};
 
 /// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
+///
+/// All but `Auto` and `Dot` say how CUDA works. The host has one way of making rows, an accumulator chosen row by row, and takes
+/// them for `Hash`; the reference takes all for one. Products with vectors and fused reductions take no notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
     /// Chosen from the operands, on CUDA row by row: see `codegen/templates/README.md`.
     #[default]
     Auto,
+    /// All products expanded, sorted by row and column over the whole device, contracted, a slice of rows at a time (Dalton,
+    /// Olson, Bell, 10.1145/2699470, algorithm 1): the figure that others are compared with.
+    EscGlobal,
+    /// Rows of few products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470); the others as by
+    /// `Hash`.
+    Esc,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size).
     Hash,
-    /// Rows of few products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470); the others as by
-    /// `Hash`. The CPU takes it for `Hash`.
-    Esc,
-    /// One dot product per entry of the mask; needs a mask that is not complemented.
+    /// All products expanded; those of a row, runs of ascending columns, merged two by two, all rows at once (Ji, Lu, Liu, Jin,
+    /// "Segmented Merge", IJPP 2021), and contracted.
+    SegmentedMerge,
+    /// Rows of B scattered into a dense vector of sums, a tile of columns at a time (Matam and others), a block a row of A whose
+    /// threads fall into virtual warps as long as rows of B are (Kurt and others, 10.1109/HiPC.2017.00040).
+    RowRow,
+    /// Outer products: column k of A by row k of B, for one k after the other; the products of a row are then merged as by
+    /// `SegmentedMerge`.
+    ColumnRow,
+    /// Diagonal by diagonal (Matam, Bharadwaj, Kothapalli, 10.1109/HiPC.2012.6507483). On CUDA an error unless both matrices
+    /// lie on few diagonals, however sparse those are; a mask is applied to the product.
+    Band,
+    /// Every row's columns as bits, sums at the ranks of their bits: in a dense window where the row's columns lie near each
+    /// other, else by a block; by `Hash`'s tables of words of 32 columns where sums cannot be pre-set or columns are very far
+    /// apart.
+    BitmapRank,
+    /// Every row whose columns lie within some thousands of each other in a dense window of its own, however few products it
+    /// has; the others as by `Hash`.
+    Window,
+    /// One dot product per entry of the mask; needs a mask that is not complemented. On CUDA rows are made as by `Auto`, and
+    /// only what the mask admits.
     Dot,
 }

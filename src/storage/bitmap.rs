@@ -23,6 +23,11 @@ impl Bitmap {
         }
         Ok(())
     }
+    /// Bit p is bit p mod 64 of word p / 64.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
     #[inline(always)]
     pub(crate) fn get(&self, place: u32) -> bool {
         self.words[place as usize >> 6] >> (place & 63) & 1 != 0

@@ -102,6 +102,18 @@ impl<T: Scalar> Dense<T> {
         values.extend(pattern.indices.iter().map(|j| self.values[*j as usize]));
         Ok(self.listed.get_or_init(|| HostCsr { pattern, values: Arc::new(values) }))
     }
+    /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody else holds this vector.
+    pub(crate) fn set(&mut self, place: u32, value: T) -> bool {
+        if !self.places.get(place) {
+            return false;
+        }
+        let Some(old) = Arc::get_mut(&mut self.values).and_then(|values| values.get_mut(place as usize)) else {
+            return false;
+        };
+        *old = value;
+        self.listed = Arc::default();
+        true
+    }
     /// Puts `f` of what is there and of each entry of a row where `admits` holds. O(entries of the row) where nobody else
     /// holds this vector, its structure as a mask included; else it is copied first. Unchanged on error.
     pub(crate) fn update<U: Scalar>(

@@ -11,7 +11,7 @@ constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry
 static_assert(merge_items == 8, "a thread marks a byte");
 constexpr u64 no_key = ~0ull;
 enum { from_a = 1, from_b = 2 };
-enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate };
+enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
 struct Sorted {

@@ -18,6 +18,13 @@ struct Loaded {
   B b;
   u32 column;
 };
+// Operands that are not read need no value.
+__device__ inline Loaded loaded(const A& a, const B& b, u32 column) {
+  Loaded both = {A(), B(), column};
+  if constexpr (Semiring::reads_a) both.a = a;
+  if constexpr (Semiring::reads_b) both.b = b;
+  return both;
+}
 __device__ inline Loaded load_factors(const Factors& f, const Operands& x, u64 a, u64 b) {
   Loaded loaded = {A(), B(), x.b.indices[b]};
   if constexpr (Semiring::reads_a) loaded.a = f.a[a];

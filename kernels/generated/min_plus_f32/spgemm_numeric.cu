@@ -350,6 +350,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -1450,6 +1451,13 @@ struct Loaded {
   B b;
   u32 column;
 };
+// Operands that are not read need no value.
+__device__ inline Loaded loaded(const A& a, const B& b, u32 column) {
+  Loaded both = {A(), B(), column};
+  if constexpr (Semiring::reads_a) both.a = a;
+  if constexpr (Semiring::reads_b) both.b = b;
+  return both;
+}
 __device__ inline Loaded load_factors(const Factors& f, const Operands& x, u64 a, u64 b) {
   Loaded loaded = {A(), B(), x.b.indices[b]};
   if constexpr (Semiring::reads_a) loaded.a = f.a[a];

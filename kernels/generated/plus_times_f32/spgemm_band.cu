@@ -346,6 +346,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -550,6 +551,8 @@ struct BandValues {
 
 constexpr u32 band_chunk = u32(number::chunk);  // diagonals of C that a warp works on
 constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
+// Values that shared memory has room for are written row by row.
+constexpr bool band_staged = sizeof(C) <= 8;
 
 #define OPLUS_BAND_OPERANDS                                                                                            \
   u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *pairs, \
@@ -566,7 +569,7 @@ extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
   constexpr u32 warps = tuning::band_block / 32;
   OPLUS_BAND_BODY
-  __shared__ u64 tiles[warps][32 * (band_chunk + 1) * sizeof(C) / 8];
+  __shared__ u64 tiles[warps][band_staged ? 32 * (band_chunk + 1) * sizeof(C) / 8 : 1];
   C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
   const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 31) / 32 * chunks;
   for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
@@ -580,8 +583,15 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       C sum = values.term(x.pairs[begin], diagonal, i);
 #pragma unroll 4
       for (u32 p = begin + 1; p < end; p++) sum = Semiring::add(sum, values.term(x.pairs[p], diagonal, i));
-      tile[lane_id()][c] = sum;
+      if constexpr (band_staged) {
+        tile[lane_id()][c] = sum;
+      } else {
+        const u64 to = c_offsets[i] + (from + c);
+        c_indices[to] = i + diagonal;
+        c_values[to] = sum;
+      }
     }
+    if (!band_staged) continue;
     __syncwarp();
     // Some rows at a time, a lane an entry.
     const u32 c = lane_id() % band_chunk;

@@ -352,6 +352,7 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
@@ -1533,6 +1534,13 @@ struct Loaded {
   B b;
   u32 column;
 };
+// Operands that are not read need no value.
+__device__ inline Loaded loaded(const A& a, const B& b, u32 column) {
+  Loaded both = {A(), B(), column};
+  if constexpr (Semiring::reads_a) both.a = a;
+  if constexpr (Semiring::reads_b) both.b = b;
+  return both;
+}
 __device__ inline Loaded load_factors(const Factors& f, const Operands& x, u64 a, u64 b) {
   Loaded loaded = {A(), B(), x.b.indices[b]};
   if constexpr (Semiring::reads_a) loaded.a = f.a[a];
@@ -1591,7 +1599,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
   };
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
-    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, Loaded{a[t], b[t], column}, p.a[t], row);
+    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
   // The sum of the products whose keys are equal to key i but for their number, of `filled` keys.
   const auto sum_from = [&](u32 i, u32 key, u32 filled) {

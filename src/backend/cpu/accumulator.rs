@@ -16,6 +16,10 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    /// Bytes of a set of `n` columns.
+    pub(super) fn bytes(n: usize) -> u64 {
+        n.div_ceil(4096) as u64 * (64 * 8 + 8)
+    }
     pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
         let words = n.div_ceil(4096) * 64;
         if self.words.len() < words {
@@ -85,6 +89,22 @@ impl<T> Default for Dense<T> {
     }
 }
 impl<T: Copy> Dense<T> {
+    /// Bytes for `n` columns whose sums have this size.
+    pub(super) fn bytes(n: usize, value: usize) -> u64 {
+        Columns::bytes(n) + (n * value) as u64
+    }
+    /// The sums of `listed`, ascending, which are all there are; whether each has one. It is empty after it.
+    pub(super) fn take_listed(&mut self, listed: &[u32], to: &mut [MaybeUninit<T>]) -> bool {
+        let mut all = listed.len() == to.len();
+        for (z, j) in to.iter_mut().zip(listed) {
+            // SAFETY: listed columns are below n of `grow`.
+            all &= unsafe { self.columns.contains(*j) };
+            *z = self.values[*j as usize];
+        }
+        listed.iter().for_each(|j| self.columns.clear_around(*j));
+        self.span = (u32::MAX, 0);
+        all
+    }
     pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
         self.columns.grow(operation, n)?;
         if self.values.len() < n {
@@ -182,6 +202,10 @@ impl<T> Default for Table<T> {
 const EMPTY: u32 = u32::MAX;
 
 impl<T: Copy> Table<T> {
+    /// Bytes for `n` columns whose sums have this size.
+    pub(super) fn bytes(n: usize, value: usize) -> usize {
+        (n.max(8) * 2).next_power_of_two() * (4 + value) + n * 8
+    }
     /// Room for `n` columns at half load; the table is empty.
     pub(super) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
         let slots = (n.max(8) * 2).next_power_of_two();

@@ -138,8 +138,9 @@ pub(super) fn prefers_dot(
     let Some(mask) = mask.filter(|m| !m.complement) else { return Ok(false) };
     match strategy {
         Strategy::Dot => return Ok(true),
-        Strategy::Hash => return Ok(false),
-        _ => {}
+        Strategy::Auto => {}
+        // All others make rows.
+        _ => return Ok(false),
     }
     // What turning B round costs, in steps.
     let turn = 6 * b.nnz() as u64 + b.nrows as u64 + b.ncols as u64;

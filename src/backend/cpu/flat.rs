@@ -4,6 +4,7 @@ use crate::algebra::*;
 use crate::error::Result;
 use crate::memory;
 use std::any::TypeId;
+use std::mem::MaybeUninit;
 
 /// What a sum can start from so that adding to it leaves x to the bit.
 enum Neutral {
@@ -104,6 +105,18 @@ impl<T> Default for Flat<T> {
 }
 
 impl<T: Copy> Flat<T> {
+    /// Bytes for `len` columns whose sums have this size.
+    pub(super) fn bytes(len: usize, value: usize) -> usize {
+        (len + len / 4).next_multiple_of(64) * (1 + value)
+    }
+    /// The sums of `listed`, ascending, of which the first is the first column; there are no others. It is empty after it.
+    pub(super) fn take_listed(&mut self, listed: &[u32], neutral: T, to: &mut [MaybeUninit<T>]) {
+        let first = listed.first().copied().unwrap_or(0);
+        for (z, j) in to.iter_mut().zip(listed) {
+            let place = (*j - first) as usize;
+            (*z, self.sums[place], self.flags[place]) = (MaybeUninit::new(self.sums[place]), neutral, 0);
+        }
+    }
     /// Room for `len` columns.
     pub(super) fn grow(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
         if self.sums.len() < len {

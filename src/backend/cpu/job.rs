@@ -116,6 +116,11 @@ pub(super) fn at<A: Scalar, B: Scalar, S: Semiring<A, B>>(at: &Positions, i: usi
     if S::Multiply::READS.position { placed(at, i, k, j) } else { At::default() }
 }
 
+/// The same for operators as values.
+pub(super) fn placed_for(reads: Reads, at: &Positions, i: usize, k: usize, j: usize) -> At {
+    if reads.position { placed(at, i, k, j) } else { At::default() }
+}
+
 #[inline]
 fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
     At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }

@@ -3,6 +3,7 @@ use super::assemble::{Block, Rows, assemble, partition, target};
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
+use crate::backend::places::NONE;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
@@ -224,17 +225,18 @@ impl Sorted<'_> {
     }
 }
 
-/// Row r of the result is row `rows[r]` of A.
+/// Row r of the result is row `rows[r]` of A, an empty one for [`NONE`].
 pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
     let operation = "extract_rows";
-    let offsets = scan(operation, rows.len(), |r| a.pattern.range(rows[r] as usize).len() as u64)?;
+    let source = |r: usize| if rows[r] == NONE { 0..0 } else { a.pattern.range(rows[r] as usize) };
+    let offsets = scan(operation, rows.len(), |r| source(r).len() as u64)?;
     let n = offsets[rows.len()] as usize;
     let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
     let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
     let shape = Pattern::new(rows.len(), a.pattern.ncols, offsets, Vec::new());
     let copy = |block: &Block| {
         for r in block.rows.clone() {
-            let (columns, entries) = a.row(rows[r] as usize);
+            let (columns, entries) = (&a.pattern.indices[source(r)], &a.values[source(r)]);
             // SAFETY: rows of the result are disjoint by the scan of their lengths.
             let (c, v) = unsafe { (to_indices.part(shape.range(r)), to_values.part(shape.range(r))) };
             c.iter_mut().zip(columns).for_each(|(to, from)| *to = MaybeUninit::new(*from));

@@ -19,7 +19,7 @@ pub(super) fn entry_blocks(operation: &'static str, patterns: &[&Pattern]) -> Re
 
 /// The entries of a block's row.
 #[inline(always)]
-fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, row: usize) -> (&'a [u32], &'a [T]) {
+pub(super) fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, row: usize) -> (&'a [u32], &'a [T]) {
     let range = block.range(&a.pattern, row);
     (&a.pattern.indices[range.clone()], &a.values[range])
 }
@@ -40,9 +40,30 @@ pub(super) fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &HostCsr<T>, b: &H
     assemble::<T, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
 }
 
+/// F where either has an entry, alpha and beta for those that are not there.
+pub(super) fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &HostCsr<A>,
+    alpha: A,
+    b: &HostCsr<B>,
+    beta: B,
+) -> Result<HostCsr<F::Out>> {
+    let operation = "ewise_union";
+    let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
+    let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
+        for r in block.rows.clone() {
+            meet(operation, part(a, block, r), part(b, block, r), rows, |_, x, y| {
+                Some(F::apply(x.unwrap_or(alpha), y.unwrap_or(beta)))
+            })?;
+        }
+        Ok(())
+    };
+    let bound = (a.pattern.nnz() + b.pattern.nnz()) as u64;
+    assemble::<F::Out, ()>(operation, (a.pattern.nrows, a.pattern.ncols), bound, &blocks, &kernel)
+}
+
 /// Two rows side by side; appends what `f` makes of each column where either has an entry.
 #[inline(always)]
-fn meet<A: Scalar, B: Scalar, C: Scalar>(
+pub(super) fn meet<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
     (ac, av): (&[u32], &[A]),
     (bc, bv): (&[u32], &[B]),

@@ -3,42 +3,60 @@
 //! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
 use super::host::{HostCsr, host_memory};
+use super::places::{Assigned, Moves};
 use super::ring::{MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::operation::Accumulate;
+use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
 
 mod accumulator;
 mod analysis;
 mod assemble;
+mod assign;
 mod bins;
 mod cut;
 mod dot;
 mod even;
+mod exact;
+mod explain;
 mod flat;
+mod gather;
 mod job;
+mod kronecker;
 mod layout;
 mod map;
 mod merge;
 mod met;
 mod multiply;
+mod need;
+mod numeric;
+mod order;
 mod parallel;
 mod pick;
 mod product;
 mod pull;
 mod push;
+mod scale;
 mod structural;
 #[cfg(test)]
+mod structural_tests;
+mod symbolic;
+#[cfg(test)]
 mod tests;
+mod tiles;
 mod vector;
+mod workers;
 
 pub(crate) use even::Batch;
+pub(crate) use exact::{at_positions, mxm_reduce, positions};
+pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
-pub(crate) use product::{MxmKernels, mxm_reduce};
+pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
 
@@ -59,7 +77,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    product::mxm("mxm", &ring.operators, &ring.cpu, a, b, mask, at, options)
+    exact::mxm(ring, a, b, mask, at, options)
 }
 
 pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
@@ -152,6 +170,79 @@ impl Backend for Cpu {
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
         layout::extract_rows(a, rows)
+    }
+
+    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+        gather::move_columns(a, moves)
+    }
+
+    fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
+        let values = crate::memory::filled("fill", pattern.nnz(), value)?;
+        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+    }
+
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+    ) -> Result<HostCsr<C>> {
+        assign::assign::<C, T, F>(c, t, how, mask)
+    }
+
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        kronecker::kronecker::<A, B, F>(a, b)
+    }
+
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        alpha: A,
+        b: &HostCsr<B>,
+        beta: B,
+    ) -> Result<HostCsr<F::Out>> {
+        merge::ewise_union::<A, B, F>(a, alpha, b, beta)
+    }
+
+    fn diagonal<T: Scalar>(&self, v: &HostCsr<T>) -> Result<HostCsr<T>> {
+        scale::diagonal(v)
+    }
+
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &HostCsr<V>,
+        a: &HostCsr<A>,
+    ) -> Result<HostCsr<F::Out>> {
+        scale::scale_rows::<V, A, F>(v, a)
+    }
+
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &HostCsr<A>,
+        v: &HostCsr<V>,
+    ) -> Result<HostCsr<F::Out>> {
+        scale::scale_columns::<A, V, F>(a, v)
+    }
+
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+        order::arg_rows::<T, LARGEST>(a, at)
+    }
+
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &HostCsr<T>,
+        ids: &Ids,
+    ) -> Result<(HostCsr<T>, HostCsr<u64>)> {
+        order::sort_rows::<T, F>(a, ids)
+    }
+
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
+        tiles::concat(tiles)
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

@@ -38,6 +38,27 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             add_multiples: add_multiples::<A, B, S>,
         }
     }
+    /// The value that sums can start from, where there is one.
+    pub(super) fn start(&self) -> Option<C> {
+        (self.neutral)().map(|(start, _)| start)
+    }
+    /// A run times its entry of A.
+    pub(super) fn copied(&self, run: &Run<A, B>, to: &mut [MaybeUninit<C>]) {
+        (self.multiples)(run, to);
+    }
+    /// The sums of a row, from column `first` on: it has none before, and none behind the room that was made.
+    pub(super) fn flat(&self, job: &Job<A, B>, block: &Block, i: usize, first: u32, flat: &mut Flat<C>) {
+        (self.close)(job, block, i, first, flat);
+    }
+    /// The sums of a row of no more columns than the table has room for.
+    pub(super) fn hashed(&self, job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<C>) {
+        (self.hash)(job, block, i, table);
+    }
+    /// The sums of a row, with `gated` of the columns set in the gate alone.
+    pub(super) fn scattered(&self, job: &Job<A, B>, block: &Block, i: usize, scratch: &mut Scratch<C>, gated: bool) {
+        let sum = if gated { self.gated } else { self.dense };
+        sum(job, block, i, scratch, gated);
+    }
 }
 
 /// Rows of B scattered into an accumulator per row of A, in the order of k.

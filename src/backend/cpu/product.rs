@@ -45,6 +45,14 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
         Self { scatter: Loops::of::<S>(), dot: None }
     }
+    /// The loops over products.
+    pub(super) fn scatter(&self) -> &Loops<A, B, C> {
+        &self.scatter
+    }
+    /// Whether sums can start from something, so that rows of close columns take a flag and a sum a column.
+    pub(super) fn starts(&self) -> bool {
+        self.scatter.start().is_some()
+    }
     /// The loop for dot products, where they are the way.
     fn dot(
         &self,
@@ -83,6 +91,11 @@ fn foreseen<A: Scalar, B: Scalar, C: Scalar>(operators: &Operators<A, B, C>, a: 
     let product = (operators.multiply)(x, y, At::default());
     let sum = (operators.add)(product, product);
     (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
+}
+
+/// Whether [`foreseen`] tells the value.
+pub(super) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(o: &Operators<A, B, C>, a: &[A], b: &[B]) -> bool {
+    foreseen(o, a, b).is_some()
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.
@@ -128,7 +141,7 @@ fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bo
 }
 
 /// The pattern of a product.
-fn structural(
+pub(super) fn structural(
     operation: &'static str,
     a: &Pattern,
     b: &Pattern,
@@ -147,7 +160,7 @@ fn structural(
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.
-pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
+pub(super) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     kernels: &MxmKernels<A, B, C>,
     fold: &Fold<C>,
     a: &HostCsr<A>,

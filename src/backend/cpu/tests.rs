@@ -108,7 +108,7 @@ where
                 if strategy == Strategy::Dot && (kind == 0 || complement) {
                     continue;
                 }
-                let run = |d: usize, into: bool, replace: bool| -> Matrix<S::Out, S> {
+                let asked = |d: usize| {
                     let mut p = mxm(&a[d], &b[d]).strategy(strategy);
                     if ta {
                         p = p.transpose_a();
@@ -120,9 +120,10 @@ where
                     if kind > 0 {
                         p = p.mask(&if complement { mask.complement() } else { mask });
                     }
-                    if replace {
-                        p = p.replace();
-                    }
+                    p
+                };
+                let run = |d: usize, into: bool, replace: bool| -> Matrix<S::Out, S> {
+                    let p = if replace { asked(d).replace() } else { asked(d) };
                     if into {
                         let mut c = c[d].clone();
                         p.into(&mut c).unwrap();
@@ -130,23 +131,20 @@ where
                     }
                     p.eval().unwrap()
                 };
-                same(&run(0, false, false), &run(1, false, false));
+                let expected = run(1, false, false);
+                same(&run(0, false, false), &expected);
                 same(&run(0, true, false), &run(1, true, false));
                 same(&run(0, true, true), &run(1, true, true));
-                let sum = |d: usize| {
-                    let mut p = mxm(&a[d], &b[d]).strategy(strategy);
-                    if ta {
-                        p = p.transpose_a();
+                // Positions first, then values, by one thread and by several; the smallest limits suffice for few.
+                for limit in [2_000, 16_000, 1 << 24] {
+                    for d in 0..2 {
+                        match asked(d).memory_limit(limit).eval() {
+                            Ok(made) => same(&made, &expected),
+                            Err(e) => assert!(matches!(e, Error::OutOfMemory { .. }) && limit < 1 << 24, "{e}"),
+                        }
                     }
-                    if tb {
-                        p = p.transpose_b();
-                    }
-                    let mask = if kind == 1 { masks[d].structure() } else { masks[d].as_mask() };
-                    if kind > 0 {
-                        p = p.mask(&if complement { mask.complement() } else { mask });
-                    }
-                    p.reduce(reduce).unwrap()
-                };
+                }
+                let sum = |d: usize| asked(d).reduce(reduce).unwrap();
                 if exact {
                     assert_eq!(format!("{:?}", sum(0)), format!("{:?}", sum(1)));
                 }

@@ -2,16 +2,22 @@
 use super::merge::{self, Kind};
 use super::product::{self, Operand};
 use super::spgemm;
-use super::{Buffer, Context, DeviceCsr, DevicePattern, build, entries, map, reduce, transpose};
+use super::{
+    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
+    map, order, reduce, segmented_merge, transpose,
+};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
+use crate::backend::places::{Assigned, Moves};
 use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
+use crate::spgemm::{Analysis, KernelTrace, Trace};
+use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
 use std::sync::Arc;
@@ -34,6 +40,26 @@ impl Cuda {
             _ => Err(misplaced(device)),
         }
     }
+    /// The rule of the standard, everywhere or within bounds.
+    fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        mask: Option<&Mask>,
+        replace: bool,
+        bounds: Option<&Buffer>,
+    ) -> Result<DeviceCsr<C>> {
+        if C::TEXT != T::TEXT {
+            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
+            return Err(Error::InvalidValue { operation: "write", reason });
+        }
+        // Without an accumulator values are only moved.
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
+        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
+        made(merge::merge(&kind, op, operand(c), operand(t)))
+    }
     fn device(&self) -> Device {
         self.context.device()
     }
@@ -51,12 +77,59 @@ impl Cuda {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
         made(match step {
-            Step::Mxm => spgemm::mxm(context, text, a, b, mask, at, options.strategy),
+            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(context, text, a, b, mask, at, options),
+            Step::Vxm if options.reproducible => chunks::mxm(context, text, a, b, mask, at, options),
             Step::Mxv => product::mxv(context, text, a, b, mask, at),
             Step::Vxm => product::vxm(context, text, a, b, mask, at),
         })
     }
-    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: its bytes, `None` where there is no product.
+    /// What [`multiply`](Self::multiply) will do.
+    pub(crate) fn explain(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Analysis> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
+        match step {
+            Step::Mxm => {
+                let ordered = options.reproducible && !spgemm::is_exact(&text);
+                let mut analysis = spgemm::explain(context, text, a, b, mask, at, options.strategy)?;
+                if ordered {
+                    analysis.reason += "; what does not sum in the order of k is summed again so";
+                }
+                Ok(analysis)
+            }
+            // Counted on the host: nothing here needs more than one look at the positions.
+            Step::Mxv | Step::Vxm => {
+                let mask = match mask {
+                    Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
+                    None => None,
+                };
+                let (a, b) = (a.pattern.download()?, b.pattern.download()?);
+                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), text.c.size)
+            }
+        }
+    }
+    /// What `work` makes where its buffers hold at most `limit` bytes at once.
+    pub(crate) fn within<R>(&self, limit: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        account::within(limit, work).map(|(made, _)| made)
+    }
+    /// What `work` makes, and what it launched.
+    pub(crate) fn traced<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+        let ((made, launches), peak) = account::within(u64::MAX, || self.context.trace(work))?;
+        let kernels =
+            launches.into_iter().map(|l| KernelTrace::new(l.kernel, l.ms, Some(l.bytes), (l.blocks, l.threads)));
+        Ok((made, Trace::of(kernels.collect(), Some(peak))))
+    }
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: the bytes of the sums of some
+    /// rows each, which together are all; none where there is no product.
     pub(crate) fn multiply_and_reduce(
         &self,
         text: SemiringText,
@@ -66,10 +139,51 @@ impl Cuda {
         mask: Option<&Mask>,
         at: &Positions,
         options: &MxmOptions,
-    ) -> Result<Option<Vec<u8>>> {
+    ) -> Result<Vec<Vec<u8>>> {
         let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
         let b = operand(turned.as_ref().unwrap_or(b));
-        spgemm::mxm_reduce(&self.context, text, reduce, operand(a), b, mask, at)
+        chunks::mxm_reduce(&self.context, text, &reduce, operand(a), b, mask, at)
+    }
+}
+
+/// The positions of a product and what its values are computed by.
+#[derive(Clone, Debug)]
+pub(crate) struct DevicePlan {
+    pub(crate) pattern: Arc<DevicePattern>,
+    prepared: Arc<spgemm::Prepared>,
+}
+
+impl Cuda {
+    /// What is known of a product of matrices before values are.
+    pub(crate) fn plan(
+        &self,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DevicePlan> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options)?;
+        Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
+    }
+    /// The product, by its plan.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &DevicePlan,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        let values = plan.prepared.values(&self.context, text, a, b, mask, at, &plan.pattern)?;
+        Ok(DeviceCsr::on(plan.pattern.clone(), values))
     }
 }
 
@@ -77,6 +191,13 @@ impl DeviceCsr<()> {
     /// The transpose of values of this scalar.
     pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
         made(transpose::transpose(scalar, operand(self)))
+    }
+}
+
+impl<T: Scalar> DeviceCsr<T> {
+    /// The transpose by segmented merge.
+    pub(crate) fn transposed_by_merging(&self) -> Result<Self> {
+        made(segmented_merge::transpose(T::TEXT, operand(self)))
     }
 }
 
@@ -200,19 +321,79 @@ impl Backend for Cuda {
         mask: Option<&Mask>,
         replace: bool,
     ) -> Result<DeviceCsr<C>> {
-        if C::TEXT != T::TEXT {
-            let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
-            return Err(Error::InvalidValue { operation: "write", reason });
-        }
-        // Without an accumulator values are only moved.
-        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
-        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
-        let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some() };
-        made(merge::merge(&kind, op, operand(c), operand(t)))
+        self.written::<C, T, F>(c, t, mask, replace, None)
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
+    }
+    fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
+        made(columns::move_columns(T::TEXT, operand(a), moves))
+    }
+    fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
+        // The operator reads no value: there need be none.
+        let none = Buffer::alloc(&self.context, 0)?;
+        let op = index_text::<T, T, BindSecond<Second>>();
+        let values = map::apply(op, as_bytes(&[value]), Operand { pattern, values: &none }, &Positions::default())?;
+        Ok(DeviceCsr::on(pattern.clone(), values))
+    }
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &DeviceCsr<C>,
+        t: &DeviceCsr<T>,
+        how: &Assigned,
+        mask: Option<&Mask>,
+    ) -> Result<DeviceCsr<C>> {
+        let bounds = assign::bounds(&self.context, how)?;
+        self.written::<C, T, F>(c, t, mask, how.replace, Some(&bounds))
+    }
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        b: &DeviceCsr<B>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        made(kronecker::kronecker(binary_text::<A, B, F>(), operand(a), operand(b)))
+    }
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &DeviceCsr<A>,
+        alpha: A,
+        b: &DeviceCsr<B>,
+        beta: B,
+    ) -> Result<DeviceCsr<F::Out>> {
+        let (alpha, beta) = ([alpha], [beta]);
+        let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
+        made(merge::merge(&kind, binary_text::<A, B, F>(), operand(a), operand(b)))
+    }
+    fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        composed::diagonal(self, v)
+    }
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &DeviceCsr<V>,
+        a: &DeviceCsr<A>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<V, A, F>(self, &self.diagonal(v)?, a)
+    }
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &DeviceCsr<A>,
+        v: &DeviceCsr<V>,
+    ) -> Result<DeviceCsr<F::Out>> {
+        composed::scaled::<A, V, F>(self, a, &self.diagonal(v)?)
+    }
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
+        composed::arg_rows::<T, LARGEST>(self, a, at)
+    }
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &DeviceCsr<T>,
+        ids: &Ids,
+    ) -> Result<(DeviceCsr<T>, DeviceCsr<u64>)> {
+        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), operand(a), ids)?;
+        Ok((DeviceCsr::on(pattern.clone(), values), DeviceCsr::on(pattern, columns)))
+    }
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
+        composed::concat(self, tiles)
     }
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };

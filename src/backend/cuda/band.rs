@@ -47,6 +47,20 @@ impl Band {
         Ok(pattern.band.get_or_init(|| found.map(Box::new)).as_deref())
     }
 
+    /// The diagonals of any matrix that has no more than `band_diagonals`, however empty they are. Without a look at what is
+    /// known, and not kept.
+    pub(super) fn sparse(pattern: &DevicePattern) -> Result<Option<Band>> {
+        let (rows, context) = (pattern.nrows as u64, pattern.offsets.context());
+        let (most, numbers) = (u64::from(tuning(context).band_diagonals), rows + pattern.ncols as u64);
+        if rows == 0 || pattern.longest.is_some_and(|longest| longest > most) || numbers >= 1 << 31 {
+            return Ok(None);
+        }
+        let seen = Buffer::zeroed_for::<u32>(context, numbers.div_ceil(32) as usize)?;
+        let Some(mut numbers) = numbers_seen(pattern, 1, most, &seen)? else { return Ok(None) };
+        numbers.sort_unstable();
+        Band::lay_out(pattern, &numbers).map(Some)
+    }
+
     fn find(pattern: &DevicePattern) -> Result<Option<Band>> {
         let context = pattern.offsets.context();
         let (rows, tuning) = (pattern.nrows as u64, tuning(context));

@@ -1,5 +1,6 @@
 //! Bytes on a device.
 use super::Context;
+use super::account::Share;
 use super::keep::PAGE;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -15,6 +16,8 @@ pub struct Buffer {
     bytes: u64,
     /// What was allocated: no less than `bytes`.
     capacity: u64,
+    /// Its part of what the operation that made it may hold.
+    _share: Option<Share>,
 }
 
 impl std::fmt::Debug for Buffer {
@@ -29,8 +32,9 @@ const STAGED: usize = 64 << 10;
 impl Buffer {
     /// `bytes` of memory, contents unspecified.
     pub fn alloc(context: &Arc<Context>, bytes: u64) -> Result<Buffer> {
+        let share = Share::take(context, bytes)?;
         let pointer = if bytes == 0 { 0 } else { context.allocate("allocate", bytes)? };
-        Ok(Buffer { context: context.clone(), pointer, bytes, capacity: bytes })
+        Ok(Buffer { context: context.clone(), pointer, bytes, capacity: bytes, _share: share })
     }
 
     /// Memory for `count` values of `T`, contents unspecified.

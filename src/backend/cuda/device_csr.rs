@@ -1,6 +1,7 @@
 //! Compressed rows in device memory.
 use super::band::Band;
-use super::{Buffer, Context};
+use super::program::resident;
+use super::{Buffer, Context, entries};
 use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
@@ -48,6 +49,24 @@ impl DevicePattern {
             (Buffer::from_host(context, &host.offsets)?, Buffer::from_host(context, &host.indices)?);
         Ok(Self::new((host.nrows, host.ncols), host.nnz() as u64, offsets, indices).with_longest(longest))
     }
+    /// Whether both have the same entries. Waits for the device.
+    pub(crate) fn same(&self, other: &Self) -> Result<bool> {
+        if (self.nrows, self.ncols, self.nnz) != (other.nrows, other.ncols, other.nnz) {
+            return Ok(false);
+        }
+        let context = self.offsets.context();
+        let found = Buffer::zeroed_for::<u32>(context, 1)?;
+        let (kernel, block) = (entries::structure(context, "compare_words")?, entries::block_and_tile(context).0);
+        let sizes = [2 * (self.nrows as u64 + 1), self.nnz];
+        for (words, (x, y)) in sizes.into_iter().zip([(&self.offsets, &other.offsets), (&self.indices, &other.indices)])
+        {
+            let grid = resident(&kernel, block, 0, words.div_ceil(u64::from(block)))?;
+            let launch = kernel.launch(grid, block, 0).arg(words).arg(x).arg(y).arg(&found);
+            // SAFETY: parameters as the README lists them; both arrays have as many words, as both patterns have one size.
+            unsafe { launch.run()? };
+        }
+        Ok(found.read_one::<u32>(0)? == 0)
+    }
     pub(crate) fn download(&self) -> Result<Pattern> {
         let (offsets, indices) = (self.offsets.to_host()?, self.indices.to_host()?);
         Ok(Pattern::new(self.nrows, self.ncols, offsets, indices))
@@ -65,6 +84,11 @@ impl<T> DeviceCsr<T> {
     /// The same bytes by another name.
     pub(crate) fn cast<U>(&self) -> DeviceCsr<U> {
         DeviceCsr { pattern: self.pattern.clone(), values: self.values.clone(), scalar: PhantomData }
+    }
+    /// The positions alone.
+    pub(crate) fn without_values(&self) -> Result<Self> {
+        let none = Buffer::alloc(self.values.context(), 0)?;
+        Ok(Self::on(self.pattern.clone(), none))
     }
     /// The same values at other positions.
     pub(crate) fn at(&self, pattern: Arc<DevicePattern>) -> Self {

@@ -58,6 +58,8 @@ pub struct Launch<'a> {
     slots: SmallVec<[Slot; 16]>,
     starts: SmallVec<[u32; 16]>,
     error: Option<Error>,
+    /// Of all buffers given.
+    bytes: u64,
     buffers: PhantomData<&'a Buffer>,
 }
 
@@ -84,6 +86,7 @@ impl<'a> Argument<'a> for &'a Buffer {
         if let Err(e) = same_handle(OPERATION, launch.kernel.context(), self.context()) {
             launch.error.get_or_insert(e);
         }
+        launch.bytes += self.bytes();
         launch.value(&self.pointer());
     }
 }
@@ -132,6 +135,7 @@ impl Kernel {
             slots: SmallVec::new(),
             starts: SmallVec::new(),
             error: None,
+            bytes: 0,
             buffers: PhantomData,
         }
     }
@@ -224,7 +228,14 @@ impl<'a> Launch<'a> {
         let status = if context.trace.is_on() {
             let (status, ms) = context.time(|| Ok(start()))?;
             let (kernel, threads) = (name.to_owned(), threads as u64);
-            context.trace.add(Timed { kernel, blocks: gx * gy * gz, threads, shared: self.shared, ms });
+            context.trace.add(Timed {
+                kernel,
+                blocks: gx * gy * gz,
+                threads,
+                shared: self.shared,
+                bytes: self.bytes,
+                ms,
+            });
             status
         } else {
             start()

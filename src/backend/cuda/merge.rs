@@ -14,8 +14,10 @@ pub(super) enum Kind<'a> {
     Union,
     /// Entries of both.
     Intersection,
-    /// A⟨mask, replace⟩ ⊙= B, without or with accumulator.
-    Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool },
+    /// Entries of either; `op` everywhere, with the bytes of these for what is missing.
+    Filled { alpha: &'a [u8], beta: &'a [u8] },
+    /// A⟨mask, replace⟩ ⊙= B, without or with accumulator; with bounds as `assign` has them.
+    Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool, bounds: Option<&'a Buffer> },
 }
 
 /// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
@@ -25,15 +27,18 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     if total == 0 {
         return empty(context, pattern.nrows, pattern.ncols);
     }
-    let (number, mask, replace) = match kind {
-        Kind::Union => (0, None, false),
-        Kind::Intersection => (1, None, false),
-        Kind::Write { mask, replace, accumulate: false } => (2, *mask, *replace),
-        Kind::Write { mask, replace, accumulate: true } => (3, *mask, *replace),
+    let (number, mask, replace, bounds) = match kind {
+        Kind::Union => (0, None, false, None),
+        Kind::Intersection => (1, None, false, None),
+        Kind::Write { mask, replace, accumulate, bounds } => {
+            (if *accumulate { 3 } else { 2 }, *mask, *replace, *bounds)
+        }
+        Kind::Filled { .. } => (4, None, false, None),
     };
     let count = Program::new(context, Template::MergeCount, |s| {
         let complement = mask.is_some_and(|m| m.complement);
-        let s = s.number("kind", number).flag("masked", mask.is_some());
+        // A filled union's entries are a union's.
+        let s = s.number("kind", number % 4).flag("masked", mask.is_some()).flag("region", bounds.is_some());
         s.flag("complement", complement).flag("replace", replace && mask.is_some())
     });
     let (block, tile) = block_and_tile(context);
@@ -41,9 +46,9 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let splits = Buffer::alloc_for::<u64>(context, places(tiles + 1))?;
     let split_rows = Buffer::alloc_for::<u32>(context, places(tiles + 1))?;
     let marks = Marks::room(context, tiles * tile)?;
-    let admitted = match mask {
-        Some(_) => Some(Buffer::alloc_for::<u32>(context, places(tiles * tile / 32))?),
-        None => None,
+    let admitted = match mask.is_some() || bounds.is_some() {
+        true => Some(Buffer::alloc_for::<u32>(context, places(tiles * tile / 32))?),
+        false => None,
     };
     let kernel = count.kernel("merge_partition")?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
@@ -55,7 +60,7 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let kernel = count.kernel("merge_count")?;
     let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
-    let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices));
+    let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
     // SAFETY: as above.
     unsafe { launch.arg(&marks.words).arg(&marks.counts).arg(admitted.as_ref()).run()? };
     let nnz = marks.ranked()?;
@@ -64,12 +69,19 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
     if nnz > 0 {
         let write = Program::new(context, Template::MergeWrite, |s| {
-            s.function(op).number("kind", number).flag("masked", mask.is_some())
+            s.function(op).number("kind", number).flag("masked", admitted.is_some())
         });
         let kernel = write.kernel("merge_write")?;
         let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
         let launch = launch.arg(a.values).arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values).arg(&splits);
         let launch = launch.arg(&split_rows).arg(&marks.words).arg(&marks.starts).arg(admitted.as_ref());
+        let missing = match kind {
+            Kind::Filled { alpha, beta } => {
+                Some((Buffer::from_host(context, alpha)?, Buffer::from_host(context, beta)?))
+            }
+            _ => None,
+        };
+        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
         // SAFETY: as above.
         unsafe { launch.arg(&indices).arg(&values).run()? };
     }

@@ -3,7 +3,9 @@
 //! The only place that names cudarc, and that only for the driver's types and constants: the calls go through a table of
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
+mod account;
 mod api;
+mod assign;
 mod backend;
 mod band;
 pub mod buffer;
@@ -11,10 +13,14 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod chunks;
+mod columns;
+mod composed;
 pub mod context;
 mod device_csr;
 mod entries;
 mod keep;
+mod kronecker;
 mod lanes;
 pub mod launch;
 mod log;
@@ -23,17 +29,19 @@ mod merge;
 pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
+mod order;
 pub mod probe;
 mod product;
 mod program;
 mod reduce;
+pub mod segmented_merge;
 mod sort;
 mod spgemm;
 mod trace;
 mod transpose;
 mod vector;
 
-pub(crate) use backend::Cuda;
+pub(crate) use backend::{Cuda, DevicePlan};
 pub use buffer::Buffer;
 pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};

@@ -9,7 +9,6 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 pub(super) struct Program<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) spec: Spec,
-    key: Arc<str>,
 }
 
 /// The key of a specification. Writing it takes longer than starting a kernel, so each is written once.
@@ -31,12 +30,12 @@ impl<'a> Program<'a> {
     /// `fill` completes the specification.
     pub(super) fn new(context: &'a Arc<Context>, template: Template, fill: impl FnOnce(Spec) -> Spec) -> Self {
         let spec = fill(Spec::new(template, context.properties().architecture));
-        let key = key(&spec);
-        Self { context, spec, key }
+        Self { context, spec }
     }
     pub(super) fn kernel(&self, function: &str) -> Result<Kernel> {
-        self.context.kernel_with(self.spec.template.name(), &self.key, function, || {
-            self.spec.source().map_err(|e| Error::Compile { kernel: self.key.to_string(), log: e.to_string() })
+        let key = key(&self.spec);
+        self.context.kernel_with(self.spec.template.name(), &key, function, || {
+            self.spec.source().map_err(|e| Error::Compile { kernel: key.to_string(), log: e.to_string() })
         })
     }
 }

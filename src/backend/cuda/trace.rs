@@ -14,6 +14,8 @@ pub struct Timed {
     pub threads: u64,
     /// Bytes of dynamic shared memory of a block.
     pub shared: u32,
+    /// Bytes of the buffers given to it.
+    pub bytes: u64,
     /// Milliseconds on the device.
     pub ms: f64,
 }

@@ -1,7 +1,8 @@
 //! One thread, obviously right: the oracle of every test. An ordered map a row, the definitions read aloud.
 use super::host::{HostCsr, host_memory};
+use super::places::{Assigned, Moves, NONE, Region};
 use super::ring::Operators;
-use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
+use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, in_front};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
@@ -9,9 +10,10 @@ use crate::memory;
 use crate::operation::Accumulate;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod limited;
 mod product;
 
 /// The oracle.
@@ -68,6 +70,9 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
+    if let Some(limit) = options.memory_limit {
+        return limited::within(limit, operators, a, b, mask, at, options.transposed_b);
+    }
     let turned = if options.transposed_b { Some(Reference.transpose(b)?) } else { None };
     let b = turned.as_ref().unwrap_or(b);
     operators.summed(a, b, &mut |meet| product::by_rows(&a.pattern, &b.pattern, mask, at, meet))
@@ -211,7 +216,166 @@ impl Backend for Reference {
     }
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
-        collect(rows.len(), a.pattern.ncols, rows.iter().map(|i| row_map(a, *i as usize)))
+        let row = |i: &u32| if *i == NONE { BTreeMap::new() } else { row_map(a, *i as usize) };
+        collect(rows.len(), a.pattern.ncols, rows.iter().map(row))
+    }
+
+    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+        let sources = moves.sources(NAME)?;
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let (from, to) = (row_map(a, i), sources.iter().enumerate());
+            to.filter_map(|(j, source)| from.get(source).map(|x| (j as u32, *x))).collect()
+        });
+        collect(a.pattern.nrows, moves.places, rows)
+    }
+
+    fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
+        let values = memory::filled(NAME, pattern.nnz(), value)?;
+        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+    }
+
+    fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &HostCsr<C>,
+        t: &HostCsr<T>,
+        how: &Assigned,
+        mask: Option<&MaskOn<Arc<Pattern>>>,
+    ) -> Result<HostCsr<C>> {
+        let rows = (0..c.pattern.nrows).map(|i| {
+            let (old, new) = (row_map(c, i), row_map(t, i));
+            let columns: BTreeSet<u32> = old.keys().chain(new.keys()).copied().collect();
+            let is = |within: &Region, j| within.rows.has(i as u32) && within.cols.has(j);
+            columns
+                .into_iter()
+                .filter_map(|j| {
+                    let (c, t) = (old.get(&j).copied(), new.get(&j).copied());
+                    let z = if is(&how.region, j) { F::combine(c, t) } else { c };
+                    let z = match (is(&how.reach, j), admits(mask, i, j)) {
+                        (true, true) => z,
+                        (true, false) if how.replace => None,
+                        _ => c,
+                    };
+                    z.map(|z| (j, z))
+                })
+                .collect()
+        });
+        collect(c.pattern.nrows, c.pattern.ncols, rows)
+    }
+
+    fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        b: &HostCsr<B>,
+    ) -> Result<HostCsr<F::Out>> {
+        let (nrows, ncols) = (a.pattern.nrows * b.pattern.nrows, a.pattern.ncols * b.pattern.ncols);
+        let rows = (0..nrows).map(|r| {
+            let (left, right) = (row_map(a, r / b.pattern.nrows), row_map(b, r % b.pattern.nrows));
+            let at = |j: u32, l: u32| (j as usize * b.pattern.ncols) as u32 + l;
+            left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))).collect()
+        });
+        collect(nrows, ncols, rows)
+    }
+
+    fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+        &self,
+        a: &HostCsr<A>,
+        alpha: A,
+        b: &HostCsr<B>,
+        beta: B,
+    ) -> Result<HostCsr<F::Out>> {
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let (left, right) = (row_map(a, i), row_map(b, i));
+            let columns: BTreeSet<u32> = left.keys().chain(right.keys()).copied().collect();
+            let value = |j| F::apply(*left.get(j).unwrap_or(&alpha), *right.get(j).unwrap_or(&beta));
+            columns.iter().map(|j| (*j, value(j))).collect()
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn diagonal<T: Scalar>(&self, v: &HostCsr<T>) -> Result<HostCsr<T>> {
+        let (n, entries) = (v.pattern.ncols, row_map(v, 0));
+        collect(n, n, (0..n as u32).map(|i| entries.get(&i).map(|x| (i, *x)).into_iter().collect()))
+    }
+
+    fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
+        &self,
+        v: &HostCsr<V>,
+        a: &HostCsr<A>,
+    ) -> Result<HostCsr<F::Out>> {
+        let factors = row_map(v, 0);
+        let rows = (0..a.pattern.nrows).map(|i| match factors.get(&(i as u32)) {
+            Some(x) => row_map(a, i).into_iter().map(|(j, y)| (j, F::apply(*x, y))).collect(),
+            None => BTreeMap::new(),
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
+        &self,
+        a: &HostCsr<A>,
+        v: &HostCsr<V>,
+    ) -> Result<HostCsr<F::Out>> {
+        let factors = row_map(v, 0);
+        let rows = (0..a.pattern.nrows).map(|i| {
+            let row = row_map(a, i).into_iter();
+            row.filter_map(|(j, x)| factors.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
+        });
+        collect(a.pattern.nrows, a.pattern.ncols, rows)
+    }
+
+    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+        let mut t = BTreeMap::new();
+        for i in 0..a.pattern.nrows {
+            let row = row_map(a, i);
+            let best = if LARGEST {
+                row.values().copied().reduce(Max::apply)
+            } else {
+                row.values().copied().reduce(Min::apply)
+            };
+            #[allow(clippy::eq_op)]
+            let same = |x: &T, y: &T| x == y || (x != x && y != y);
+            if let Some((j, _)) = best.and_then(|best| row.iter().find(|(_, x)| same(x, &best))) {
+                t.insert(i as u32, id(&at.j, *j as usize));
+            }
+        }
+        collect(1, a.pattern.nrows, std::iter::once(t))
+    }
+
+    fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &HostCsr<T>,
+        ids: &Ids,
+    ) -> Result<(HostCsr<T>, HostCsr<u64>)> {
+        let sorted = |i: usize| {
+            // Each behind all that it does not come before.
+            let mut row: Vec<(u32, T)> = Vec::new();
+            for (j, x) in row_map(a, i) {
+                let behind = row.iter().rposition(|(_, y)| !in_front::<T, F>(x, *y)).map_or(0, |p| p + 1);
+                row.insert(behind, (j, x));
+            }
+            row
+        };
+        let (nrows, ncols) = (a.pattern.nrows, a.pattern.ncols);
+        let values = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| e.1)).collect());
+        let values = collect(nrows, ncols, values)?;
+        let columns = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| id(ids, e.0 as usize))).collect());
+        Ok((values, collect(nrows, ncols, columns)?))
+    }
+
+    fn concat<T: Scalar>(&self, tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
+        let mut rows = vec![];
+        for line in tiles {
+            for i in 0..line[0].pattern.nrows {
+                let (mut row, mut start) = (BTreeMap::new(), 0);
+                for tile in line {
+                    row.extend(row_map(tile, i).into_iter().map(|(j, x)| (start + j, x)));
+                    start += tile.pattern.ncols as u32;
+                }
+                rows.push(row);
+            }
+        }
+        let ncols = tiles[0].iter().map(|t| t.pattern.ncols).sum();
+        collect(rows.len(), ncols, rows.into_iter())
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

@@ -7,6 +7,7 @@ use crate::error::Result;
 use oplus_codegen::Template;
 
 /// What the analysis leaves on the device for the passes over the products.
+#[derive(Debug)]
 pub(super) struct Work {
     pub(super) control: Buffer,
     pub(super) products: Buffer,
@@ -26,7 +27,8 @@ pub(super) struct Limits {
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
-    /// 0: no row of many products gets a block and bits over its columns.
+    /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
+    /// that they can.
     pub(super) block: u32,
 }
 
@@ -35,6 +37,23 @@ pub(super) struct Limits {
 pub(super) enum PerRow<'a> {
     Product { counts: &'a Buffer, kinds: &'a Buffer, room: &'a Buffer },
     Units(&'a Buffer),
+}
+
+/// Products of each row, and the first and last column of those of more than `thread`.
+pub(super) fn measure(
+    job: &Job,
+    program: &Program<'_>,
+    thread: u32,
+    control: &Buffer,
+    (products, first, last): (&Buffer, &Buffer, &Buffer),
+) -> Result<()> {
+    let (a, b, tuning) = (job.a.pattern, job.b.pattern, job.tuning);
+    let grid = (job.rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
+    let kernel = program.kernel("spgemm_analyze")?;
+    let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
+    let launch = launch.arg(&b.indices).arg(job.rows).arg(thread).arg(control).arg(products);
+    // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+    unsafe { launch.arg(first).arg(last).run() }
 }
 
 /// `limits`: which rows are sorted, and which get a window.
@@ -56,15 +75,11 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
         PerRow::Product { counts, kinds, room } => (None, Some(*counts), Some(*kinds), Some(*room)),
         PerRow::Units(units) => (Some(*units), None, None, None),
     };
-    let (a, b, m_offsets) = (job.a.pattern, job.b.pattern, job.mask.map(|m| &m.pattern.offsets));
-    let grid = (rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
+    let (a, m_offsets) = (job.a.pattern, job.mask.map(|m| &m.pattern.offsets));
+    measure(job, &program, limits.thread, &work.control, (&work.products, &work.first, &work.last))?;
     let bins = rows.div_ceil(tuning.bin_block as u64);
     // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
     unsafe {
-        let kernel = program.kernel("spgemm_analyze")?;
-        let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
-        let launch = launch.arg(&b.indices).arg(rows).arg(limits.thread).arg(&work.control).arg(&work.products);
-        launch.arg(&work.first).arg(&work.last).run()?;
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         launch

@@ -8,10 +8,10 @@ use oplus_codegen::Template;
 use std::sync::Arc;
 
 /// The two matrices' diagonals, and how they meet.
-struct Bands<'a> {
-    a: &'a Band,
-    b: &'a Band,
-    pairs: Arc<Pairs>,
+pub(super) struct Bands<'a> {
+    pub(super) a: &'a Band,
+    pub(super) b: &'a Band,
+    pub(super) pairs: Arc<Pairs>,
 }
 
 impl Job<'_> {
@@ -27,7 +27,7 @@ impl Job<'_> {
         self.by_bands(&Bands { a, b, pairs }).map(Some)
     }
 
-    fn by_bands(&self, bands: &Bands) -> Result<(DevicePattern, Buffer)> {
+    pub(super) fn by_bands(&self, bands: &Bands) -> Result<(DevicePattern, Buffer)> {
         let (context, semiring) = (self.context, &self.semiring);
         let (nrows, ncols) = (self.a.pattern.nrows, self.b.pattern.ncols);
         let offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;

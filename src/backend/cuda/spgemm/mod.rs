@@ -6,8 +6,14 @@
 //! workspaces are those of `codegen/templates/README.md`.
 mod analysis;
 mod band;
+mod explain;
+mod named;
+mod ordered;
+mod plan;
 mod reduce;
+mod row_row;
 mod short;
+mod slices;
 mod whole;
 
 use super::entries::movable;
@@ -22,10 +28,14 @@ use analysis::{Limits, PerRow, Work, analyze};
 use oplus_codegen::{BlockShape, SemiringText, Spec, TableLaunch, Template, Tuning};
 use std::sync::Arc;
 
+pub(super) use explain::explain;
+pub(super) use ordered::{is_exact, mxm_ordered};
+pub(super) use plan::{Prepared, prepare};
 pub(super) use reduce::mxm_reduce;
 
 const CONTROL: usize = 256;
 /// Places in the control block.
+const PRODUCTS: usize = 0;
 const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
@@ -142,6 +152,7 @@ impl<'a> Job<'a> {
         };
         let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
+        let window = if window < 256 { 0 } else { window };
         // The widest window must fit.
         let widest = spec.block_bytes(self.block_shape(&spec, BLOCK_SIZES - 1, 0));
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
@@ -149,7 +160,9 @@ impl<'a> Job<'a> {
         match strategy {
             Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
             Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
-            _ => Limits { thread, esc, window: if window < 256 { 0 } else { window }, block },
+            Strategy::Window => Limits { thread: 0, esc: 0, window, block: 2 },
+            Strategy::BitmapRank => Limits { thread: 0, esc: 0, window, block: block | 2 },
+            _ => Limits { thread, esc, window, block },
         }
     }
 }
@@ -194,6 +207,9 @@ pub(super) fn mxm(
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if let Some(made) = job.by_name(strategy)? {
+        return Ok(made);
+    }
     if strategy == Strategy::Auto
         && let Some(made) = job.mxm_band()?
     {
@@ -212,7 +228,9 @@ pub(super) fn mxm(
     let work = analyze(&job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
     let control: Vec<u64> = work.control.to_host()?;
     let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
-    let parts_room = if tabled { u32::try_from(nrows.saturating_add(1 << 16)).unwrap_or(u32::MAX) } else { 0 };
+    // A part has a product at least.
+    let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
+    let parts_room = if tabled { u32::try_from(most_parts).unwrap_or(u32::MAX) } else { 0 };
     let spec = job.numeric(0).spec;
     let mut run = Run {
         job: &job,

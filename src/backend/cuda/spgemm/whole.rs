@@ -103,7 +103,10 @@ impl Job<'_> {
             return None;
         }
         let few = self.mean_products() < u64::from(tuning.hash_mean);
-        if few && let Some((width, rows)) = self.esc_rows(most) {
+        if few
+            && self.rows >= u64::from(tuning.esc_rows)
+            && let Some((width, rows)) = self.esc_rows(most)
+        {
             return Some(Whole::Esc(width, rows));
         }
         if strategy != Strategy::Auto {

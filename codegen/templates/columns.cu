@@ -1,0 +1,54 @@
+// Columns moved: an entry goes to all places that a list of pairs (source, target), ascending by source, has for its
+// column, or by a shift. No scalar type. Spread over entries. Deterministic. Launches: README.md.
+#include "device/rows.cuh"
+
+namespace oplus {
+
+// Where a column goes: pairs [first, last), or with sources null the one place column - from + to.
+struct Targets {
+  u64 first, last;
+};
+
+__device__ inline Targets targets_of(u32 column, u64 pairs, const u32* sources, u32 from) {
+  if (!sources) return {0, column >= from && column - from < pairs};
+  const u64 first = lower_bound<u32, u64>(sources, 0, pairs, column);
+  return {first, upper_bound<u32, u64>(sources, first, pairs, column)};
+}
+
+// counts[e] = places that entry e goes to. Without sources `pairs` is how many columns are moved, `from` the first.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+columns_counts(u64 n, const u32* indices, u64 pairs, const u32* sources, u32 from, u32* counts) {
+  const u64 e = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= n) return;
+  const Targets t = targets_of(indices[e], pairs, sources, from);
+  counts[e] = u32(t.last - t.first);
+}
+
+// out[r] = entries of the result before row r, r = 0 ..= rows; starts: before each entry of A.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+columns_offsets(u64 rows, const u64* offsets, const u64* starts, u64* out) {
+  const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r <= rows) out[r] = starts[offsets[r]];
+}
+
+// Keys row << bits | target, and the entry of A.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+columns_keys(u64 n, u64 rows, const u64* offsets, const u32* indices, u64 pairs, const u32* sources,
+             const u32* targets, u32 from, u32 to, const u64* starts, u32 bits, u64* keys, u32* places) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+  const RowRange range = rows_of_entries(offsets, rows, base, min(base + entry_tile, n));
+  for (u32 i = 0; i < tuning::entry_items; i++) {
+    const u64 e = base + i * tuning::primitive_block + threadIdx.x;
+    if (e >= n) break;
+    const u32 column = indices[e];
+    const Targets t = targets_of(column, pairs, sources, from);
+    if (t.first == t.last) continue;
+    const u64 row = u64(row_of(offsets, range.first, range.last, e)) << bits, start = starts[e] - t.first;
+    for (u64 p = t.first; p < t.last; p++) {
+      keys[start + p] = row | (sources ? targets[p] : column - from + to);
+      places[start + p] = u32(e);
+    }
+  }
+}
+
+}  // namespace oplus

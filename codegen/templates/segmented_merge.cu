@@ -1,0 +1,72 @@
+// Segmented merge of u64 keys with u32 payloads, and what transposition by it needs. Blocks of tuning::primitive_block threads.
+// Launches: README.md.
+#include "device/segmented_merge.cuh"
+
+namespace oplus {
+
+__device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+// counts[s] = runs of segment s, 0 of a short one.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_runs(u64 p, const u64* segments, const u64* runs, u64* counts) {
+  const u64 s = global_thread();
+  const SegmentedRuns x = {runs, segments, 0, 0};
+  if (s < p) counts[s] = x.size(s) > merge_short ? x.count(s) : 0;
+}
+
+// work[s] = elements of short segments to merge, or if they `move` to another array.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_short_sizes(u64 p, const u64* segments, const u64* runs, u32 moves, u64* work) {
+  const u64 s = global_thread();
+  if (s < p) work[s] = merge_short_work({runs, segments, 0, 0}, moves, s);
+}
+
+// work: scanned. Any grid. All segments that are short, through all levels; the arrays may be the same.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_shorts(u64 p, const u64* segments, const u64* runs, u64 origin, const u64* work, const u64* keys, const u32* payloads,
+             u64* keys_out, u32* payloads_out) {
+  merge_short_segments(p, {runs, segments, origin, 0}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// work[s] = elements of a long segment that this level of `levels` moves.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u64* work) {
+  const u64 s = global_thread();
+  if (s < p) work[s] = merge_level_work({runs, segments, 0, level}, levels, s);
+}
+
+// work: scanned. Any grid.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
+            const u32* payloads, u64* keys_out, u32* payloads_out) {
+  merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// numbers[i] = i, i < n: runs of one element each.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block) merge_singles(u64 n, u64* numbers) {
+  const u64 i = global_thread();
+  if (i < n) numbers[i] = i;
+}
+
+// counts[j] += entries of column j.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+column_counts(u64 n, const u32* indices, u64* counts) {
+  const u64 e = global_thread();
+  if (e < n) atomicAdd(&counts[indices[e]], u64(1));
+}
+
+// Each entry to some place of its column, keys its row and payload its place. next[j]: the column's first place, moved on.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+column_scatter(u64 n, u64 rows, const u64* offsets, const u32* indices, u64* next, u64* keys, u32* payloads) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+  const RowRange range = rows_of_entries(offsets, rows, base, min(base + entry_tile, n));
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
+    if (e >= n) break;
+    const u64 to = atomicAdd(&next[indices[e]], u64(1));
+    keys[to] = row_of(offsets, range.first, range.last, e);
+    payloads[to] = u32(e);
+  }
+}
+
+}  // namespace oplus

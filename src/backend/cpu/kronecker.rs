@@ -1,0 +1,71 @@
+//! The Kronecker product: every place in the result is known beforehand.
+use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::host::HostCsr;
+use crate::error::{Error, Result};
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+) -> Result<HostCsr<F::Out>> {
+    let operation = "kronecker";
+    let (left, right) = (&a.pattern, &b.pattern);
+    let (nrows, ncols) = (left.nrows * right.nrows, left.ncols * right.ncols);
+    let total = left.nnz() as u128 * right.nnz() as u128;
+    // More than memory can hold, before counting it wraps.
+    let n = usize::try_from(total).ok().filter(|n| *n <= isize::MAX as usize).ok_or_else(|| Error::OutOfMemory {
+        operation,
+        device: "host".into(),
+        needed: u64::try_from(total * size_of::<F::Out>().max(4) as u128).unwrap_or(u64::MAX),
+        available: None,
+    })?;
+    let rows = |r: usize| (left.range(r / right.nrows), right.range(r % right.nrows));
+    let offsets = scan(operation, nrows, |r| {
+        let (x, y) = rows(r);
+        (x.len() * y.len()) as u64
+    })?;
+    let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<F::Out>(operation, n)?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let fill = |piece: Range<usize>| {
+        // The row that has the piece's first entry: empty rows end where it begins.
+        let mut row = offsets.partition_point(|o| *o <= piece.start as u64) - 1;
+        // SAFETY: pieces are disjoint.
+        let (c, v) = unsafe { (to_indices.part(piece.clone()), to_values.part(piece.clone())) };
+        let mut done = 0;
+        while done < c.len() {
+            let (x, y) = rows(row);
+            let start = piece.start + done - offsets[row] as usize;
+            let end = (x.len() * y.len()).min(start + c.len() - done);
+            let mut at = start;
+            while at < end {
+                // A part of one entry of A times B's row.
+                let (p, q) = (x.start + at / y.len(), at % y.len());
+                let len = (y.len() - q).min(end - at);
+                let (base, value) = ((left.indices[p] as usize * right.ncols) as u32, a.values[p]);
+                let from = y.start + q..y.start + q + len;
+                for (to, l) in c[done..done + len].iter_mut().zip(&right.indices[from.clone()]) {
+                    *to = MaybeUninit::new(base + l);
+                }
+                for (to, z) in v[done..done + len].iter_mut().zip(&b.values[from]) {
+                    *to = MaybeUninit::new(F::apply(value, *z));
+                }
+                (at, done) = (at + len, done + len);
+            }
+            row += 1;
+        }
+    };
+    if n <= SERIAL {
+        if n > 0 {
+            fill(0..n);
+        }
+    } else {
+        pieces(n, SERIAL).for_each(fill);
+    }
+    // SAFETY: the pieces cover every entry.
+    let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
+    Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
+}

@@ -1,0 +1,153 @@
+//! Values compared: where the smallest and largest are, and rows in order.
+use super::assemble::{Block, Rows, assemble, partition, target};
+use super::parallel::{SERIAL, pieces, unwritten, written};
+use super::vector::row_blocks;
+use crate::algebra::{BinaryOp, Number, Scalar};
+use crate::backend::host::HostCsr;
+use crate::backend::{Positions, in_front};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::axis::Ids;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Whether y is better than what stands before it. A number is better than NaN.
+#[inline(always)]
+fn better<T: Number, const LARGEST: bool>(y: T, x: T) -> bool {
+    let ahead = if LARGEST { y > x } else { y < x };
+    #[allow(clippy::eq_op)]
+    let (x_is_nan, y_is_nan) = (x != x, y != y);
+    ahead || (x_is_nan && !y_is_nan)
+}
+
+/// The first of the best.
+fn first_best<T: Number, const LARGEST: bool>(values: &[T], range: Range<usize>) -> Option<usize> {
+    let mut best = range.start;
+    for e in range.clone().skip(1) {
+        if better::<T, LARGEST>(values[e], values[best]) {
+            best = e;
+        }
+    }
+    (!range.is_empty()).then_some(best)
+}
+
+pub(super) fn arg_rows<T: Number, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+    let operation = "argmin";
+    let best = |row: &[T]| {
+        if row.len() <= SERIAL {
+            return first_best::<T, LARGEST>(row, 0..row.len());
+        }
+        let one = |piece| first_best::<T, LARGEST>(row, piece);
+        // In order of the pieces: of equal ones the first stays.
+        let found: Vec<Option<usize>> = pieces(row.len(), SERIAL).map(one).collect();
+        found.into_iter().flatten().reduce(|x, y| if better::<T, LARGEST>(row[y], row[x]) { y } else { x })
+    };
+    let kernel = |block: &Block, rows: &mut Rows<u64>, _: &mut ()| {
+        rows.reserve(operation, block.columns.len())?;
+        for i in block.columns.clone() {
+            let (columns, values) = a.row(i as usize);
+            if let Some(e) = best(values) {
+                let place = columns[e] as usize;
+                let id = at.j.as_ref().map_or(place as u64, |ids| ids[place]);
+                // SAFETY: room for every row of the block was reserved.
+                unsafe { rows.push_unchecked(i, id) };
+            }
+        }
+        rows.end_row();
+        Ok(())
+    };
+    let n = a.pattern.nrows;
+    assemble::<u64, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
+}
+
+/// A value and the column it had.
+type Entry<T> = (T, u32);
+
+/// What comes before goes in front, the others keep their order. Any `before` will do: it never reads outside, and an order
+/// it is not gives some arrangement. `run` and `room` have one length.
+fn arrange<T: Scalar, F: BinaryOp<T, T, Out = bool>>(run: &mut [Entry<T>], room: &mut [Entry<T>]) {
+    const SHORT: usize = 16;
+    if run.len() <= SHORT {
+        for e in 1..run.len() {
+            let mut at = e;
+            while at > 0 && in_front::<T, F>(run[at].0, run[at - 1].0) {
+                run.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+        return;
+    }
+    let half = run.len() / 2;
+    let (low, high) = run.split_at_mut(half);
+    let (low_room, high_room) = room.split_at_mut(half);
+    if low.len() > SERIAL {
+        rayon::join(|| arrange::<T, F>(low, low_room), || arrange::<T, F>(high, high_room));
+    } else {
+        arrange::<T, F>(low, low_room);
+        arrange::<T, F>(high, high_room);
+    }
+    if !in_front::<T, F>(run[half].0, run[half - 1].0) {
+        return;
+    }
+    room.copy_from_slice(run);
+    let (mut p, mut q) = (0, half);
+    for to in run.iter_mut() {
+        let second = p == half || (q < room.len() && in_front::<T, F>(room[q].0, room[p].0));
+        *to = if second { room[q] } else { room[p] };
+        (p, q) = (p + !second as usize, q + second as usize);
+    }
+}
+
+pub(super) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
+    a: &HostCsr<T>,
+    ids: &Ids,
+) -> Result<(HostCsr<T>, HostCsr<u64>)> {
+    let operation = "sort";
+    let pattern = &a.pattern;
+    let kernel = |block: &Block, rows: &mut Rows<Entry<T>>, scratch: &mut (Vec<Entry<T>>, Vec<Entry<T>>)| {
+        for r in block.rows.clone() {
+            let (columns, values) = a.row(r);
+            let (run, room) = scratch;
+            run.clear();
+            room.clear();
+            memory::reserve(operation, run, columns.len())?;
+            run.extend(values.iter().copied().zip(columns.iter().copied()));
+            if run.len() > 16 {
+                memory::reserve(operation, room, columns.len())?;
+                room.extend_from_slice(run);
+            }
+            arrange::<T, F>(run, room);
+            rows.reserve(operation, run.len())?;
+            for (k, entry) in run.iter().enumerate() {
+                // SAFETY: room for the row was reserved.
+                unsafe { rows.push_unchecked(k as u32, *entry) };
+            }
+            rows.end_row();
+        }
+        Ok(())
+    };
+    let before = |r: usize| pattern.offsets[r] * 4 + r as u64;
+    let shape = (pattern.nrows, pattern.ncols);
+    let blocks = partition(operation, shape, target(before(pattern.nrows)), &before, &|_, _| Ok(Vec::new()))?;
+    let made =
+        assemble::<Entry<T>, (Vec<Entry<T>>, Vec<Entry<T>>)>(operation, shape, pattern.nnz() as u64, &blocks, &kernel)?;
+    let (values, columns) = parted(operation, &made.values, ids)?;
+    let positions: Arc<Pattern> = made.pattern;
+    let values = HostCsr { pattern: positions.clone(), values: Arc::new(values) };
+    Ok((values, HostCsr { pattern: positions, values: Arc::new(columns) }))
+}
+
+/// Values, and the ids of the columns.
+fn parted<T: Scalar>(operation: &'static str, entries: &[Entry<T>], ids: &Ids) -> Result<(Vec<T>, Vec<u64>)> {
+    let n = entries.len();
+    let (mut values, mut columns) = (unwritten::<T>(operation, n)?, unwritten::<u64>(operation, n)?);
+    values.par_iter_mut().zip(&mut columns).zip(entries).with_min_len(SERIAL).for_each(|((value, column), (x, c))| {
+        *value = MaybeUninit::new(*x);
+        *column = MaybeUninit::new(ids.as_ref().map_or(u64::from(*c), |ids| ids[*c as usize]));
+    });
+    // SAFETY: all n were written.
+    Ok(unsafe { (written(values, n), written(columns, n)) })
+}

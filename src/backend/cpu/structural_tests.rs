@@ -1,0 +1,23 @@
+//! The tests of operations that move entries about, with the small limits of work that unit tests have: small operands meet
+//! every path.
+use crate::prelude::*;
+
+#[path = "../../../tests/common/large.rs"]
+mod large;
+#[path = "../../../tests/oracles/model.rs"]
+mod model;
+#[path = "../../../tests/common/regions.rs"]
+mod regions;
+#[path = "../../../tests/common/whole.rs"]
+mod whole;
+
+fn devices() -> Vec<Device> {
+    vec![Device::Cpu]
+}
+
+/// Rows, columns and entries of large operands, and of less large ones.
+const LARGE: ((u64, u64, u64), (u64, u64, u64)) = ((80, 700, 3000), (50, 200, 1500));
+
+fn large_devices() -> Vec<Device> {
+    vec![Device::Cpu]
+}

@@ -1,0 +1,218 @@
+//! Products that do not fit as a whole, by chunks of rows.
+use super::entries::{block_and_tile, places, structure};
+use super::product::{DeviceMask, Operand};
+use super::spgemm;
+use super::transpose::transpose;
+use super::{Buffer, Context, DevicePattern};
+use crate::backend::{MaskOn, MxmOptions, Positions};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::spgemm::Strategy;
+use crate::spgemm::chunks::{ByRows, by_chunks};
+use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, SemiringText};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// T⟨M⟩ = A ⊕.⊗ B, as a whole if there is memory for that.
+pub(super) fn mxm(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<(DevicePattern, Buffer)> {
+    let by = if options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
+    match by(context, semiring.clone(), a, b, mask, at, options.strategy) {
+        Err(Error::OutOfMemory { .. }) => {}
+        made => return made,
+    }
+    let chunks = RowChunks { context, semiring, a, b, mask, at, options };
+    let rows = a.pattern.nrows;
+    let made = by_chunks(&chunks, rows.div_ceil(2))?;
+    let longest = made.longest;
+    let pattern = DevicePattern::new((rows, b.pattern.ncols), made.entries, made.offsets, made.indices);
+    Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, made.values))
+}
+
+/// ⊞ over (A ⊕.⊗ B)⟨M⟩ as bytes: of all rows, or where there is no memory for that, of some rows each, in order.
+pub(super) fn mxm_reduce(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    reduce: &FunctionText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+) -> Result<Vec<Vec<u8>>> {
+    match spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at) {
+        Err(Error::OutOfMemory { .. }) if a.pattern.nrows > 1 => {}
+        made => return made.map(|sum| sum.into_iter().collect()),
+    }
+    let options = &MxmOptions::default();
+    let chunks = RowChunks { context, semiring: semiring.clone(), a, b, mask, at, options };
+    let (mut sums, mut row, mut size) = (Vec::new(), 0, a.pattern.nrows.div_ceil(2));
+    while row < chunks.rows() {
+        let rows = row..chunks.rows().min(row + size);
+        let sum = chunks
+            .cut(&rows, |a, mask, at| spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at));
+        match sum {
+            Ok(sum) => {
+                memory::reserve("mxm", &mut sums, 1)?;
+                sums.extend(sum);
+                row = rows.end;
+            }
+            Err(Error::OutOfMemory { .. }) if rows.len() > 1 => size = rows.len().div_ceil(2),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(sums)
+}
+
+/// t⟨m⟩ = A ⊕.⊗ x with sums in the order of k: a product with a matrix of one column.
+pub(super) fn mxv_ordered(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'_>,
+    x: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<(DevicePattern, Buffer)> {
+    const PLACE: ScalarText = ScalarText { name: "u32", definition: "", size: 4 };
+    let (pattern, values) = transpose(semiring.b, x)?;
+    let column = Operand { pattern: &pattern, values: &values };
+    let mask = match mask {
+        None => None,
+        Some(m) => {
+            let row = Operand { pattern: &m.pattern, values: &m.pattern.indices };
+            Some(MaskOn { pattern: Arc::new(transpose(PLACE, row)?.0), complement: m.complement })
+        }
+    };
+    let (at, c) = (Positions { j: None, ..at.clone() }, semiring.c);
+    let (pattern, values) = mxm(context, semiring, a, column, mask.as_ref(), &at, options)?;
+    transpose(c, Operand { pattern: &pattern, values: &values })
+}
+
+struct RowChunks<'a> {
+    context: &'a Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'a>,
+    b: Operand<'a>,
+    mask: DeviceMask<'a>,
+    at: &'a Positions,
+    options: &'a MxmOptions,
+}
+
+/// A result being put together.
+struct Room {
+    entries: u64,
+    longest: Option<u64>,
+    offsets: Buffer,
+    indices: Buffer,
+    values: Buffer,
+}
+
+impl ByRows for RowChunks<'_> {
+    type Part = (DevicePattern, Buffer);
+    type Whole = Room;
+
+    fn rows(&self) -> usize {
+        self.a.pattern.nrows
+    }
+
+    fn part(&self, rows: Range<usize>) -> Result<(DevicePattern, Buffer)> {
+        self.cut(&rows, |a, mask, at| {
+            let by = |strategy| {
+                let by = if self.options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
+                by(self.context, self.semiring.clone(), a, self.b, mask, at, strategy)
+            };
+            match by(self.options.strategy) {
+                // Ways that guess the size of the result may take more than it needs.
+                Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
+                    by(Strategy::Hash)
+                }
+                made => made,
+            }
+        })
+    }
+
+    fn entries(part: &(DevicePattern, Buffer)) -> u64 {
+        part.0.nnz
+    }
+
+    fn room(&self, entries: u64) -> Result<Room> {
+        Ok(Room {
+            entries,
+            longest: Some(0),
+            offsets: Buffer::alloc_for::<u64>(self.context, self.rows() + 1)?,
+            indices: Buffer::alloc_for::<u32>(self.context, places(entries))?,
+            values: Buffer::alloc(self.context, entries.saturating_mul(self.semiring.c.size as u64))?,
+        })
+    }
+
+    fn place(&self, to: &mut Room, part: &(DevicePattern, Buffer), rows: Range<usize>, start: u64) -> Result<()> {
+        let ((pattern, values), size) = (part, self.semiring.c.size as u64);
+        shift(&pattern.offsets, 0, rows.len() as u64 + 1, 0, start, &to.offsets, rows.start as u64)?;
+        to.indices.copy_range(start * 4, &pattern.indices, 0..pattern.nnz * 4)?;
+        to.values.copy_range(start * size, values, 0..pattern.nnz * size)?;
+        to.longest = to.longest.zip(pattern.longest).map(|(x, y)| x.max(y));
+        Ok(())
+    }
+}
+
+impl RowChunks<'_> {
+    /// What `work` makes of some rows of A and of the mask.
+    fn cut<R>(
+        &self,
+        rows: &Range<usize>,
+        work: impl FnOnce(Operand<'_>, DeviceMask<'_>, &Positions) -> Result<R>,
+    ) -> Result<R> {
+        let (pattern, values) = rows_of(self.a, self.semiring.a.size, rows)?;
+        let mask = match self.mask {
+            None => None,
+            Some(m) => {
+                let pattern = rows_of(Operand { pattern: &m.pattern, values: &m.pattern.indices }, 0, rows)?.0;
+                Some(MaskOn { pattern: Arc::new(pattern), complement: m.complement })
+            }
+        };
+        work(Operand { pattern: &pattern, values: &values }, mask.as_ref(), &self.ids(rows)?)
+    }
+    /// Positions with the ids of these rows alone.
+    fn ids(&self, rows: &Range<usize>) -> Result<Positions> {
+        if !self.semiring.reads.position {
+            return Ok(Positions::default());
+        }
+        let mut ids = memory::with_capacity("mxm", rows.len())?;
+        match &self.at.i {
+            Some(all) => ids.extend_from_slice(all.get(rows.clone()).unwrap_or_default()),
+            None => ids.extend(rows.clone().map(|r| r as u64)),
+        }
+        Ok(Positions { i: Some(Arc::new(ids)), ..self.at.clone() })
+    }
+}
+
+/// to[place..] = from[at .. at + n] - first + start.
+fn shift(from: &Buffer, at: u64, n: u64, first: u64, start: u64, to: &Buffer, place: u64) -> Result<()> {
+    let context = from.context();
+    let (kernel, block) = (structure(context, "shift_offsets")?, block_and_tile(context).0);
+    let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(from.pointer() + 8 * at);
+    // SAFETY: parameters as the README lists them; the caller's ranges lie within both buffers.
+    unsafe { launch.arg(first).arg(start).arg(to.pointer() + 8 * place).run() }
+}
+
+/// Some rows of a matrix whose values have this size.
+fn rows_of(a: Operand<'_>, size: usize, rows: &Range<usize>) -> Result<(DevicePattern, Buffer)> {
+    let context = a.pattern.offsets.context();
+    let (first, last) = (a.pattern.offsets.read_one::<u64>(rows.start)?, a.pattern.offsets.read_one::<u64>(rows.end)?);
+    let (n, size) = (last - first, size as u64);
+    let offsets = Buffer::alloc_for::<u64>(context, rows.len() + 1)?;
+    shift(&a.pattern.offsets, rows.start as u64, rows.len() as u64 + 1, first, 0, &offsets, 0)?;
+    let (mut indices, mut values) = (Buffer::alloc(context, n * 4)?, Buffer::alloc(context, n * size)?);
+    indices.copy_range(0, &a.pattern.indices, first * 4..last * 4)?;
+    values.copy_range(0, a.values, first * size..last * size)?;
+    let pattern = DevicePattern::new((rows.len(), a.pattern.ncols), n, offsets, indices);
+    Ok((if let Some(longest) = a.pattern.longest { pattern.with_longest(longest) } else { pattern }, values))
+}

@@ -1,0 +1,104 @@
+//! Operations put together from others: everything stays on the device.
+#![allow(clippy::eq_op)]
+use super::{Cuda, DeviceCsr, DevicePattern};
+use crate::algebra::*;
+use crate::backend::places::{How, Moves, NONE};
+use crate::backend::ring::Step;
+use crate::backend::{Backend, MxmOptions, Positions};
+use crate::error::Result;
+use crate::memory;
+use oplus_codegen::SemiringText;
+use oplus_codegen::text::{Atomic, Reads, Terminal};
+
+crate::operator! { /// Equal, or both NaN.
+pub(super) Alike[T: Number](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
+
+/// A row's entries on the diagonal: as they are, in rows of their own.
+pub(super) fn diagonal<T: Scalar>(cuda: &Cuda, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+    let n = v.pattern.ncols;
+    let rows = cuda.transpose(v)?;
+    let (offsets, indices) = (rows.pattern.offsets.duplicate()?, v.pattern.indices.duplicate()?);
+    Ok(v.at(DevicePattern::new((n, n), v.nnz(), offsets, indices).into()))
+}
+
+/// A product in which every sum has one term.
+pub(super) fn scaled<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    cuda: &Cuda,
+    a: &DeviceCsr<A>,
+    b: &DeviceCsr<B>,
+) -> Result<DeviceCsr<F::Out>> {
+    let reads = |p: usize| F::TEXT.parameters.get(p).is_some_and(|name| *name != "_");
+    let text = SemiringText {
+        name: "scale".to_string(),
+        a: A::TEXT,
+        b: B::TEXT,
+        c: <F::Out as Scalar>::TEXT,
+        add: <Any as BinaryOp<F::Out, F::Out>>::TEXT,
+        atomic: Atomic::First,
+        multiply: F::TEXT,
+        reads: Reads { a: reads(0), b: reads(1), position: false, flipped: false },
+        identity: <F::Out as Scalar>::zeroed().cuda_literal(),
+        terminal: Terminal::Always,
+    };
+    let options = MxmOptions::default();
+    let made = cuda.multiply(Step::Mxm, text, &a.cast(), &b.cast(), None, &Positions::default(), &options)?;
+    Ok(made.cast())
+}
+
+/// The columns of the entries that are like their row's best, the first of them.
+pub(super) fn arg_rows<T: Number, const LARGEST: bool>(
+    cuda: &Cuda,
+    a: &DeviceCsr<T>,
+    at: &Positions,
+) -> Result<DeviceCsr<u64>> {
+    let best = if LARGEST { cuda.reduce_rows::<T, Max>(a)? } else { cuda.reduce_rows::<T, Min>(a)? };
+    let alike = scaled::<T, T, Alike>(cuda, &diagonal(cuda, &best)?, a)?;
+    let found = cuda.select::<bool, bool, OfValue<IsTrue>>(&alike, false, &Positions::default())?;
+    let columns = cuda.apply::<bool, i64, ColIndex>(&found, 0, at)?;
+    let first = cuda.reduce_rows::<i64, Any>(&columns)?;
+    cuda.apply::<i64, i64, OfValue<Cast<u64>>>(&first, 0, &Positions::default())
+}
+
+/// Tiles moved to their places, and these together: rows of tiles first, by halves.
+pub(super) fn concat<T: Scalar>(cuda: &Cuda, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
+    let operation = "concat";
+    let ncols = tiles.first().map_or(0, |line| line.iter().map(|t| t.pattern.ncols).sum());
+    let nrows = tiles.iter().map(|line| line.first().map_or(0, |t| t.pattern.nrows)).sum();
+    let (mut placed, mut top) = (memory::with_capacity(operation, tiles.len())?, 0);
+    for line in tiles {
+        let (mut row, mut start) = (memory::with_capacity(operation, line.len())?, 0u32);
+        let height = line.first().map_or(0, |t| t.pattern.nrows);
+        for tile in line {
+            let len = tile.pattern.ncols as u32;
+            let moves = Moves { places: ncols, how: How::Range { from: 0, len, to: start } };
+            row.push(cuda.move_columns(tile, &moves)?);
+            start += len;
+        }
+        let line = joined(cuda, row)?;
+        let mut sources = memory::filled(operation, nrows, NONE)?;
+        sources[top..top + height].iter_mut().zip(0..).for_each(|(source, r)| *source = r);
+        if let Some(line) = line {
+            placed.push(cuda.extract_rows(&line, &sources)?);
+        }
+        top += height;
+    }
+    match joined(cuda, placed)? {
+        Some(all) => Ok(all),
+        None => cuda.empty(operation, nrows, ncols),
+    }
+}
+
+/// The entries of all, which have no place in common.
+fn joined<T: Scalar>(cuda: &Cuda, mut parts: Vec<DeviceCsr<T>>) -> Result<Option<DeviceCsr<T>>> {
+    while parts.len() > 1 {
+        let mut half = memory::with_capacity("concat", parts.len().div_ceil(2))?;
+        for pair in parts.chunks(2) {
+            half.push(match pair {
+                [a, b] => cuda.union::<T, First>(a, b)?,
+                _ => pair[0].clone(),
+            });
+        }
+        parts = half;
+    }
+    Ok(parts.pop())
+}

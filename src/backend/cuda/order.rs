@@ -1,0 +1,71 @@
+//! Rows in the order of their values.
+use super::entries::{block_and_tile, places, sortable};
+use super::product::Operand;
+use super::program::{Program, scan_in_place};
+use super::{Buffer, DevicePattern};
+use crate::error::Result;
+use crate::storage::axis::Ids;
+use oplus_codegen::{FunctionText, Template};
+use std::sync::Arc;
+
+/// Entries of the longest row.
+fn longest(pattern: &DevicePattern) -> Result<u64> {
+    if let Some(longest) = pattern.longest {
+        return Ok(longest);
+    }
+    let (context, rows) = (pattern.offsets.context(), pattern.nrows);
+    let all: Vec<u32> = {
+        let mut all = crate::memory::with_capacity("sort", rows)?;
+        all.extend(0..rows as u32);
+        all
+    };
+    let lengths = Buffer::alloc_for::<u64>(context, rows + 1)?;
+    let list = Buffer::from_host(context, &all)?;
+    let block = block_and_tile(context).0;
+    let kernel = super::entries::structure(context, "list_counts")?;
+    let launch = kernel.launch((rows as u64).div_ceil(u64::from(block)), block, 0).arg(rows as u64).arg(&list);
+    // SAFETY: parameters as the README lists them; all rows exist.
+    unsafe { launch.arg(&pattern.offsets).arg(&lengths).run()? };
+    let found = Buffer::zeroed_for::<u64>(context, 2)?;
+    scan_in_place(context, &lengths, rows as u64, Some((&found, 0, 1)))?;
+    found.read_one(1)
+}
+
+/// Positions, values and the ids of the columns they had. `op` says what comes before what.
+pub(super) fn sort_rows(op: FunctionText, a: Operand<'_>, ids: &Ids) -> Result<(Arc<DevicePattern>, Buffer, Buffer)> {
+    let (pattern, context) = (a.pattern, a.pattern.offsets.context());
+    let (n, rows) = (pattern.nnz, pattern.nrows as u64);
+    sortable("sort", n)?;
+    let (block, tile) = block_and_tile(context);
+    let size = op.parameters.first().map_or(0, |p| p.size) as u64;
+    let (mut order, mut other) =
+        (Buffer::alloc_for::<u32>(context, places(n))?, Buffer::alloc_for::<u32>(context, places(n))?);
+    let indices = Buffer::alloc_for::<u32>(context, places(n))?;
+    let values = Buffer::alloc(context, n.saturating_mul(size))?;
+    let columns = Buffer::alloc_for::<u64>(context, places(n))?;
+    if n > 0 {
+        let program = Program::new(context, Template::SortRows, |s| s.function(op));
+        let kernel = program.kernel("sort_rows_begin")?;
+        // SAFETY (all launches here): parameters as the README lists them, n entries everywhere.
+        // SAFETY: as above.
+        unsafe { kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&order).arg(&other).run()? };
+        let pass = program.kernel("sort_rows_pass")?;
+        let (longest, mut width) = (longest(pattern)?, 1u64);
+        while width < longest {
+            let launch = pass.launch(n.div_ceil(tile), block, 0).arg(n).arg(rows).arg(&pattern.offsets).arg(a.values);
+            // SAFETY: as above.
+            unsafe { launch.arg(width).arg(&order).arg(&other).run()? };
+            std::mem::swap(&mut order, &mut other);
+            width *= 2;
+        }
+        let ids = ids.as_ref().map(|ids| Buffer::from_host(context, ids)).transpose()?;
+        let kernel = program.kernel("sort_rows_end")?;
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(rows).arg(&pattern.offsets);
+        let launch = launch.arg(&pattern.indices).arg(a.values).arg(&order).arg(ids.as_ref());
+        // SAFETY: as above.
+        unsafe { launch.arg(&indices).arg(&values).arg(&columns).run()? };
+    }
+    let offsets = pattern.offsets.duplicate()?;
+    let sorted = DevicePattern::new((pattern.nrows, pattern.ncols), n, offsets, indices);
+    Ok((Arc::new(sorted), values, columns))
+}

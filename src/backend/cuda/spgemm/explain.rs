@@ -1,0 +1,220 @@
+//! What a product will do: the way that would be taken, rows by class, a few rows computed.
+use super::analysis::{Limits, PerRow, analyze};
+use super::short::{self, Kind};
+use super::whole::Whole;
+use super::{BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS};
+use crate::backend::cuda::band::{Band, Pairs};
+use crate::backend::cuda::entries::extract_rows;
+use crate::backend::cuda::product::{DeviceMask, Operand};
+use crate::backend::cuda::{Buffer, Context, DevicePattern};
+use crate::backend::{MaskOn, Positions};
+use crate::error::Result;
+use crate::spgemm::{Analysis, Bin, Sample, Strategy};
+use oplus_codegen::SemiringText;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// Rows of a sample at most, and products of them.
+const ROWS: u64 = 256;
+const WORK: u64 = 1 << 26;
+
+/// The place of the largest row's products in the control block.
+const LARGEST: usize = 1;
+
+/// What `mxm` will do with these operands.
+pub(in crate::backend::cuda) fn explain(
+    context: &Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mask: DeviceMask,
+    at: &Positions,
+    strategy: Strategy,
+) -> Result<Analysis> {
+    let size = semiring.c.size;
+    let job = Job::new(context, semiring, a, b, mask, at)?;
+    let control = job.control(job.limits(strategy))?;
+    let dense = job.rows.saturating_mul(u64::from(job.columns));
+    let admitted = mask.filter(|m| !m.complement).map_or(u64::MAX, |m| m.pattern.nnz);
+    let mut analysis = Analysis {
+        products: control[super::PRODUCTS],
+        largest_row: control[LARGEST],
+        bound: control[super::PRODUCTS].min(dense).min(admitted),
+        sample: job.sample(&control, at)?,
+        ..Analysis::default()
+    };
+    job.choose(strategy, &control, &mut analysis)?;
+    Ok(analysis.sized(job.rows, size))
+}
+
+impl Job<'_> {
+    /// The control block after the analysis.
+    pub(super) fn control(&self, limits: Limits) -> Result<Vec<u64>> {
+        let nrows = self.a.pattern.nrows;
+        let counts = Buffer::alloc_for::<u64>(self.context, nrows + 1)?;
+        let kinds = Buffer::alloc_for::<u32>(self.context, nrows)?;
+        let room = Buffer::alloc_for::<u64>(self.context, nrows + 1)?;
+        if self.rows == 0 {
+            return Ok(vec![0; super::CONTROL]);
+        }
+        let work = analyze(self, limits, &PerRow::Product { counts: &counts, kinds: &kinds, room: &room })?;
+        work.control.to_host()
+    }
+
+    /// Some rows, spread over all, computed; fewer where rows are long.
+    fn sample(&self, control: &[u64], at: &Positions) -> Result<Option<Sample>> {
+        let mean = control[super::PRODUCTS] / self.rows.max(1) + 1;
+        let wanted = ROWS.min(WORK / mean + 1).min(self.rows);
+        if control[super::PRODUCTS] == 0 || wanted == 0 || control[LARGEST] > WORK {
+            return Ok(None);
+        }
+        let list: Vec<u32> = (0..wanted).map(|r| ((2 * r + 1) * self.rows / (2 * wanted)) as u32).collect();
+        let (pattern, values) = extract_rows(self.semiring.a, self.a, &list)?;
+        let mask = match self.mask {
+            None => None,
+            Some(m) => Some(MaskOn { pattern: Arc::new(rows_of(&m.pattern, &list)?), complement: m.complement }),
+        };
+        let a = Operand { pattern: &pattern, values: &values };
+        // Which places rows have matters to their values alone.
+        let job = Job::new(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at)?;
+        let products = job.control(job.limits(Strategy::Hash))?[super::PRODUCTS];
+        let made = super::mxm(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at, Strategy::Hash)?;
+        Ok((products > 0).then(|| Sample::of(wanted, products, made.0.nnz)))
+    }
+
+    /// The way that `mxm` takes, in its order.
+    fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
+        let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
+        if strategy == Strategy::Auto
+            && let Some((left, right, count)) = self.bands()?
+        {
+            to.strategy = "band";
+            to.reason = format!("A has {left} diagonals and B {right}, mostly full: C has {count}");
+            to.bins = vec![Bin::new("band", "products diagonal by diagonal", rows)];
+            let laid_out = left * rows * self.semiring.a.size as u64
+                + right * self.b.pattern.nrows as u64 * self.semiring.b.size as u64;
+            to.workspace = laid_out + rows * 8;
+            return Ok(());
+        }
+        if let Some(whole) = self.whole(strategy) {
+            let longest = (self.a.pattern.longest.unwrap_or(0), self.b.pattern.longest.unwrap_or(0));
+            let (name, about) = match whole {
+                Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
+                Whole::Hash => ("hash", "few columns: a hash table a warp".to_string()),
+                Whole::Esc(width, rows) => {
+                    ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
+                }
+                Whole::Block => ("block", "a small matrix: a block a row, a bit a column".to_string()),
+            };
+            to.strategy = "whole rows";
+            to.reason = format!(
+                "rows of A have at most {} entries, of B {}: all are made in one pass, without analysis",
+                longest.0, longest.1
+            );
+            to.bins = vec![Bin::new(name, about, rows)];
+            to.workspace = to.entries().saturating_mul(entry) / 16 + rows / 4 + 8 * super::CONTROL as u64;
+            return Ok(());
+        }
+        to.strategy = match strategy {
+            Strategy::Esc => "sorting, else tables",
+            Strategy::Hash => "tables",
+            _ => "by row",
+        };
+        to.reason = match strategy {
+            Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
+            asked => format!("{asked:?} was asked for"),
+        };
+        to.bins = self.bins(control);
+        to.workspace = self.workspace(control);
+        Ok(())
+    }
+
+    /// Diagonals of A, B and C, where the product is made along them.
+    fn bands(&self) -> Result<Option<(u64, u64, u32)>> {
+        if self.mask.is_some() || self.semiring.c.size > 8 {
+            return Ok(None);
+        }
+        let Some(a) = Band::of(self.a.pattern)? else { return Ok(None) };
+        let Some(b) = Band::of(self.b.pattern)? else { return Ok(None) };
+        let pairs = Pairs::of(self.context, (a, self.rows), (b, self.b.pattern.nrows as u64))?;
+        Ok(pairs.map(|p| (a.shifts.len() as u64, b.shifts.len() as u64, p.count)))
+    }
+
+    /// Rows by class, those without products last.
+    fn bins(&self, control: &[u64]) -> Vec<Bin> {
+        let counts = &control[UNITS..][..CLASS_COUNT];
+        let mut bins: Vec<Bin> = (CLASS_COPY..CLASS_COUNT)
+            .filter(|class| counts[*class] > 0)
+            .map(|class| {
+                let (name, about) = describe(class);
+                Bin::new(name, about, counts[class])
+            })
+            .collect();
+        let listed: u64 = counts[CLASS_COPY..].iter().sum();
+        if control[SLICES] > 0 {
+            bins.push(Bin::new(
+                "slices",
+                "too many products for one block: ranges of columns, so many of all rows",
+                control[SLICES],
+            ));
+        }
+        if control[SLICES] == 0 && self.rows > listed {
+            bins.push(Bin::new("empty", "no product, or nothing admitted: nothing to do", self.rows - listed));
+        }
+        bins
+    }
+
+    /// Bytes of the analysis, of tables' lists and of room for rows made in one pass.
+    fn workspace(&self, control: &[u64]) -> u64 {
+        let rows = self.rows;
+        let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
+        let places = 2 * self.tuning.slice_units as u64 + 64;
+        let lists = if tabled {
+            4 * rows + 4 * places + 24 * control[super::PRODUCTS].min(rows + (1 << 16)) + 8 * rows
+        } else {
+            0
+        };
+        let staged = control[STAGED].saturating_mul(4 + self.semiring.c.size as u64);
+        let staged = if staged > self.context.properties().total_memory / 8 { 0 } else { staged };
+        (28 * rows + 8 * places + lists).saturating_add(staged)
+    }
+}
+
+/// What a class of rows is called and what happens to it.
+fn describe(class: usize) -> (String, String) {
+    match Kind::of(class) {
+        Some(Kind::Thread(width)) => {
+            return (format!("thread {width}"), format!("at most {width} products: sorted by a thread each"));
+        }
+        Some(Kind::Esc(width)) => {
+            return (format!("sort {width}"), format!("at most {width} products: sorted by a warp each"));
+        }
+        Some(Kind::Window(width)) => {
+            return (format!("window {width}"), format!("columns within {width}: a warp's window of sums"));
+        }
+        Some(Kind::Rows(..)) | None => {}
+    }
+    match class {
+        CLASS_COPY => ("copy".into(), "one entry in A: a row of B times that".into()),
+        BLOCK..TABLE => {
+            let about = ["few products", "many products", "columns far apart"].get(class - BLOCK).unwrap_or(&"");
+            (format!("block {}", class - BLOCK), format!("{about}: a block a row, bits over its columns"))
+        }
+        _ => {
+            let about = match class - TABLE {
+                0 | 1 => "a table a warp",
+                2 | 3 => "a table a block",
+                _ => "tables one after the other, sums in device memory",
+            };
+            (format!("table {}", class - TABLE), format!("{about}: words of columns, sums at their ranks"))
+        }
+    }
+}
+
+/// Listed rows of a pattern.
+fn rows_of(pattern: &DevicePattern, list: &[u32]) -> Result<DevicePattern> {
+    let column = ScalarText { name: "u32", definition: "", size: 4 };
+    Ok(extract_rows(column, Operand { pattern, values: &pattern.indices }, list)?.0)
+}
+
+const _: () = assert!(THREAD < short::END && BLOCK + BLOCK_SIZES == TABLE);

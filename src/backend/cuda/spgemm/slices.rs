@@ -1,0 +1,287 @@
+//! Products expanded, sorted and contracted a slice of rows at a time, on primitives of the whole device (Dalton, Olson, Bell,
+//! "Optimizing sparse matrix-matrix multiplication for the GPU", 10.1145/2699470, algorithm 1).
+//!
+//! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
+//! Sums run in the order of k, bit-equal to a serial sum.
+use super::Job;
+use crate::backend::cuda::entries::{Marks, places, sortable};
+use crate::backend::cuda::program::{Program, scan_in_place};
+use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
+use crate::backend::cuda::sort::{Keyed, bits_below, sort};
+use crate::backend::cuda::{Buffer, DevicePattern, Launch};
+use crate::error::{Error, Result};
+use oplus_codegen::Template;
+
+/// Slices of no more products are not made smaller where memory is short.
+const SMALL: u64 = 1 << 14;
+
+/// How products are brought together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Sorting {
+    /// Radix sort of row and column.
+    Radix,
+    /// Each row's products, runs of ascending columns a row of B each, are merged.
+    Merge,
+    /// As `Merge`, the products made as outer products: in the order of k.
+    Outer,
+}
+
+/// Some rows of A, and their products with some columns of B. Addresses are of arrays on the device.
+struct Slice {
+    first: u64,
+    rows: u64,
+    /// A's entries.
+    begin: u64,
+    entries: u64,
+    products: u64,
+    /// Entry e of the slice has products runs[e] - origin .. runs[e + 1] - origin; `segments` are the rows' places in
+    /// `segment_runs`, which is where these numbers begin.
+    runs: u64,
+    origin: u64,
+    segments: u64,
+    segment_runs: u64,
+    /// Columns of B, if not all.
+    columns: Option<(u64, u64)>,
+}
+
+/// Entries of C, side by side.
+struct Entries {
+    indices: Buffer,
+    values: Buffer,
+    nnz: u64,
+}
+
+impl Job<'_> {
+    /// The product; both operands have entries.
+    pub(super) fn by_slices(&self, sorting: Sorting) -> Result<(DevicePattern, Buffer)> {
+        let (context, a) = (self.context, self.a.pattern);
+        let runs = self.lengths((a.indices.pointer(), a.nnz), None)?;
+        let counts = Buffer::zeroed_for::<u64>(context, a.nrows + 1)?;
+        let (mut bound, mut first, mut made) = (self.most_products(), 0, Vec::new());
+        let program = self.slicing();
+        let ends = program.kernel("slice_end")?;
+        while first < self.rows {
+            let out = Buffer::alloc_for::<u64>(context, 5)?;
+            let launch = ends.launch(1u32, 32u32, 0).arg(self.rows).arg(first).arg(bound).arg(&a.offsets);
+            // SAFETY (all launches here): parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+            // SAFETY: the row exists, and `runs` has a place behind the last entry.
+            unsafe { launch.arg(&runs).arg(&out).run()? };
+            let out: Vec<u64> = out.to_host()?;
+            let (begin, origin, segment_runs) = (out[1], out[3], runs.pointer());
+            let slice = Slice {
+                first,
+                rows: out[0] - first,
+                begin,
+                entries: out[2] - begin,
+                products: out[4] - origin,
+                runs: segment_runs + 8 * begin,
+                origin,
+                segments: a.offsets.pointer() + 8 * first,
+                segment_runs,
+                columns: None,
+            };
+            if slice.products > bound {
+                self.by_columns(&slice, bound, sorting, &counts, &mut made)?;
+            } else if slice.products > 0 {
+                match self.slice(&slice, sorting, &counts) {
+                    // Others may have most of the memory: rather smaller slices.
+                    Err(Error::OutOfMemory { .. }) if slice.products > SMALL => {
+                        bound = slice.products / 4;
+                        continue;
+                    }
+                    one => made.push(one?),
+                }
+            }
+            first = out[0];
+        }
+        drop(runs);
+        self.joined(made, counts)
+    }
+
+    /// A row of too many products, a stretch of columns after the other.
+    fn by_columns(
+        &self,
+        row: &Slice,
+        mut bound: u64,
+        sorting: Sorting,
+        counts: &Buffer,
+        made: &mut Vec<Entries>,
+    ) -> Result<()> {
+        let columns = u64::from(self.columns);
+        let entries = (self.a.pattern.indices.pointer() + 4 * row.begin, row.entries);
+        let segments = Buffer::from_host(self.context, &[0, row.entries])?;
+        let even = u128::from(columns) * u128::from(bound) / u128::from(row.products.max(1));
+        let (mut low, mut width) = (0, u64::try_from(even).unwrap_or(columns).max(1));
+        while low < columns {
+            let high = columns.min(low + width);
+            let runs = self.lengths(entries, Some((low, high)))?;
+            let products = runs.read_one::<u64>(places(row.entries))?;
+            if products > bound && high - low > 1 {
+                width = (high - low) / 2;
+                continue;
+            }
+            if products > 0 {
+                let (runs, segments) = (runs.pointer(), segments.pointer());
+                let columns = Some((low, high));
+                let slice = Slice { products, runs, origin: 0, segments, segment_runs: runs, columns, ..*row };
+                match self.slice(&slice, sorting, counts) {
+                    Err(Error::OutOfMemory { .. }) if products > SMALL && high - low > 1 => {
+                        (bound, width) = (products / 4, (high - low).div_ceil(4));
+                        continue;
+                    }
+                    one => made.push(one?),
+                }
+            }
+            (low, width) = (high, width.saturating_mul(if products < bound / 4 { 2 } else { 1 }));
+        }
+        Ok(())
+    }
+
+    /// Expanded, sorted, contracted; the rows' lengths are added to `counts`, unless there is no memory.
+    fn slice(&self, slice: &Slice, sorting: Sorting, counts: &Buffer) -> Result<Entries> {
+        let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
+        sortable("mxm", n)?;
+        let bits = bits_below(self.b.pattern.ncols);
+        let (keyed, terms) = self.expanded(slice, bits, sorting == Sorting::Outer)?;
+        let keyed = match sorting {
+            Sorting::Radix => sort(context, keyed, n, 0..bits + bits_below(places(slice.rows)))?,
+            Sorting::Merge | Sorting::Outer => {
+                let of = Segments {
+                    count: slice.rows,
+                    segments: slice.segments,
+                    runs: slice.segment_runs,
+                    origin: slice.origin,
+                };
+                merge_segments(context, keyed, n, of)?
+            }
+        };
+        let program = self.slicing();
+        let marks = Marks::room(context, n)?;
+        let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
+        let threads = n.div_ceil(u64::from(block));
+        let kernel = program.kernel("slice_marks")?;
+        let launch = kernel.launch(threads, block, 0).arg(n).arg(&keyed.keys).arg(bits).arg(slice.first);
+        // SAFETY: a word and a count for every 32 products.
+        unsafe { launch.arg(m_offsets).arg(m_indices).arg(&marks.words).arg(&marks.counts).run()? };
+        let nnz = marks.ranked()?;
+        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.c.size as u64))?;
+        // With nothing left to fail but the device: a slice that finds no memory is made again in parts.
+        let kernel = program.kernel("slice_counts")?;
+        let launch = kernel.launch(slice.rows.div_ceil(u64::from(block)), block, 0).arg(slice.rows).arg(slice.begin);
+        let launch = launch.arg(self.a.pattern.offsets.pointer() + 8 * slice.first).arg(slice.runs).arg(slice.origin);
+        // SAFETY: the slice's rows are rows of A, of which `counts` has one each.
+        unsafe { launch.arg(&marks.words).arg(&marks.starts).arg(counts.pointer() + 8 * slice.first).run()? };
+        if nnz > 0 {
+            let program = Program::new(context, Template::SpgemmContract, |s| s.semiring(self.semiring.clone()));
+            let kernel = program.kernel("spgemm_contract")?;
+            let launch = kernel.launch(threads, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
+            let launch = launch.arg(&marks.words).arg(&marks.starts).arg(bits).arg(&terms);
+            // SAFETY: an entry a mark, a term a product.
+            unsafe { launch.arg(&indices).arg(&values).run()? };
+        }
+        Ok(Entries { indices, values, nnz })
+    }
+
+    /// Keys row << bits | column of the slice's products where their entries of A stand, and their values.
+    fn expanded(&self, slice: &Slice, bits: u32, outer: bool) -> Result<(Keyed, Buffer)> {
+        let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
+        let (a, b, tile) = (self.a.pattern, self.b.pattern, u64::from(block * self.tuning.entry_items));
+        let program = Program::new(context, Template::SpgemmExpand, |s| {
+            s.semiring(self.semiring.clone()).flag("mapped", self.ids.mapped()).flag("by_columns", outer)
+        });
+        let keyed = Keyed::room(context, n)?;
+        let size = if program.spec.is_constant() { 0 } else { self.semiring.c.size as u64 };
+        let terms = Buffer::alloc(context, n.saturating_mul(size))?;
+        let row_bits = bits_below(places(slice.rows));
+        let ordered = if outer { Some(self.ordered(slice, row_bits)?) } else { None };
+        let kernel = program.kernel("spgemm_expand")?;
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(slice.begin).arg(slice.entries);
+        let launch = launch.arg(slice.first).arg(slice.rows).arg(a.offsets.pointer() + 8 * slice.first).arg(&a.indices);
+        let launch = launch.arg(self.a.values).arg(&b.offsets).arg(&b.indices).arg(self.b.values);
+        let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
+        let launch = launch.arg(slice.runs).arg(slice.origin).arg(slice.columns.map_or(0, |c| c.0));
+        let launch = launch.arg(u32::from(slice.columns.is_some())).arg(bits);
+        let launch = launch.arg(ordered.as_ref().map(|o| &o.0.keys)).arg(ordered.as_ref().map(|o| &o.0.places));
+        let launch = launch.arg(row_bits).arg(ordered.as_ref().map(|o| &o.1));
+        // SAFETY: n keys, places and, unless constant, terms.
+        unsafe { launch.arg(&keyed.keys).arg(&keyed.places).arg(&terms).run()? };
+        Ok((keyed, terms))
+    }
+
+    /// The slice's entries in the order of columns, and the products before each.
+    fn ordered(&self, slice: &Slice, row_bits: u32) -> Result<(Keyed, Buffer)> {
+        let (context, n, block) = (self.context, slice.entries, self.tuning.primitive_block);
+        sortable("mxm", n)?;
+        let (tile, program) = (u64::from(block * self.tuning.entry_items), self.slicing());
+        let keyed = Keyed::room(context, n)?;
+        let kernel = program.kernel("slice_columns")?;
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(slice.begin).arg(slice.rows);
+        let launch = launch.arg(self.a.pattern.offsets.pointer() + 8 * slice.first).arg(&self.a.pattern.indices);
+        // SAFETY: n keys and places.
+        unsafe { launch.arg(row_bits).arg(&keyed.keys).arg(&keyed.places).run()? };
+        let keyed = sort(context, keyed, n, row_bits..row_bits + bits_below(self.a.pattern.ncols))?;
+        let lengths = Buffer::alloc_for::<u64>(context, places(n.saturating_add(1)))?;
+        let kernel = program.kernel("slice_ordered_lengths")?;
+        let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&keyed.keys).arg(row_bits);
+        // SAFETY: n lengths.
+        unsafe { self.stretch(launch.arg(&self.b.pattern.offsets), slice.columns).arg(&lengths).run()? };
+        scan_in_place(context, &lengths, n, None)?;
+        Ok((keyed, lengths))
+    }
+
+    /// Products before each of A's entries at an address, with these columns of B.
+    fn lengths(&self, (indices, n): (u64, u64), columns: Option<(u64, u64)>) -> Result<Buffer> {
+        let (context, block) = (self.context, self.tuning.primitive_block);
+        let lengths = Buffer::alloc_for::<u64>(context, places(n.saturating_add(1)))?;
+        let program = self.slicing();
+        let kernel = program.kernel("slice_lengths")?;
+        let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(indices);
+        // SAFETY: n entries and lengths.
+        unsafe { self.stretch(launch.arg(&self.b.pattern.offsets), columns).arg(&lengths).run()? };
+        scan_in_place(context, &lengths, n, None)?;
+        Ok(lengths)
+    }
+
+    /// The columns of B that count, as arguments.
+    fn stretch<'l>(&'l self, launch: Launch<'l>, columns: Option<(u64, u64)>) -> Launch<'l> {
+        let (low, high) = columns.unwrap_or((0, 0));
+        launch.arg(columns.map(|_| &self.b.pattern.indices)).arg(low).arg(high)
+    }
+
+    fn slicing(&self) -> Program<'_> {
+        Program::new(self.context, Template::SpgemmSlices, |s| self.masked(s))
+    }
+
+    /// All slices' entries one after the other.
+    fn joined(&self, mut made: Vec<Entries>, counts: Buffer) -> Result<(DevicePattern, Buffer)> {
+        let (context, size) = (self.context, self.semiring.c.size as u64);
+        let found = Buffer::zeroed_for::<u64>(context, 2)?;
+        scan_in_place(context, &counts, self.rows, Some((&found, 0, 1)))?;
+        let found: Vec<u64> = found.to_host()?;
+        let pattern = |indices| {
+            let shape = (self.a.pattern.nrows, self.b.pattern.ncols);
+            DevicePattern::new(shape, found[0], counts, indices).with_longest(found[1])
+        };
+        if made.len() == 1
+            && let Some(Entries { indices, values, .. }) = made.pop()
+        {
+            return Ok((pattern(indices), values));
+        }
+        let mut indices = Buffer::alloc(context, found[0].saturating_mul(4))?;
+        let mut values = Buffer::alloc(context, found[0].saturating_mul(size))?;
+        let mut at = 0;
+        for part in &made {
+            indices.copy_range(4 * at, &part.indices, 0..4 * part.nnz)?;
+            values.copy_range(size * at, &part.values, 0..size * part.nnz)?;
+            at += part.nnz;
+        }
+        Ok((pattern(indices), values))
+    }
+
+    /// Products of a slice: an eighth of the device's memory for keys, places and terms, and the bits that mark them.
+    fn most_products(&self) -> u64 {
+        let each = 2 * (8 + 4) + 2 + self.semiring.c.size as u64;
+        (self.context.properties().total_memory / 8 / each).clamp(1 << 10, 1 << 31)
+    }
+}

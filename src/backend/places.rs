@@ -1,0 +1,85 @@
+//! Which places of an axis go where and which are meant: what extraction and assignment tell a backend.
+use crate::error::Result;
+use crate::memory;
+use crate::storage::bitmap::Bitmap;
+use std::ops::Range;
+
+/// No place: places are below it.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Where places of an axis go on another one of `places` places. A place of the result comes from one place at most; a
+/// place of the source may go to many.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    pub(crate) places: usize,
+    pub(crate) how: How,
+}
+#[derive(Debug)]
+pub(crate) enum How {
+    /// Places from `from` on to places from `to` on.
+    Range { from: u32, len: u32, to: u32 },
+    /// (source, result), ascending. `ordered`: the results ascend as well, so that rows stay sorted.
+    Pairs { pairs: Vec<(u32, u32)>, ordered: bool },
+}
+
+impl Moves {
+    /// By pairs in any order.
+    pub(crate) fn of_pairs(mut pairs: Vec<(u32, u32)>, places: usize) -> Self {
+        if !pairs.is_sorted() {
+            pairs.sort_unstable();
+        }
+        let ordered = pairs.is_sorted_by(|x, y| x.1 < y.1);
+        Self { places, how: How::Pairs { pairs, ordered } }
+    }
+    /// For every place of the result the one it comes from, or [`NONE`].
+    pub(crate) fn sources(&self, operation: &'static str) -> Result<Vec<u32>> {
+        let mut sources = memory::filled(operation, self.places, NONE)?;
+        match &self.how {
+            How::Range { from, len, to } => (0..*len).for_each(|k| sources[(to + k) as usize] = from + k),
+            How::Pairs { pairs, .. } => pairs.iter().for_each(|(from, to)| sources[*to as usize] = *from),
+        }
+        Ok(sources)
+    }
+    /// Whether rows stay sorted.
+    pub(crate) fn ordered(&self) -> bool {
+        match &self.how {
+            How::Range { .. } => true,
+            How::Pairs { ordered, .. } => *ordered,
+        }
+    }
+}
+
+/// Some places of an axis.
+#[derive(Clone, Debug)]
+pub(crate) enum Within {
+    All,
+    Range(Range<u32>),
+    Some(Bitmap),
+}
+
+impl Within {
+    #[inline(always)]
+    pub(crate) fn has(&self, place: u32) -> bool {
+        match self {
+            Within::All => true,
+            Within::Range(range) => range.contains(&place),
+            Within::Some(bits) => bits.get(place),
+        }
+    }
+}
+
+/// Rows and columns: all pairs of them are meant.
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    pub(crate) rows: Within,
+    pub(crate) cols: Within,
+}
+
+/// What an assignment writes and what its mask and replace reach: the standard's assign reaches all of C, a row or column
+/// assign its line, subassign the region.
+#[derive(Clone, Debug)]
+pub(crate) struct Assigned {
+    pub(crate) region: Region,
+    pub(crate) reach: Region,
+    pub(crate) replace: bool,
+}

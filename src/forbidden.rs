@@ -1,0 +1,118 @@
+//! What does not compile: each program here is one step away from one that does.
+//!
+//! E11: a mask of a type without truth is structural.
+//! ```
+//! use oplus::prelude::*;
+//! oplus::scalar! { pub struct Pixel { red: u8, green: u8 } }
+//! fn masked(a: Matrix<f64>, m: Matrix<Pixel>) -> oplus::Result<Matrix<f64>> { apply(&a, Abs).mask(&m.structure()).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! oplus::scalar! { pub struct Pixel { red: u8, green: u8 } }
+//! fn masked(a: Matrix<f64>, m: Matrix<Pixel>) -> oplus::Result<Matrix<f64>> { apply(&a, Abs).mask(&m).eval() }
+//! ```
+//! E12: a result has the output's type; conversions are written.
+//! ```
+//! use oplus::prelude::*;
+//! fn written(a: Matrix<f64>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Cast::<i32>::default()).into(c) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn written(a: Matrix<f64>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Identity).into(c) }
+//! ```
+//! So does an accumulator's result.
+//! ```
+//! use oplus::prelude::*;
+//! fn added(a: Matrix<i32>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Abs).accumulate(Plus).into(c) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn added(a: Matrix<i32>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Abs).accumulate(Lt).into(c) }
+//! ```
+//! Two operands of a product have one semiring.
+//! ```
+//! use oplus::prelude::*;
+//! fn product(a: Matrix<f64, MinPlus>, b: Matrix<f64>) -> oplus::Result<Matrix<f64, MinPlus>> { mxm(&a, &b.over()).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn product(a: Matrix<f64, MinPlus>, b: Matrix<f64>) -> oplus::Result<Matrix<f64, MinPlus>> { mxm(&a, &b).eval() }
+//! ```
+//! R3, R10: a semiring takes the scalars it has operators for, and booleans have no arithmetic.
+//! ```
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<bool>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { a.mxm(&a) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<f64>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
+//! ```
+//! A sum is by a monoid.
+//! ```
+//! use oplus::prelude::*;
+//! fn sum(a: Matrix<i32>) -> oplus::Result<i32> { reduce(&a, Plus) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn sum(a: Matrix<i32>) -> oplus::Result<i32> { reduce(&a, Minus) }
+//! ```
+//! T5: a bound scalar is there.
+//! ```
+//! use oplus::prelude::*;
+//! fn raised(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply_second(&a, Plus, 1).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn raised(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply_second(&a, Plus, None).eval() }
+//! ```
+//! A select takes a predicate.
+//! ```
+//! use oplus::prelude::*;
+//! fn lower(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { select(&a, Tril, 0).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn lower(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { select(&a, RowIndex, 0).eval() }
+//! ```
+//! Matrices and vectors are not of one kind.
+//! ```
+//! use oplus::prelude::*;
+//! fn sum(a: Vector<i32>, x: Vector<i32>) -> oplus::Result<Vector<i32>> { ewise_add(&a, &x, Plus).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn sum(a: Matrix<i32>, x: Vector<i32>) -> oplus::Result<Matrix<i32>> { ewise_add(&a, &x, Plus).eval() }
+//! ```
+//! B7: indices are u64.
+//! ```
+//! use oplus::prelude::*;
+//! fn built(i: u32, j: u64) -> oplus::Result<Matrix<i32>> { Matrix::build(9, 9, &[(u64::from(i), j, 1)]) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn built(i: u32, j: u64) -> oplus::Result<Matrix<i32>> { Matrix::build(9, 9, &[(i, j, 1)]) }
+//! ```
+//! A scalar has no padding, whose bytes would be no value.
+//! ```
+//! oplus::scalar! { pub struct Tight { wide: u64, narrow: u64 } }
+//! ```
+//! ```compile_fail
+//! oplus::scalar! { pub struct Padded { wide: u64, narrow: u8 } }
+//! ```
+//! An operator means the same in Rust and in CUDA.
+//! ```
+//! oplus::operator! { pub Sum[](i32, i32) -> i32 = |x, y| add(x, y) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { pub Sum[](i32, i32) -> i32 = |x, y| x + y }
+//! ```
+//! A builder does not write by itself: leaving out its end is at least a warning.
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! use oplus::prelude::*;
+//! fn forgotten(a: Matrix<i32>) { apply(&a, Negate); }
+//! ```

@@ -1,0 +1,89 @@
+//! argmin and argmax: where the smallest and largest values are.
+use super::{Lines, Operand, Operation, ScalarOf, oriented};
+use crate::algebra::Number;
+use crate::backend::{Body, Positions, on_backend};
+use crate::container::{Container, Matrix, OfVectors, Vector};
+use crate::error::Result;
+use crate::storage::{axis::Axis, store::Store};
+
+/// t(i) = the column of the smallest value of row i, of equal ones the first; rows without entries have none in t.
+/// `.transpose_a()` gives the rows of the columns' smallest values. NaN is passed over, unless a row has nothing else.
+/// O(nnz(A)).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<f64> = Matrix::build(3, 3, &[(0, 0, 2.0), (0, 2, 1.0), (2, 1, 5.0)])?;
+/// assert_eq!(argmin_rows(&a).eval()?.entries()?, [(0, 2), (2, 1)]);
+/// assert_eq!(argmin_rows(&a).transpose_a().eval()?.entries()?, [(0, 0), (1, 2), (2, 0)]);
+/// # Ok(()) }
+/// ```
+pub fn argmin_rows<T: Number, S: 'static>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+) -> Operation<Lines<T, Vector<u64, S>>> {
+    lines("argmin", a, best::<T, false>)
+}
+
+/// t(i) = the column of the largest value of row i, otherwise as [`argmin_rows`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 3, &[(0, 0, 2), (0, 2, 1), (1, 1, 5), (1, 2, 5)])?;
+/// assert_eq!(argmax_rows(&a).eval()?.entries()?, [(0, 0), (1, 1)]);
+/// # Ok(()) }
+/// ```
+pub fn argmax_rows<T: Number, S: 'static>(
+    a: &impl Operand<Container = Matrix<T, S>>,
+) -> Operation<Lines<T, Vector<u64, S>>> {
+    lines("argmax", a, best::<T, true>)
+}
+
+fn lines<T: Number, S: 'static>(
+    name: &'static str,
+    a: &impl Operand<Container = Matrix<T, S>>,
+    run: fn(&Store<T>) -> Result<Store<u64>>,
+) -> Operation<Lines<T, Vector<u64, S>>> {
+    Operation::new(Lines::new(name, a.operand(), run))
+}
+
+/// The index of the smallest value, of equal ones the first; `None` without entries. O(nnz(x)).
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(5, &[(1, 3.0), (3, -1.0), (4, -1.0)])?;
+/// assert_eq!((argmin(&x)?, argmax(&x)?), (Some(3), Some(1)));
+/// # Ok(()) }
+/// ```
+pub fn argmin<X>(x: &X) -> Result<Option<u64>>
+where
+    X: Operand<Container: Container<Kind = OfVectors>>,
+    ScalarOf<X>: Number,
+{
+    one(x, best::<ScalarOf<X>, false>)
+}
+
+/// The index of the largest value, otherwise as [`argmin`].
+///
+/// # Errors
+/// `OutOfMemory`; on CUDA `Driver`.
+pub fn argmax<X>(x: &X) -> Result<Option<u64>>
+where
+    X: Operand<Container: Container<Kind = OfVectors>>,
+    ScalarOf<X>: Number,
+{
+    one(x, best::<ScalarOf<X>, true>)
+}
+
+fn one<X: Operand>(x: &X, run: fn(&Store<ScalarOf<X>>) -> Result<Store<u64>>) -> Result<Option<u64>> {
+    let (x, transposed) = x.operand();
+    Ok(run(&oriented(x.0, transposed)?)?.to_host()?.values.first().copied())
+}
+
+fn best<T: Number, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
+    let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
+    let body =
+        on_backend!(a.device, |backend| { Body::from(backend.arg_rows::<T, LARGEST>(backend.csr(&a.body)?, &at)?) });
+    Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
+}

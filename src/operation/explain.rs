@@ -1,0 +1,116 @@
+//! What a product will do, and what it did.
+use super::factors::{Aligned, Factors};
+use super::product::Product;
+use super::{Accumulate, Compute, Operation, mask_parts};
+use crate::algebra::Scalar;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::Cuda;
+#[cfg(feature = "cuda")]
+use crate::backend::misplaced;
+use crate::backend::ring::HostOperands;
+use crate::backend::untyped::UntypedBody;
+use crate::backend::{Backend, cpu::Cpu};
+use crate::container::Container;
+use crate::device::Device;
+use crate::error::Result;
+use crate::mask::Mask;
+use crate::spgemm::{Analysis, Explanation, Extent, KernelTrace, MaskExtent, Trace};
+use std::time::Instant;
+
+impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F> {
+    /// What the product will do and why: products, how far they are compressed, rows by how they are computed, memory.
+    /// Some rows are computed for the estimates, the product is not. O(nnz(A) + nnz(M) + m), and the sample.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// let explanation = mxm(&a, &a).explain()?;
+    /// assert_eq!(explanation.analysis.products, 5);
+    /// println!("{explanation}");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Operation::eval).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.kernel.core.explained(self.mask.as_ref())
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Container, S> Operation<Product<A, B, C, S>> {
+    /// The product, and what ran: on a GPU each kernel with its milliseconds and bytes, one waited for before the next
+    /// starts; elsewhere the whole.
+    ///
+    /// # Errors
+    /// Those of [`eval`](Operation::eval).
+    pub fn traced(self) -> Result<(C, Trace)> {
+        let (name, device) = (self.kernel.core().name(), self.kernel.core.a.0.device);
+        traced(name, device, || self.eval())
+    }
+}
+
+impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F> {
+    /// As [`into`](Operation::into), and what ran.
+    ///
+    /// # Errors
+    /// Those of [`into`](Operation::into).
+    pub fn traced_into<C>(self, c: &mut C) -> Result<Trace>
+    where
+        C: Container<Kind = K::Kind>,
+        F: Accumulate<C::Scalar, K::Scalar>,
+    {
+        let (name, device) = (self.kernel.core().name(), self.kernel.core.a.0.device);
+        Ok(traced(name, device, || self.into(c))?.1)
+    }
+}
+
+fn traced<R>(name: &str, device: Device, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = device {
+        return Cuda::on(device)?.traced(work);
+    }
+    let start = Instant::now();
+    let made = work()?;
+    let ms = start.elapsed().as_secs_f64() * 1e3;
+    Ok((made, Trace::of(vec![KernelTrace::new(format!("{name} on {device}"), ms, None, (0, 0))], None)))
+}
+
+impl Factors {
+    fn explained(&self, mask: Option<&Mask>) -> Result<Explanation> {
+        let (shape, device) = self.check()?;
+        let mask = mask_parts(self.kind.name(), mask, shape, device)?;
+        self.kind.check_strategy(self.options.strategy, mask.as_ref())?;
+        let entries = |body: &UntypedBody| body.nnz();
+        let (a, b) = (&self.a.0, &self.b.0);
+        let extents =
+            (Extent::of(a.shape(self.a.1), entries(&a.body)), Extent::of(b.shape(self.b.1), entries(&b.body)));
+        let (o, _, flipped) = self.aligned(mask.as_ref())?;
+        Ok(Explanation {
+            operation: self.kind.name(),
+            device,
+            a: extents.0,
+            b: extents.1,
+            mask: o.mask.as_ref().map(|m| MaskExtent::of(m.nnz(), m.is_complement())),
+            shape,
+            analysis: self.analysis(&o, flipped, device)?,
+            memory_limit: self.options.memory_limit,
+        })
+    }
+    fn analysis(&self, o: &Aligned, flipped: bool, device: Device) -> Result<Analysis> {
+        let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
+        let (at, options) = (&o.at, &o.options);
+        match (&a.body, &b.body) {
+            (UntypedBody::Host(a), UntypedBody::Host(b)) => {
+                let mask = Cpu.mask(o.mask.as_ref())?;
+                ring.explain(device, &HostOperands { a, b, mask, at, options })
+            }
+            #[cfg(feature = "cuda")]
+            (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
+                let cuda = Cuda::on(device)?;
+                cuda.explain(ring.step(), ring.text(), a, b, cuda.mask(o.mask.as_ref())?, at, options)
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(misplaced(device)),
+        }
+    }
+}

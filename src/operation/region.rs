@@ -1,0 +1,287 @@
+//! Indices against axes: sub-matrices taken out of stores, and stores spread over a part of another one's axes.
+use super::indices::Chosen;
+use crate::algebra::Scalar;
+use crate::backend::places::{How, Moves, Within};
+use crate::backend::{Body, on_backend};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::axis::Axis;
+use crate::storage::bitmap::Bitmap;
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// The rows and columns meant.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) rows: Chosen,
+    pub(super) cols: Chosen,
+}
+
+impl Part {
+    pub(super) fn shape(&self) -> (u64, u64) {
+        (self.rows.count(), self.cols.count())
+    }
+    pub(super) fn transposed(self) -> Self {
+        Self { rows: self.cols, cols: self.rows }
+    }
+}
+
+/// Places are counted in 32 bits.
+fn counted(operation: &'static str, value: usize) -> Result<u32> {
+    let limit = u32::MAX as u128;
+    u32::try_from(value).map_err(|_| Error::IndexOverflow {
+        operation,
+        what: "number of indices",
+        value: value as u128,
+        limit,
+    })
+}
+
+fn full_places(axis: &Axis) -> Option<u32> {
+    match axis {
+        Axis::Full(n) => Some(*n),
+        Axis::Listed { .. } => None,
+    }
+}
+
+/// The ids of a listed axis; none of a full one.
+fn ids_of(axis: &Axis) -> &[u64] {
+    match axis {
+        Axis::Full(_) => &[],
+        Axis::Listed { ids, .. } => ids,
+    }
+}
+
+/// The axis that has the chosen indices of `axis` as 0, 1, 2 …, and where its places come from; `None`: as they are.
+fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(Axis, Option<Moves>)> {
+    let count = chosen.count();
+    let short = u32::try_from(count).ok();
+    match chosen {
+        Chosen::All(_) => Ok((axis.clone(), None)),
+        Chosen::Range(range) => {
+            if full_places(axis).is_some() {
+                let (from, len) = (range.start as u32, count as u32);
+                return Ok((
+                    Axis::Full(len),
+                    Some(Moves { places: len as usize, how: How::Range { from, len, to: 0 } }),
+                ));
+            }
+            let ids = ids_of(axis);
+            let (p, q) = (ids.partition_point(|i| *i < range.start), ids.partition_point(|i| *i < range.end));
+            if let Some(n) = short {
+                let mut pairs = memory::with_capacity(operation, q - p)?;
+                pairs.extend((p..q).map(|place| (place as u32, (ids[place] - range.start) as u32)));
+                return Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))));
+            }
+            let mut kept = memory::with_capacity(operation, q - p)?;
+            kept.extend(ids[p..q].iter().map(|i| i - range.start));
+            let moves = Moves { places: q - p, how: How::Range { from: p as u32, len: (q - p) as u32, to: 0 } };
+            Ok((Axis::Listed { n: count, ids: Arc::new(kept) }, Some(moves)))
+        }
+        Chosen::Stride { start, step, .. } => {
+            let mut met: Vec<(u32, u64)> = Vec::new();
+            match full_places(axis) {
+                Some(_) => {
+                    met = memory::with_capacity(operation, count as usize)?;
+                    met.extend((0..count).map(|k| (chosen.index(k) as u32, k)));
+                }
+                None => {
+                    for (place, id) in ids_of(axis).iter().enumerate() {
+                        if let Some(k) = Chosen::position_in_stride(*start, *step, count, *id) {
+                            memory::reserve(operation, &mut met, 1)?;
+                            met.push((place as u32, k));
+                        }
+                    }
+                }
+            }
+            renumbered(operation, met, count)
+        }
+        Chosen::List(list) => {
+            counted(operation, list.len())?;
+            let mut met: Vec<(u32, u64)> = memory::with_capacity(operation, list.len())?;
+            met.extend(list.iter().enumerate().filter_map(|(k, i)| axis.place(*i).map(|p| (p as u32, k as u64))));
+            renumbered(operation, met, count)
+        }
+    }
+}
+
+/// Places and the indices below `n` that they get, each once.
+fn renumbered(operation: &'static str, mut met: Vec<(u32, u64)>, n: u64) -> Result<(Axis, Option<Moves>)> {
+    let mut pairs = memory::with_capacity(operation, met.len())?;
+    if let Ok(n) = u32::try_from(n) {
+        pairs.extend(met.iter().map(|(place, k)| (*place, *k as u32)));
+        return Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))));
+    }
+    met.sort_unstable_by_key(|m| m.1);
+    let mut ids = memory::with_capacity(operation, met.len())?;
+    for (to, (place, k)) in met.iter().enumerate() {
+        ids.push(*k);
+        pairs.push((*place, to as u32));
+    }
+    let places = ids.len();
+    Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
+}
+
+/// The axis of the target's kind on which the places of `axis`, which are positions in `chosen`, stand at the indices
+/// they mean; of positions with one index the last counts.
+fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &Axis) -> Result<(Axis, Option<Moves>)> {
+    let n = target.n();
+    match chosen {
+        Chosen::All(_) => Ok((axis.clone(), None)),
+        Chosen::Range(range) => {
+            if full_places(target).is_some() {
+                let how = How::Range { from: 0, len: axis.places() as u32, to: range.start as u32 };
+                return Ok((Axis::Full(n as u32), Some(Moves { places: n as usize, how })));
+            }
+            let mut ids = memory::with_capacity(operation, axis.places())?;
+            ids.extend((0..axis.places()).map(|place| range.start + axis.id(place)));
+            Ok((Axis::Listed { n, ids: Arc::new(ids) }, None))
+        }
+        Chosen::Stride { .. } | Chosen::List(_) => {
+            // By index, then by position: the last of each index stays.
+            let mut met: Vec<(u64, u32)> = memory::with_capacity(operation, axis.places())?;
+            met.extend((0..axis.places()).map(|place| (chosen.index(axis.id(place)), place as u32)));
+            if !met.is_sorted() {
+                met.sort_unstable();
+            }
+            let mut last: Vec<(u64, u32)> = memory::with_capacity(operation, met.len())?;
+            for (index, place) in met {
+                match last.last_mut() {
+                    Some(before) if before.0 == index => before.1 = place,
+                    _ => last.push((index, place)),
+                }
+            }
+            let mut pairs = memory::with_capacity(operation, last.len())?;
+            if full_places(target).is_some() {
+                pairs.extend(last.iter().map(|(index, place)| (*place, *index as u32)));
+                return Ok((Axis::Full(n as u32), Some(Moves::of_pairs(pairs, n as usize))));
+            }
+            let mut ids = memory::with_capacity(operation, last.len())?;
+            for (to, (index, place)) in last.iter().enumerate() {
+                ids.push(*index);
+                pairs.push((*place, to as u32));
+            }
+            let places = ids.len();
+            Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
+        }
+    }
+}
+
+/// The places of an axis that the chosen indices have.
+pub(super) fn within(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<Within> {
+    let mut bits = match chosen {
+        Chosen::All(_) => return Ok(Within::All),
+        Chosen::Range(range) => {
+            return Ok(Within::Range(match axis {
+                Axis::Full(_) => range.start as u32..range.end as u32,
+                Axis::Listed { ids, .. } => {
+                    let place = |index: u64| ids.partition_point(|i| *i < index) as u32;
+                    place(range.start)..place(range.end)
+                }
+            }));
+        }
+        _ => Bitmap::new(operation, axis.places())?,
+    };
+    match (chosen, full_places(axis)) {
+        (Chosen::Stride { start, step, count }, None) => {
+            for (place, id) in ids_of(axis).iter().enumerate() {
+                if Chosen::position_in_stride(*start, *step, *count, *id).is_some() {
+                    bits.set(place as u32);
+                }
+            }
+        }
+        _ => (0..chosen.count()).filter_map(|k| axis.place(chosen.index(k))).for_each(|place| bits.set(place as u32)),
+    }
+    Ok(Within::Some(bits))
+}
+
+/// An axis of one kind with `target` that has places for the chosen indices and no others, where it is listed.
+fn axis_of(operation: &'static str, target: &Axis, chosen: &Chosen) -> Result<Axis> {
+    let Axis::Listed { n, .. } = target else { return Ok(target.clone()) };
+    if matches!(chosen, Chosen::All(_)) {
+        let reason = format!("{n} values are asked for, one at every index");
+        return Err(Error::InvalidValue { operation, reason });
+    }
+    let mut all: Vec<u64> = memory::with_capacity(operation, usize::try_from(chosen.count()).unwrap_or(usize::MAX))?;
+    all.extend((0..chosen.count()).map(|k| chosen.index(k)));
+    if !all.is_sorted() {
+        all.sort_unstable();
+    }
+    all.dedup();
+    Ok(Axis::Listed { n: *n, ids: Arc::new(all) })
+}
+
+fn moved<T: Scalar>(
+    operation: &'static str,
+    a: &Store<T>,
+    rows: (Axis, Option<Moves>),
+    cols: (Axis, Option<Moves>),
+) -> Result<Store<T>> {
+    let sources = rows.1.map(|moves| moves.sources(operation)).transpose()?;
+    let body = on_backend!(a.device, |backend| {
+        let mut csr = backend.csr(&a.body)?.clone();
+        if let Some(sources) = &sources {
+            csr = backend.extract_rows(&csr, sources)?;
+        }
+        if let Some(moves) = &cols.1 {
+            csr = backend.move_columns(&csr, moves)?;
+        }
+        Body::from(csr)
+    });
+    Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device })
+}
+
+/// T(p, q) = A(rows[p], cols[q]).
+pub(super) fn taken<T: Scalar>(operation: &'static str, a: &Store<T>, part: &Part) -> Result<Store<T>> {
+    let rows = taken_axis(operation, &a.rows, &part.rows)?;
+    moved(operation, a, rows, taken_axis(operation, &a.cols, &part.cols)?)
+}
+
+/// T(rows[p], cols[q]) = A(p, q), on axes like the target's; of pairs with one position the last counts.
+pub(super) fn spread<T: Scalar>(
+    operation: &'static str,
+    a: &Store<T>,
+    part: &Part,
+    target: (&Axis, &Axis),
+) -> Result<Store<T>> {
+    let rows = spread_axis(operation, &a.rows, &part.rows, target.0)?;
+    moved(operation, a, rows, spread_axis(operation, &a.cols, &part.cols, target.1)?)
+}
+
+/// `value` at every position of the part, on axes like the target's.
+pub(super) fn dense<T: Scalar>(
+    operation: &'static str,
+    value: T,
+    part: &Part,
+    target: (&Axis, &Axis),
+    device: crate::device::Device,
+) -> Result<Store<T>> {
+    use crate::algebra::Second;
+    use crate::storage::pattern::Pattern;
+    if part.rows.count() == 0 || part.cols.count() == 0 {
+        return Store::empty_on(operation, target.0.clone(), target.1.clone(), device);
+    }
+    let (rows, cols) = (axis_of(operation, target.0, &part.rows)?, axis_of(operation, target.1, &part.cols)?);
+    let (down, across) = (within(operation, &rows, &part.rows)?, within(operation, &cols, &part.cols)?);
+    // A column of entries times a row of entries.
+    let mut offsets = memory::with_capacity(operation, rows.places() + 1)?;
+    offsets.push(0u64);
+    let mut count = 0;
+    offsets.extend((0..rows.places()).map(|r| {
+        count += down.has(r as u32) as u64;
+        count
+    }));
+    let pattern = Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
+    let ones = memory::filled(operation, count as usize, 0u8)?;
+    let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
+    let count = (0..cols.places() as u32).filter(|c| across.has(*c)).count();
+    let mut indices = memory::with_capacity(operation, count)?;
+    indices.extend((0..cols.places() as u32).filter(|c| across.has(*c)));
+    let pattern = Pattern::new(1, cols.places(), vec![0, count as u64], indices);
+    let values = memory::filled(operation, count, value)?;
+    let right = Store::host(Axis::Full(1), cols.clone(), pattern, values, crate::device::Device::Cpu).to(device)?;
+    let body = on_backend!(device, |backend| {
+        Body::from(backend.kronecker::<u8, T, Second>(backend.csr(&left.body)?, backend.csr(&right.body)?)?)
+    });
+    Ok(Store { rows, cols, body, device })
+}

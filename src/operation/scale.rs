@@ -1,0 +1,132 @@
+//! Rows and columns of a matrix met by the entries of a vector.
+use super::operand::Like;
+use super::{Compute, Core, MaskParts, Operand, Operation, ScalarOf, oriented, same_shape, shape_of};
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::{Body, on_backend};
+use crate::container::{Container, Matrix, OfMatrices, Owned, Vector};
+use crate::device::Device;
+use crate::error::Result;
+use crate::storage::store::{Store, same_device};
+use std::marker::PhantomData;
+
+/// A matrix of `A` whose rows or columns meet the entries of a vector of `V`; `C` is what it makes.
+pub struct Scale<A, V, C: Container> {
+    core: Scaled<A, V, C::Scalar>,
+    target: PhantomData<fn() -> C>,
+}
+#[derive(Debug)]
+struct Scaled<A, V, T> {
+    name: &'static str,
+    a: Store<A>,
+    transposed: bool,
+    v: Store<V>,
+    /// By rows, else by columns.
+    rows: bool,
+    run: fn(&Store<A>, &Store<V>) -> Result<Body<T>>,
+}
+impl<A, V, C: Container> Clone for Scale<A, V, C> {
+    fn clone(&self) -> Self {
+        Self { core: Scaled { a: self.core.a.clone(), v: self.core.v.clone(), ..self.core }, target: PhantomData }
+    }
+}
+impl<A, V, C: Container> std::fmt::Debug for Scale<A, V, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct(self.core.name).field("transposed", &self.core.transposed).finish_non_exhaustive()
+    }
+}
+
+/// T(i, j) = f(v(i), A(i, j)) where both are there: diag(v) A with f for ⊗. O(nnz(A)).
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)])?;
+/// let v: Vector<f64> = Vector::build(2, &[(0, 10.0)])?;
+/// assert_eq!(scale_rows(&v, &a, Times).eval()?.entries()?, [(0, 0, 10.0), (0, 1, 20.0)]);
+/// # Ok(()) }
+/// ```
+pub fn scale_rows<X, V, R, F>(v: &Vector<V, R>, a: &X, _op: F) -> Operation<Scale<ScalarOf<X>, V, Like<X, F::Out>>>
+where
+    X: Operand<Container: Container<Kind = OfMatrices>>,
+    V: Scalar,
+    F: BinaryOp<V, ScalarOf<X>>,
+{
+    new("scale_rows", a, v, true, |a, v| {
+        Ok(on_backend!(a.device, |backend| {
+            Body::from(backend.scale_rows::<V, ScalarOf<X>, F>(backend.csr(&v.body)?, backend.csr(&a.body)?)?)
+        }))
+    })
+}
+
+/// T(i, j) = f(A(i, j), v(j)) where both are there: A diag(v) with f for ⊗. O(nnz(A)).
+///
+/// # Errors
+/// As [`scale_rows`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)])?;
+/// let v: Vector<f64> = Vector::build(2, &[(0, 10.0)])?;
+/// assert_eq!(scale_columns(&a, &v, Div).eval()?.entries()?, [(0, 0, 0.1), (1, 0, 0.3)]);
+/// # Ok(()) }
+/// ```
+pub fn scale_columns<X, V, R, F>(a: &X, v: &Vector<V, R>, _op: F) -> Operation<Scale<ScalarOf<X>, V, Like<X, F::Out>>>
+where
+    X: Operand<Container: Container<Kind = OfMatrices>>,
+    V: Scalar,
+    F: BinaryOp<ScalarOf<X>, V>,
+{
+    new("scale_columns", a, v, false, |a, v| {
+        Ok(on_backend!(a.device, |backend| {
+            Body::from(backend.scale_columns::<ScalarOf<X>, V, F>(backend.csr(&a.body)?, backend.csr(&v.body)?)?)
+        }))
+    })
+}
+
+fn new<X: Operand, V: Scalar, R, C: Container>(
+    name: &'static str,
+    a: &X,
+    v: &Vector<V, R>,
+    rows: bool,
+    run: fn(&Store<ScalarOf<X>>, &Store<V>) -> Result<Body<C::Scalar>>,
+) -> Operation<Scale<ScalarOf<X>, V, C>> {
+    let (a, transposed) = a.operand();
+    let core = Scaled { name, a: a.0.clone(), transposed, v: v.parts().0.clone(), rows, run };
+    Operation::new(Scale { core, target: PhantomData })
+}
+
+impl<A: Scalar, V: Scalar, T: Scalar, S, G> Operation<Scale<A, V, Matrix<T, S>>, G> {
+    /// A is read transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.kernel.core.transposed = !self.kernel.core.transposed;
+        self
+    }
+}
+
+impl<A: Scalar, V: Scalar, C: Container> Compute for Scale<A, V, C> {
+    type Target = C;
+    fn core(&self) -> &dyn Core<C::Scalar> {
+        &self.core
+    }
+}
+impl<A: Scalar, V: Scalar, T: Scalar> Core<T> for Scaled<A, V, T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        let shape = shape_of(&self.a, self.transposed);
+        let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of A", shape.1) };
+        same_shape(self.name, ("v", self.v.shape()), (what, (1, n)))?;
+        Ok((shape, same_device(self.name, ("A", self.a.device), ("v", self.v.device))?))
+    }
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+        let a = oriented(&self.a, self.transposed)?;
+        let axis = if self.rows { &a.rows } else { &a.cols }.union(&self.v.cols, self.name)?;
+        let v = self.v.on_axes(&self.v.rows, &axis, self.name)?;
+        let a = if self.rows { a.on_axes(&axis, &a.cols, self.name)? } else { a.on_axes(&a.rows, &axis, self.name)? };
+        let body = (self.run)(&a, &v)?;
+        Ok((Owned(a.holding(body)), false))
+    }
+}

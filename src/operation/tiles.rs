@@ -1,0 +1,194 @@
+//! Matrices put together from tiles, cut into tiles, and resized.
+use super::indices::{Chosen, Indices};
+use super::region::{Part, spread, taken};
+use super::same_shape;
+use crate::algebra::Scalar;
+use crate::backend::{Body, on_backend};
+use crate::container::{Matrix, Vector};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::axis::Axis;
+use crate::storage::store::{Store, same_device};
+use std::sync::Arc;
+
+/// The matrix of these tiles: `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
+/// of one column equally wide. O(nnz + m · tiles of a row) on the host.
+///
+/// # Errors
+/// `DimensionMismatch`, `DeviceMismatch` for a tile that does not fit; `InvalidValue` without tiles or with rows of
+/// different numbers of tiles; `IndexOverflow` where a dimension passes 2⁶⁴ − 1; `OutOfMemory`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 7)])?;
+/// let b: Matrix<i32> = Matrix::build(2, 1, &[(1, 0, 8)])?;
+/// let c = concat(&[&[&a, &b], &[&a, &b]])?;
+/// assert_eq!(c.shape(), (4, 3));
+/// assert_eq!(c.entries()?, [(0, 1, 7), (1, 2, 8), (2, 1, 7), (3, 2, 8)]);
+/// # Ok(()) }
+/// ```
+pub fn concat<'a, T: Scalar, S: 'a>(tiles: &[impl AsRef<[&'a Matrix<T, S>]>]) -> Result<Matrix<T, S>> {
+    let mut grid = memory::with_capacity("concat", tiles.len())?;
+    for row in tiles {
+        let mut stores = memory::with_capacity("concat", row.as_ref().len())?;
+        stores.extend(row.as_ref().iter().map(|m| m.store.clone()));
+        grid.push(stores);
+    }
+    together(grid).map(Matrix::of)
+}
+
+fn together<T: Scalar>(mut grid: Vec<Vec<Store<T>>>) -> Result<Store<T>> {
+    let operation = "concat";
+    let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
+    let (height, width) = (grid.len(), grid.first().map_or(0, Vec::len));
+    if height == 0 || width == 0 {
+        return invalid("there are no tiles".into());
+    }
+    if let Some(r) = grid.iter().position(|row| row.len() != width) {
+        return invalid(format!("{} tiles in row {r}, {width} in row 0", grid[r].len()));
+    }
+    let device = grid[0][0].device;
+    for row in &grid {
+        for (c, tile) in row.iter().enumerate() {
+            let shape = (row[0].shape().0, grid[0][c].shape().1);
+            same_shape(operation, ("a tile", tile.shape()), ("its place", shape))?;
+            same_device(operation, ("the first tile", device), ("a tile", tile.device))?;
+        }
+    }
+    let mut rows: Vec<Axis> = memory::with_capacity(operation, height)?;
+    for row in &grid {
+        let axes = row[1..].iter().try_fold(row[0].rows.clone(), |axis, tile| axis.union(&tile.rows, operation));
+        rows.push(axes?);
+    }
+    let mut cols: Vec<Axis> = memory::with_capacity(operation, width)?;
+    for c in 0..width {
+        let axes = grid[1..].iter().try_fold(grid[0][c].cols.clone(), |axis, row| axis.union(&row[c].cols, operation));
+        cols.push(axes?);
+    }
+    for (row, axis) in grid.iter_mut().zip(&rows) {
+        for (tile, col_axis) in row.iter_mut().zip(&cols) {
+            *tile = tile.on_axes(axis, col_axis, operation)?;
+        }
+    }
+    let (rows, cols) = (joined("number of rows", &rows)?, joined("number of columns", &cols)?);
+    let body = on_backend!(device, |backend| {
+        let mut tiles = memory::with_capacity(operation, height)?;
+        for row in &grid {
+            let mut csrs = memory::with_capacity(operation, width)?;
+            for tile in row {
+                csrs.push(backend.csr(&tile.body)?);
+            }
+            tiles.push(csrs);
+        }
+        Body::from(backend.concat(&tiles)?)
+    });
+    Ok(Store { rows, cols, body, device })
+}
+
+/// These axes one behind the other, places and all.
+fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
+    let operation = "concat";
+    let value: u128 = axes.iter().map(|a| u128::from(a.n())).sum();
+    let limit = u128::from(u64::MAX);
+    let n = u64::try_from(value).map_err(|_| Error::IndexOverflow { operation, what, value, limit })?;
+    if let Ok(n) = u32::try_from(n) {
+        return Ok(Axis::Full(n));
+    }
+    let places: u128 = axes.iter().map(|a| a.places() as u128).sum();
+    if places > u128::from(u32::MAX) {
+        // As many places as indices, more than memory holds by their names alone.
+        return Err(Error::IndexOverflow { operation, what, value: places, limit: u128::from(u32::MAX) });
+    }
+    let (mut ids, mut start) = (memory::with_capacity(operation, places as usize)?, 0);
+    for axis in axes {
+        ids.extend((0..axis.places()).map(|p| start + axis.id(p)));
+        start += axis.n();
+    }
+    Ok(Axis::Listed { n, ids: Arc::new(ids) })
+}
+
+/// The tiles of A: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
+/// O(nnz(A) · columns of tiles) at most.
+///
+/// # Errors
+/// `DimensionMismatch` where the sums are not A's dimensions; `OutOfMemory`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(3, 3, &[(0, 1, 7), (2, 2, 8)])?;
+/// let tiles = split(&a, &[1, 2], &[2, 1])?;
+/// assert_eq!(tiles[0][0].entries()?, [(0, 1, 7)]);
+/// assert_eq!(tiles[1][1].entries()?, [(1, 0, 8)]);
+/// # Ok(()) }
+/// ```
+pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Result<Vec<Vec<Matrix<T, S>>>> {
+    let operation = "split";
+    // A sum beyond every dimension is none of them.
+    let sum = |sizes: &[u64]| sizes.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).unwrap_or(u64::MAX);
+    same_shape(operation, ("A", a.shape()), ("all tiles together", (sum(rows), sum(cols))))?;
+    let mut tiles = memory::with_capacity(operation, rows.len())?;
+    let mut row = 0;
+    for height in rows {
+        let part = Part { rows: Chosen::Range(row..row + height), cols: Chosen::All(a.ncols()) };
+        let band = taken(operation, &a.store, &part)?;
+        let (mut line, mut column) = (memory::with_capacity(operation, cols.len())?, 0);
+        for width in cols {
+            let part = Part { rows: Chosen::All(*height), cols: Chosen::Range(column..column + width) };
+            line.push(Matrix::of(taken(operation, &band, &part)?));
+            column += width;
+        }
+        tiles.push(line);
+        row += height;
+    }
+    Ok(tiles)
+}
+
+/// The same entries in another shape: what is outside is dropped.
+fn resized<T: Scalar>(a: &Store<T>, (rows, cols): (u64, u64)) -> Result<Store<T>> {
+    let operation = "resize";
+    let (m, n) = a.shape();
+    let kept = |n, to: u64| Indices::from(..to.min(n)).within(operation, "index", n);
+    let part = Part { rows: kept(m, rows)?, cols: kept(n, cols)? };
+    let a = taken(operation, a, &part)?;
+    let placed = |n: u64, to: u64| if n < to { Chosen::Range(0..n) } else { Chosen::All(n) };
+    let part = Part { rows: placed(a.rows.n(), rows), cols: placed(a.cols.n(), cols) };
+    spread(operation, &a, &part, (&Axis::new(rows), &Axis::new(cols)))
+}
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// Makes the shape `nrows` × `ncols`: entries outside are dropped, new rows and columns are empty. O(m + nnz); a matrix
+    /// that grows beyond 2³² rows or columns lists those it had.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; the matrix is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 7), (1, 0, 8)])?;
+    /// a.resize(3, 1)?;
+    /// assert_eq!((a.shape(), a.entries()?), ((3, 1), vec![(1, 0, 8)]));
+    /// # Ok(()) }
+    /// ```
+    pub fn resize(&mut self, nrows: u64, ncols: u64) -> Result<()> {
+        self.store = resized(&self.store, (nrows, ncols))?;
+        Ok(())
+    }
+}
+impl<T: Scalar, S> Vector<T, S> {
+    /// Makes the length `n`: entries behind it are dropped. O(nnz).
+    ///
+    /// # Errors
+    /// `OutOfMemory`; the vector is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<i32> = Vector::build(3, &[(0, 1), (2, 3)])?;
+    /// x.resize(2)?;
+    /// assert_eq!((x.len(), x.entries()?), (2, vec![(0, 1)]));
+    /// # Ok(()) }
+    /// ```
+    pub fn resize(&mut self, n: u64) -> Result<()> {
+        self.store = resized(&self.store, (1, n))?;
+        Ok(())
+    }
+}

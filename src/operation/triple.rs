@@ -1,0 +1,143 @@
+//! R·A·P: two products, and their plans.
+use super::product::{Product, mxm};
+use super::{Operand, Operation, Plan};
+use crate::algebra::{Scalar, Semiring};
+use crate::container::Matrix;
+use crate::error::Result;
+use crate::mask::{AsMask, Mask};
+
+/// R·A·P over a semiring, as R·(A·P): what [`triple_product`] asks for.
+#[must_use = "nothing is computed before .eval() or .plan()"]
+#[derive(Debug, Clone)]
+pub struct TripleProduct<R, A, P, S> {
+    r: (Matrix<R, S>, bool),
+    a: (Matrix<A, S>, bool),
+    p: (Matrix<P, S>, bool),
+    mask: Option<Mask>,
+    memory_limit: Option<u64>,
+}
+
+/// C = R ⊕.⊗ (A ⊕.⊗ P): with R = Pᵀ the Galerkin product of multigrid. O(products of both).
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0)])?;
+/// let p: Matrix<f64> = Matrix::build(2, 1, &[(0, 0, 1.0), (1, 0, 1.0)])?;
+/// let plan = triple_product(&p.transposed(), &a, &p).plan()?;
+/// assert_eq!(plan.run(&p.transposed(), &a, &p)?.entries()?, [(0, 0, 2.0)]);
+/// # Ok(()) }
+/// ```
+pub fn triple_product<R: Scalar, A: Scalar, P: Scalar, S>(
+    r: &impl Operand<Container = Matrix<R, S>>,
+    a: &impl Operand<Container = Matrix<A, S>>,
+    p: &impl Operand<Container = Matrix<P, S>>,
+) -> TripleProduct<R, A, P, S> {
+    fn of<T: Scalar, S>(x: &impl Operand<Container = Matrix<T, S>>) -> (Matrix<T, S>, bool) {
+        let (parts, transposed) = x.operand();
+        (Matrix::of(parts.0.clone()), transposed)
+    }
+    TripleProduct { r: of(r), a: of(a), p: of(p), mask: None, memory_limit: None }
+}
+
+/// What A·P and R·(A·P) are made by.
+type Inner<A, P, T, S> = Operation<Product<A, P, Matrix<T, S>, S>>;
+
+impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
+    /// Only what the mask admits is computed of the result.
+    pub fn mask(mut self, mask: &impl AsMask) -> Self {
+        self.mask = Some(mask.as_mask());
+        self
+    }
+    /// Each of the two products is held to the limit, see [`Operation::memory_limit`]; A·P is no part of it while the
+    /// second is computed.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+    fn inner<T: Scalar>(&self) -> Inner<A, P, T, S>
+    where
+        S: Semiring<A, P, Out = T>,
+    {
+        let mut operation = mxm(&self.a.0, &self.p.0);
+        (operation.kernel.core.a.1, operation.kernel.core.b.1) = (self.a.1, self.p.1);
+        operation.kernel.core.given = (self.a.1, self.p.1);
+        operation.kernel.core.options.memory_limit = self.memory_limit;
+        operation
+    }
+    fn outer<T: Scalar, C: Scalar>(&self, inner: &Matrix<T, S>) -> Inner<R, T, C, S>
+    where
+        S: Semiring<R, T, Out = C>,
+    {
+        let mut operation = mxm(&self.r.0, inner);
+        operation.kernel.core.a.1 = self.r.1;
+        operation.kernel.core.given.0 = self.r.1;
+        operation.kernel.core.options.memory_limit = self.memory_limit;
+        operation.mask = self.mask.clone();
+        operation
+    }
+    /// The product.
+    ///
+    /// # Errors
+    /// Those of [`Operation::eval`].
+    pub fn eval<T: Scalar, C: Scalar>(&self) -> Result<Matrix<C, S>>
+    where
+        S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
+    {
+        self.outer::<T, C>(&self.inner::<T>().eval()?).eval()
+    }
+    /// What the structure of the operands says about both products.
+    ///
+    /// # Errors
+    /// Those of [`Operation::eval`].
+    pub fn plan<T: Scalar, C: Scalar>(&self) -> Result<TriplePlan<R, A, P, T, C, S>>
+    where
+        S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
+    {
+        let inner = self.inner::<T>();
+        let first = inner.clone().plan()?;
+        // Its positions are all that matters of A·P here; the plan shares them with every run.
+        let ap: Matrix<T, S> = first.run_parts(&self.a, &self.p)?;
+        let second = self.outer::<T, C>(&ap).plan()?;
+        Ok(TriplePlan { first, second })
+    }
+}
+
+/// The plans of A·P and of R·(A·P).
+#[derive(Debug)]
+pub struct TriplePlan<R, A, P, T, C, S> {
+    first: Plan<A, P, T, S>,
+    second: Plan<R, T, C, S>,
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, S> {
+    fn run_parts(&self, a: &(Matrix<A, S>, bool), b: &(Matrix<B, S>, bool)) -> Result<Matrix<C, S>> {
+        match (a.1, b.1) {
+            (false, false) => self.run(&a.0, &b.0),
+            (true, false) => self.run(&a.0.transposed(), &b.0),
+            (false, true) => self.run(&a.0, &b.0.transposed()),
+            (true, true) => self.run(&a.0.transposed(), &b.0.transposed()),
+        }
+    }
+}
+
+impl<R: Scalar, A: Scalar, P: Scalar, T: Scalar, C: Scalar, S> TriplePlan<R, A, P, T, C, S>
+where
+    S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
+{
+    /// R·A·P of operands with the planned structure.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run`]; a misfit of P or A is found in the first product.
+    pub fn run(
+        &self,
+        r: &impl Operand<Container = Matrix<R, S>>,
+        a: &impl Operand<Container = Matrix<A, S>>,
+        p: &impl Operand<Container = Matrix<P, S>>,
+    ) -> Result<Matrix<C, S>> {
+        self.second.run(r, &self.first.run(a, p)?)
+    }
+    /// Entries of the result.
+    pub fn nvals(&self) -> u64 {
+        self.second.nvals()
+    }
+}

@@ -1,0 +1,200 @@
+//! Single elements set and removed, alone and in batches.
+use super::{MaskParts, Overwrite, write};
+use crate::algebra::{Scalar, Second};
+use crate::backend::Body;
+use crate::container::{Matrix, Vector, built};
+use crate::error::{Error, Result};
+use crate::mask::truths;
+use crate::memory;
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// Elements to set and to remove, in this order: of one position the last counts. A matrix changes when they are given to
+/// [`Matrix::update`], all at once; nothing is pending before or after.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 1, 2)])?;
+/// let mut updates = Updates::new();
+/// updates.set(0, 1, 7)?;
+/// updates.remove(1, 1)?;
+/// a.update(&updates)?;
+/// assert_eq!(a.entries()?, [(0, 0, 1), (0, 1, 7)]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Updates<T> {
+    rows: Vec<u64>,
+    columns: Vec<u64>,
+    values: Vec<Option<T>>,
+}
+
+impl<T: Scalar> Updates<T> {
+    /// None.
+    pub fn new() -> Self {
+        Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
+    }
+    /// The element at (row, column) becomes `value`. O(1) amortised.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; the updates are as they were.
+    pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
+        self.push(row, column, Some(value))
+    }
+    /// The element at (row, column) is removed, if there is one. O(1) amortised.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; the updates are as they were.
+    pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
+        self.push(row, column, None)
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+    fn push(&mut self, row: u64, column: u64, value: Option<T>) -> Result<()> {
+        const OPERATION: &str = "update";
+        memory::reserve(OPERATION, &mut self.rows, 1)?;
+        memory::reserve(OPERATION, &mut self.columns, 1)?;
+        memory::reserve(OPERATION, &mut self.values, 1)?;
+        self.rows.push(row);
+        self.columns.push(column);
+        self.values.push(value);
+        Ok(())
+    }
+}
+
+fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
+    let (shape, n) = (c.shape(), updates.len());
+    // What happens at each position in the end: 1 set, 0 removed.
+    let mut kinds = memory::with_capacity(operation, n)?;
+    kinds.extend(updates.values.iter().map(|v| v.is_some() as u8));
+    let kinds = built::<u8, Second>(operation, shape, (&updates.rows, &updates.columns, &kinds), false, c.device)?;
+    let count = updates.values.iter().flatten().count();
+    let (mut rows, mut columns) = (memory::with_capacity(operation, count)?, memory::with_capacity(operation, count)?);
+    let mut values = memory::with_capacity(operation, count)?;
+    for (e, value) in updates.values.iter().enumerate() {
+        if let Some(value) = value {
+            rows.push(updates.rows[e]);
+            columns.push(updates.columns[e]);
+            values.push(*value);
+        }
+    }
+    let new = built::<T, Second>(operation, shape, (&rows, &columns, &values), false, c.device)?;
+    // Set first and removed later: not new.
+    let set = MaskParts { pattern: truths(&kinds)?, complement: false };
+    let none = Store::<T>::empty_on(operation, new.rows.clone(), new.cols.clone(), c.device)?;
+    let new = write::<T, T, Overwrite>(operation, &none, new, Some(&set), true)?;
+    let all = MaskParts { pattern: kinds.pattern(), complement: false };
+    write::<T, T, Overwrite>(operation, c, new, Some(&all), false)
+}
+
+/// Sets a value where there is one already, if nobody shares it.
+fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T) -> bool {
+    let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return false };
+    match &mut store.body {
+        Body::Host(host) => match (host.pattern.find(row, column as u32), Arc::get_mut(&mut host.values)) {
+            (Some(e), Some(values)) => {
+                values[e] = value;
+                true
+            }
+            _ => false,
+        },
+        Body::Dense(dense) => dense.set(column as u32, value),
+        #[cfg(feature = "cuda")]
+        Body::Cuda(_) => false,
+    }
+}
+
+fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option<T>) -> Result<()> {
+    let operation = if value.is_some() { "set" } else { "remove" };
+    for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
+        if index >= bound {
+            return Err(Error::IndexOutOfBounds { operation, what, position: 0, index, bound });
+        }
+    }
+    if let Some(value) = value
+        && set_in_place(store, row, column, value)
+    {
+        return Ok(());
+    }
+    let mut updates = Updates::new();
+    updates.push(row, column, value)?;
+    *store = updated(operation, store, &updates)?;
+    Ok(())
+}
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// The element at (row, column) becomes `value`. O(log of the row's length) where there is one and the values are shared
+    /// with no clone, else O(m + nnz): many elements are better set by [`update`](Self::update).
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the matrix is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::new(2, 2)?;
+    /// a.set(1, 0, 7)?;
+    /// assert_eq!(a.get(1, 0)?, Some(7));
+    /// a.remove(1, 0)?;
+    /// assert_eq!(a.nvals(), 0);
+    /// # Ok(()) }
+    /// ```
+    pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
+        set(&mut self.store, (row, column), Some(value))
+    }
+    /// There is no element at (row, column) any more; nor need there be one before. O(m + nnz).
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
+        set(&mut self.store, (row, column), None)
+    }
+    /// All of the updates at once. O(m + nnz + u log u) for u updates.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds` naming the update's position, `OutOfMemory`, and the device's own; the matrix is as it was.
+    pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
+        self.store = updated("update", &self.store, updates)?;
+        Ok(())
+    }
+}
+
+impl<T: Scalar, S> Vector<T, S> {
+    /// The element at `index` becomes `value`, as [`Matrix::set`].
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the vector is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<i32> = Vector::new(3)?;
+    /// x.set(2, 7)?;
+    /// x.set(0, 1)?;
+    /// x.remove(2)?;
+    /// assert_eq!(x.entries()?, [(0, 1)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn set(&mut self, index: u64, value: T) -> Result<()> {
+        set(&mut self.store, (0, index), Some(value))
+    }
+    /// There is no element at `index` any more.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn remove(&mut self, index: u64) -> Result<()> {
+        set(&mut self.store, (0, index), None)
+    }
+    /// All of the updates at once, those of row 0.
+    ///
+    /// # Errors
+    /// As [`Matrix::update`].
+    pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
+        self.store = updated("update", &self.store, updates)?;
+        Ok(())
+    }
+}

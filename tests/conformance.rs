@@ -1,0 +1,97 @@
+//! Cases that SuiteSparse:GraphBLAS solved, on every backend: `tests/conformance/README.md`.
+//!
+//! `OPLUS_CONFORMANCE` names another file of cases, `OPLUS_CONFORMANCE_FAILED` a file for the numbers of failed ones.
+//! On CUDA every operator on every type is a kernel to compile: `OPLUS_CONFORMANCE_KINDS` says for how many.
+#[path = "conformance/call.rs"]
+mod call;
+#[path = "conformance/case.rs"]
+mod case;
+mod common;
+#[path = "conformance/entrywise.rs"]
+mod entrywise;
+#[path = "conformance/product.rs"]
+mod product;
+#[path = "conformance/region.rs"]
+mod region;
+#[path = "conformance/shape.rs"]
+mod shape;
+#[path = "conformance/structure.rs"]
+mod structure;
+
+use call::Call;
+use case::{Case, Fault};
+use oplus::prelude::*;
+use std::collections::BTreeSet;
+
+fn replay(case: &Case, device: Device) -> Fault<()> {
+    let call = Call { case, device };
+    match case.word("op") {
+        "mxm" | "mxv" | "vxm" => product::run(&call),
+        "ewise_add" | "ewise_mult" | "apply_first" | "apply_second" => entrywise::binary(&call),
+        "apply" => entrywise::unary(&call),
+        "apply_index" => entrywise::index(&call),
+        "select" => entrywise::selection(&call),
+        "cast" => entrywise::conversion(&call),
+        "reduce" | "reduce_rows" => structure::reduction(&call),
+        "transpose" | "extract_rows" => structure::movement(&call),
+        "build" => structure::building(&call),
+        "extract" => region::extraction(&call),
+        "assign" => region::assignment(&call),
+        _ => shape::run(&call),
+    }
+}
+
+/// The checked-in cases, or those of the environment.
+fn cases() -> (String, Vec<Case>) {
+    match std::env::var("OPLUS_CONFORMANCE").ok().filter(|p| !p.is_empty()) {
+        Some(path) => {
+            let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+            (path, case::read(&bytes))
+        }
+        None => ("the checked-in file".into(), case::read(include_bytes!("data/conformance.bin"))),
+    }
+}
+
+/// All cases of at most `kinds` operators; every failure is told.
+fn all(device: Device, kinds: usize) {
+    let (mut failed, mut met) = (Vec::new(), BTreeSet::new());
+    let (file, cases) = cases();
+    assert!(!cases.is_empty(), "{file} has no cases");
+    for case in &cases {
+        let kind = case.kind();
+        if met.len() >= kinds && !met.contains(&kind) {
+            continue;
+        }
+        met.insert(kind);
+        if let Err(e) = replay(case, device) {
+            eprintln!("{device}: case {} of {file}: {}: {e}", case.number, case.text);
+            failed.push(case.number.to_string());
+        }
+    }
+    if let Ok(path) = std::env::var("OPLUS_CONFORMANCE_FAILED") {
+        std::fs::write(format!("{path}.{device}"), failed.join("\n")).expect("the file of failed cases can be written");
+    }
+    assert!(failed.is_empty(), "{device}: {} cases failed: {}", failed.len(), failed.join(" "));
+}
+
+#[test]
+fn reference_agrees_with_suitesparse() {
+    all(Device::Reference, usize::MAX);
+}
+
+#[test]
+fn cpu_agrees_with_suitesparse() {
+    all(Device::Cpu, usize::MAX);
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn cuda_agrees_with_suitesparse() {
+    let kinds = match common::emulator::cuda() {
+        None => return,
+        Some(common::emulator::Cuda::Emulated(_)) => 40,
+        Some(common::emulator::Cuda::Gpu) => 150,
+    };
+    let asked = std::env::var("OPLUS_CONFORMANCE_KINDS").ok().and_then(|n| n.parse().ok());
+    all(Device::Cuda(0), asked.unwrap_or(kinds));
+}

@@ -1,0 +1,176 @@
+//! A case on a device: its containers, and what all operations have in common.
+use crate::case::{Case, Fault, Operand, Value};
+use oplus::container::{OfMatrices, OfVectors};
+use oplus::prelude::*;
+
+pub struct Call<'a> {
+    pub case: &'a Case,
+    pub device: Device,
+}
+
+pub fn told<T>(result: oplus::error::Result<T>) -> Fault<T> {
+    result.map_err(|e| format!("an error: {e}"))
+}
+
+/// Accumulators by name.
+pub trait Accumulated: Value {
+    fn into<K, C>(name: &str, operation: Operation<K>, c: &mut C) -> Fault<()>
+    where
+        K: Compute<Target: Container<Scalar = Self>>,
+        C: Container<Scalar = Self, Kind = <K::Target as Container>::Kind>;
+    /// The same for assignments.
+    fn assign<C: Container<Scalar = Self>>(name: &str, a: Assignment<Self, C::Kind>, c: &mut C) -> Fault<()>;
+}
+macro_rules! accumulators { ($($t:ident: $($name:literal $op:ident),*;)*) => {$(
+    impl Accumulated for $t {
+        fn into<K, C>(name: &str, operation: Operation<K>, c: &mut C) -> Fault<()>
+        where
+            K: Compute<Target: Container<Scalar = Self>>,
+            C: Container<Scalar = Self, Kind = <K::Target as Container>::Kind>,
+        {
+            told(match name {
+                "" => operation.into(c),
+                $($name => operation.accumulate($op).into(c),)*
+                _ => return Err(format!("no accumulator {name} of {}", stringify!($t))),
+            })
+        }
+        fn assign<C: Container<Scalar = Self>>(name: &str, a: Assignment<Self, C::Kind>, c: &mut C) -> Fault<()> {
+            told(match name {
+                "" => a.into(c),
+                $($name => a.accumulate($op).into(c),)*
+                _ => return Err(format!("no accumulator {name} of {}", stringify!($t))),
+            })
+        }
+    }
+)*} }
+accumulators! {
+    bool: "lor" Lor, "lxor" Lxor, "second" Second;
+    u8: "plus" Plus, "minus" Minus;
+    i32: "plus" Plus, "minus" Minus, "min" Min;
+    f64: "plus" Plus, "minus" Minus, "first" First, "second" Second;
+    i64: "plus" Plus;
+    u64: "plus" Plus, "min" Min;
+}
+
+impl Call<'_> {
+    pub fn operand(&self, role: char) -> Fault<&Operand> {
+        self.case.operand(role)
+    }
+    pub fn matrix<T: Value>(&self, role: char) -> Fault<Matrix<T>> {
+        told(Matrix::from_coo(&self.operand(role)?.coo()?).and_then(|m: Matrix<T>| m.to(&self.device)))
+    }
+    pub fn vector<T: Value>(&self, role: char) -> Fault<Vector<T>> {
+        let coo = self.operand(role)?.coo::<T>()?;
+        let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
+        told(Vector::build(coo.ncols, &entries).and_then(|v: Vector<T>| v.to(&self.device)))
+    }
+    pub fn scalar<T: Value>(&self) -> Fault<T> {
+        self.value('s')
+    }
+    pub fn value<T: Value>(&self, role: char) -> Fault<T> {
+        self.operand(role)?.coo()?.values.first().copied().ok_or_else(|| format!("{role} has no value"))
+    }
+    /// The list of this role in one of the forms it can be written in; everything where there is none.
+    pub fn indices(&self, role: char) -> Indices {
+        let Ok(list) = self.case.operand(role) else { return (..).into() };
+        let list = &list.columns;
+        let step = |w: &[u64]| w[1].wrapping_sub(w[0]) as i64;
+        match list.first() {
+            Some(first) if self.case.number.is_multiple_of(3) && list.windows(2).all(|w| step(w) == 1) => {
+                (*first..first + list.len() as u64).into()
+            }
+            Some(first) if list.len() > 1 && step(list) != 0 && list.windows(2).all(|w| step(w) == step(list)) => {
+                Indices::stride(*first, step(list), list.len() as u64)
+            }
+            _ => list.into(),
+        }
+    }
+    pub fn number(&self, key: &str) -> Fault<i64> {
+        self.case.word(key).parse().map_err(|_| format!("no number {key}"))
+    }
+    fn mask(&self) -> Fault<Option<Mask>> {
+        if !self.case.has("mask") {
+            return Ok(None);
+        }
+        let words = self.case.word("mask");
+        fn of<C: Container<Scalar: Truth>>(c: C, structure: fn(&C) -> Mask, structural: bool) -> Mask {
+            if structural { structure(&c) } else { c.as_mask() }
+        }
+        let structural = words.contains("structural");
+        macro_rules! typed { ($($t:ident)*) => {
+            match (self.operand('M')?.scalar, self.operand('M')?.vector) {
+                $((stringify!($t), false) => of(self.matrix::<$t>('M')?, |m| m.structure(), structural),
+                (stringify!($t), true) => of(self.vector::<$t>('M')?, |m| m.structure(), structural),)*
+                (other, _) => return Err(format!("no mask of {other}")),
+            }
+        } }
+        let mask = typed!(bool u8 i32 f64 i64 u64);
+        Ok(Some(if words.contains("complement") { mask.complement() } else { mask }))
+    }
+    /// The operation with the case's mask, replace and accumulator into C, beside the result expected.
+    pub fn matrices<T, K>(&self, operation: Operation<K>) -> Fault<()>
+    where
+        T: Accumulated,
+        K: Compute<Target: Container<Scalar = T, Kind = OfMatrices>>,
+    {
+        let mut c = self.matrix::<T>('C')?;
+        T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
+        self.is(&c)
+    }
+    /// [`matrices`](Self::matrices) for vectors.
+    pub fn vectors<T, K>(&self, operation: Operation<K>) -> Fault<()>
+    where
+        T: Accumulated,
+        K: Compute<Target: Container<Scalar = T, Kind = OfVectors>>,
+    {
+        let mut c = self.vector::<T>('C')?;
+        T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
+        self.is_vector(&c)
+    }
+    /// The assignment with the case's mask, replace and accumulator into the container C.
+    pub fn assigned<T: Accumulated, C: Container<Scalar = T>>(
+        &self,
+        assignment: Assignment<T, C::Kind>,
+        c: &mut C,
+    ) -> Fault<()> {
+        let assignment = if self.case.has("replace") { assignment.replace() } else { assignment };
+        let assignment = match self.mask()? {
+            Some(mask) => assignment.mask(&mask),
+            None => assignment,
+        };
+        T::assign(self.case.word("accum"), assignment, c)
+    }
+    /// C is R.
+    pub fn is<T: Value>(&self, c: &Matrix<T>) -> Fault<()> {
+        self.compare(c.shape(), told(c.entries())?)
+    }
+    /// C is R.
+    pub fn is_vector<T: Value>(&self, c: &Vector<T>) -> Fault<()> {
+        self.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect())
+    }
+    fn masked<K>(&self, operation: Operation<K>) -> Fault<Operation<K>> {
+        let operation = if self.case.has("replace") { operation.replace() } else { operation };
+        Ok(match self.mask()? {
+            Some(mask) => operation.mask(&mask),
+            None => operation,
+        })
+    }
+    /// Shape, pattern and values are those of R.
+    pub fn compare<T: Value>(&self, shape: (u64, u64), entries: Vec<(u64, u64, T)>) -> Fault<()> {
+        let r = self.operand('R')?;
+        let coo = r.coo::<T>()?;
+        if shape != (r.nrows, r.ncols) {
+            return Err(format!("the shape is {shape:?}, not {:?}", (r.nrows, r.ncols)));
+        }
+        let expected = coo.rows.into_iter().zip(coo.columns).zip(coo.values).map(|((i, j), v)| (i, j, v));
+        let expected: Vec<(u64, u64, T)> = expected.collect();
+        let equal = |x: &(u64, u64, T), y: &(u64, u64, T)| (x.0, x.1) == (y.0, y.1) && x.2.same(y.2);
+        let first = expected.iter().zip(&entries).position(|(x, y)| !equal(x, y));
+        if first.is_none() && expected.len() == entries.len() {
+            return Ok(());
+        }
+        let at = first.unwrap_or(expected.len().min(entries.len()));
+        let (lengths, (x, y)) = ((expected.len(), entries.len()), (expected.get(at), entries.get(at)));
+        Err(format!("entry {at} is {y:?}, not {x:?}; {} entries, not {}", lengths.1, lengths.0))
+    }
+}

@@ -1,0 +1,194 @@
+//! Operations entry by entry, by operator and type.
+use crate::call::{Accumulated, Call, told};
+use crate::case::{Fault, Value};
+use oplus::prelude::*;
+
+/// The operation on matrices or vectors, whichever A is, with the transpose options of matrices.
+macro_rules! either {
+    ($call:ident, |$a:ident: $t:ty| $operation:expr) => {
+        if $call.operand('A')?.vector {
+            let $a = $call.vector::<$t>('A')?;
+            $call.vectors($operation)
+        } else {
+            let $a = $call.matrix::<$t>('A')?;
+            if !$call.case.has("ta") {
+                $call.matrices($operation)
+            } else if $call.case.number.is_multiple_of(2) {
+                $call.matrices($operation.transpose_a())
+            } else {
+                let $a = $a.transposed();
+                $call.matrices($operation)
+            }
+        }
+    };
+}
+
+fn added<T: Accumulated, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<()> {
+    if call.operand('A')?.vector {
+        return call.vectors(ewise_add(&call.vector::<T>('A')?, &call.vector::<T>('B')?, F::default()));
+    }
+    let sum = ewise_add(&call.matrix::<T>('A')?, &call.matrix::<T>('B')?, F::default());
+    let sum = if call.case.has("ta") { sum.transpose_a() } else { sum };
+    call.matrices(if call.case.has("tb") { sum.transpose_b() } else { sum })
+}
+
+fn multiplied<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
+    if call.operand('A')?.vector {
+        return call.vectors(ewise_mult(&call.vector::<T>('A')?, &call.vector::<T>('B')?, F::default()));
+    }
+    let product = ewise_mult(&call.matrix::<T>('A')?, &call.matrix::<T>('B')?, F::default());
+    let product = if call.case.has("ta") { product.transpose_a() } else { product };
+    call.matrices(if call.case.has("tb") { product.transpose_b() } else { product })
+}
+
+fn bound<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
+    let value = call.scalar::<T>()?;
+    if call.case.word("op") == "apply_first" {
+        either!(call, |a: T| apply_first(value, F::default(), &a))
+    } else {
+        either!(call, |a: T| apply_second(&a, F::default(), value))
+    }
+}
+
+fn with<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
+    if call.case.word("op") == "ewise_mult" { multiplied::<T, F>(call) } else { bound::<T, F>(call) }
+}
+
+fn closed<T: Accumulated, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<()> {
+    if call.case.word("op") == "ewise_add" { added::<T, F>(call) } else { with::<T, F>(call) }
+}
+
+macro_rules! operators { ($($t:ident { $($name:literal $op:ident)* } { $($other:literal $compare:ident)* })*) => {
+    /// ewise_add, ewise_mult, apply_first and apply_second.
+    pub fn binary(call: &Call) -> Fault<()> {
+        match (call.operand('A')?.scalar, call.case.word("f")) {
+            $($((stringify!($t), $name) => closed::<$t, $op>(call),)*
+            $((stringify!($t), $other) => with::<$t, $compare>(call),)*)*
+            other => Err(format!("no operator {other:?}")),
+        }
+    }
+} }
+operators! {
+    bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor "first" First "second" Second } {}
+    u8 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+       { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
+    i32 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+        { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
+    f64 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+        { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
+}
+
+fn mapped<T: Value, F: UnaryOp<T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
+    either!(call, |a: T| apply(&a, F::default()))
+}
+
+pub fn unary(call: &Call) -> Fault<()> {
+    macro_rules! by_type { ($($t:ident { $($name:literal $op:ident)* })*) => {
+        match (call.operand('A')?.scalar, call.case.word("f")) {
+            $($((stringify!($t), $name) => mapped::<$t, $op>(call),)*)*
+            other => Err(format!("no operator {other:?}")),
+        }
+    } }
+    by_type! {
+        bool { "identity" Identity "lnot" Not }
+        u8 { "identity" Identity "ainv" Negate "minv" Inverse }
+        i32 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
+        f64 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
+    }
+}
+
+fn indexed<T: Value>(call: &Call) -> Fault<()> {
+    let thunk = call.scalar::<i64>()?;
+    match call.case.word("f") {
+        "rowindex" => either!(call, |a: T| apply_index(&a, RowIndex, thunk)),
+        "colindex" => either!(call, |a: T| apply_index(&a, ColIndex, thunk)),
+        _ => either!(call, |a: T| apply_index(&a, DiagIndex, thunk)),
+    }
+}
+
+pub fn index(call: &Call) -> Fault<()> {
+    match call.operand('A')?.scalar {
+        "bool" => indexed::<bool>(call),
+        _ => indexed::<f64>(call),
+    }
+}
+
+fn by_position<T: Accumulated>(call: &Call) -> Fault<()> {
+    fn chosen<T: Accumulated, F: IndexUnaryOp<T, i64, Out = bool>>(call: &Call, f: F) -> Fault<()> {
+        let thunk = call.scalar::<i64>()?;
+        either!(call, |a: T| select(&a, f, thunk))
+    }
+    match call.case.word("f") {
+        "tril" => chosen::<T, _>(call, Tril),
+        "triu" => chosen::<T, _>(call, Triu),
+        "diag" => chosen::<T, _>(call, Diag),
+        "offdiag" => chosen::<T, _>(call, Offdiag),
+        "rowle" => chosen::<T, _>(call, RowLe),
+        "rowgt" => chosen::<T, _>(call, RowGt),
+        "colle" => chosen::<T, _>(call, ColLe),
+        "colgt" => chosen::<T, _>(call, ColGt),
+        other => Err(format!("no predicate {other}")),
+    }
+}
+
+fn by_value<T: Accumulated, F: IndexUnaryOp<T, T, Out = bool>>(call: &Call, f: F) -> Fault<()> {
+    let thunk = call.scalar::<T>()?;
+    either!(call, |a: T| select(&a, f, thunk))
+}
+
+fn by_number<T: Accumulated + Number>(call: &Call) -> Fault<()> {
+    match call.case.word("f") {
+        "valuelt" => by_value::<T, _>(call, ValueLt),
+        "valuele" => by_value::<T, _>(call, ValueLe),
+        "valuegt" => by_value::<T, _>(call, ValueGt),
+        "valuege" => by_value::<T, _>(call, ValueGe),
+        _ => by_truth::<T>(call),
+    }
+}
+
+fn by_truth<T: Accumulated>(call: &Call) -> Fault<()> {
+    match call.case.word("f") {
+        "valueeq" => by_value::<T, _>(call, ValueEq),
+        "valuene" => by_value::<T, _>(call, ValueNe),
+        _ => by_position::<T>(call),
+    }
+}
+
+pub fn selection(call: &Call) -> Fault<()> {
+    match call.operand('A')?.scalar {
+        "bool" => by_truth::<bool>(call),
+        "u8" => by_number::<u8>(call),
+        "i32" => by_number::<i32>(call),
+        _ => by_number::<f64>(call),
+    }
+}
+
+/// Conversion of every type to every other.
+pub fn conversion(call: &Call) -> Fault<()> {
+    fn to<T: Value, U: Value>(call: &Call) -> Fault<()>
+    where
+        Cast<U>: UnaryOp<T, Out = U>,
+    {
+        if call.operand('A')?.vector {
+            let c = told(cast::<U, _>(&call.vector::<T>('A')?))?;
+            return call.is_vector(&c);
+        }
+        let c = told(cast::<U, _>(&call.matrix::<T>('A')?))?;
+        call.is(&c)
+    }
+    macro_rules! pairs {
+        ($($t:ident)* , $all:tt) => {
+            match call.operand('A')?.scalar {
+                $(stringify!($t) => pairs!(@ $t $all),)*
+                other => Err(format!("no conversion from {other}")),
+            }
+        };
+        (@ $t:ident [$($u:ident)*]) => {
+            match call.operand('C')?.scalar {
+                $(stringify!($u) => to::<$t, $u>(call),)*
+                other => Err(format!("no conversion to {other}")),
+            }
+        };
+    }
+    pairs!(bool i8 u8 i16 u32 i32 i64 u64 f32 f64, [bool i8 u8 i16 u32 i32 i64 u64 f32 f64])
+}

@@ -1,0 +1,55 @@
+"""The C functions of the wheel `suitesparse-graphblas`, and its operators by the names that cases have."""
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+import suitesparse_graphblas as ss
+from cases import TYPES
+from suitesparse_graphblas import ffi, lib
+
+ss.initialize()
+# What the library has compiled in is enough; nothing is compiled while it runs.
+lib.GxB_Global_Option_set_INT32(lib.GxB_JIT_C_CONTROL, lib.GxB_JIT_OFF)
+VERSION = ss.__version__
+NULL = ffi.NULL
+LOGICAL = {"lor", "land", "lxor", "lxnor"}
+POSITIONAL = {"secondi", "firsti", "secondj"}
+
+
+def check(info):
+    if info not in (lib.GrB_SUCCESS, lib.GrB_NO_VALUE):
+        raise RuntimeError(f"GraphBLAS: {info}")
+
+
+def type_of(scalar):
+    return getattr(lib, f"GrB_{TYPES[scalar][0]}")
+
+
+def binary(name, scalar):
+    """The operator on operands of `scalar`."""
+    suffix = TYPES[scalar][0]
+    if name in POSITIONAL:
+        return getattr(lib, f"GxB_{name.upper()}_INT64")
+    if name == "pair":
+        return getattr(lib, f"GrB_ONEB_{suffix}")
+    if name in LOGICAL:
+        return getattr(lib, f"GrB_{name.upper()}")
+    return getattr(lib, f"GrB_{name.upper()}_{suffix}")
+
+
+def monoid(name, scalar):
+    suffix = TYPES[scalar][0]
+    return getattr(lib, f"GxB_ANY_{suffix}_MONOID" if name == "any" else f"GrB_{name.upper()}_MONOID_{suffix}")
+
+
+def unary(name, scalar):
+    if name == "lnot":
+        return lib.GrB_LNOT
+    if name == "one":
+        return getattr(lib, f"GxB_ONE_{TYPES[scalar][0]}")
+    return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
+
+
+def index_operator(name, scalar):
+    if name.startswith("value"):
+        return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
+    return getattr(lib, f"GrB_{name.upper()}_INT64" if name.endswith("index") else f"GrB_{name.upper()}")

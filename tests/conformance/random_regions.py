@@ -1,0 +1,204 @@
+"""Random cases of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
+from cases import Case, Operand
+
+UNION = ("plus", "minus", "times", "min", "second")
+
+
+class Regions:
+    """What `random_cases.Generator` makes besides."""
+
+    def indices(self, n, used, twice=False):
+        """None for all of n, or a list: a range, a stride, anything; an index more than once if `twice`."""
+        rng = self.rng
+        if n == 0 or self.chance(0.2):
+            return [] if n == 0 and self.chance(0.5) else None
+        if self.chance(0.06):
+            return []
+        if n > 1000:
+            chosen = sorted(set(used))[: rng.randint(1, 20)] + [n - 1]
+            rng.shuffle(chosen)
+            return chosen
+        form = rng.random()
+        if form < 0.3:
+            start = rng.randrange(n)
+            return list(range(start, rng.randint(start + 1, n)))
+        if form < 0.45:
+            return list(range(n))[:: rng.choice([-1, 2, -2, 3])]
+        chosen = rng.sample(range(n), rng.randint(1, n))
+        if twice and self.chance(0.5):
+            chosen += rng.choices(chosen, k=rng.randint(1, 5))
+        return chosen
+
+    def listed(self, role, indices, n):
+        """The operand of a list."""
+        return {} if indices is None else {role: Operand("u64", "v", 1, max(n, 1), [(0, i, 0) for i in indices])}
+
+    def make_extract(self, words):
+        rng = self.rng
+        form = words["form"] = rng.choice(["matrix", "matrix", "matrix", "vector", "row", "column"])
+        scalar, (m, n) = rng.choice(("bool", "u8", "i32", "f64")), self.shape()
+        m = 1 if form == "vector" else m
+        ta = form != "vector" and self.chance(0.3)
+        if ta:
+            words["ta"] = ""
+        if form in ("row", "column"):
+            m, n = max(m, 1), max(n, 1)
+        a = self.container(scalar, "v" if form == "vector" else "m", *((n, m) if ta else (m, n)), "wild")
+        used = [(e[1], e[0]) if ta else e[:2] for e in a.entries]
+        rows, columns = ([e[k] for e in used] for k in (0, 1))
+        i, j = self.indices(m, rows, True), self.indices(n, columns, True)
+        operands = {"A": a}
+        count = lambda list, n: n if list is None else len(list)
+        if form in ("matrix", "column"):
+            operands |= self.listed("I", i, m)
+        if form != "column":
+            operands |= self.listed("J", j, n)
+        if form in ("row", "column"):
+            lines = rows if form == "row" else columns
+            words["at"] = str(rng.choice(lines) if lines else rng.randrange(m if form == "row" else n))
+        shape = {"matrix": (count(i, m), count(j, n)), "column": (1, count(i, m))}.get(form, (1, count(j, n)))
+        return self.finish(words, operands, scalar, "m" if form == "matrix" else "v", shape, "wild")
+
+    def make_assign(self, words):
+        rng = self.rng
+        form = words["form"] = rng.choice(["matrix", "matrix", "row", "column", "vector", "scalar", "scalar", "scalar_vector"])
+        sub = self.chance(0.5)
+        if sub:
+            words["sub"] = ""
+        scalar, (m, n) = rng.choice(("bool", "i32", "f64")), self.shape()
+        vector = form.endswith("vector")
+        if form in ("row", "column"):
+            m, n = max(m, 1), max(n, 1)
+        m = 1 if vector else m
+        # A value at every index of 2⁴⁰, and lists longer than what is there, are for other tests.
+        if form.startswith("scalar"):
+            m, n = min(m, 40), min(n, 40)
+        some = [rng.randrange(30) * (x // 31) if (x := max(m, n)) > 1000 else 0 for _ in range(9)]
+        twice = form.startswith("scalar")
+        i = None if form in ("row", "vector", "scalar_vector") else self.indices(m, [s for s in some if s < m] or [0], twice)
+        j = None if form == "column" else self.indices(n, [s for s in some if s < n] or [0], twice)
+        operands = {}
+        count = lambda list, n: n if list is None else len(list)
+        height, width = count(i, m), count(j, n)
+        style = rng.choice(["tame", "wild"])
+        if form == "matrix":
+            ta = self.chance(0.3)
+            if ta:
+                words["ta"] = ""
+            operands["A"] = self.container(scalar, "m", *((width, height) if ta else (height, width)), style)
+        elif form == "column":
+            operands["A"] = self.container(scalar, "v", 1, height, style)
+            words["at"] = str(rng.randrange(n))
+        elif form == "row":
+            operands["A"] = self.container(scalar, "v", 1, width, style)
+            words["at"] = str(rng.randrange(m))
+        elif form == "vector":
+            operands["A"] = self.container(scalar, "v", 1, width, style)
+        else:
+            operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))])
+        operands |= self.listed("I", i, m) | self.listed("J", j, n)
+        kind = "v" if vector else "m"
+        mask_of = (kind, (height, width) if sub else (m, n))
+        if form == "row":
+            mask_of = ("v", (1, width if sub else n))
+        elif form == "column":
+            mask_of = ("v", (1, height if sub else m))
+        return self.finish(words, operands, scalar, kind, (m, n), style, mask_of=mask_of)
+
+    def make_ewise_union(self, words):
+        case = self.two(words, lambda t: UNION, scalars=("i32", "f64"))
+        scalar = case.operands["A"].scalar
+        for role in "st":
+            case.operands[role] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, "wild"))])
+        return case
+
+    def make_kronecker(self, words):
+        rng = self.rng
+        scalar = rng.choice(("i32", "f64"))
+        words["f"] = rng.choice(("times", "minus", "first", "min"))
+        (m, n), (p, q) = self.shape(), self.shape()
+        # One dimension of 2⁴⁰ in a result at most: SuiteSparse has dimensions up to 2⁶⁰.
+        m, n, p, q = (x if x > 1000 and y <= 1000 else min(x, 12) for x, y in zip((m, n, p, q), (p, q, 0, 0)))
+        ta, tb = self.chance(0.3), self.chance(0.3)
+        for flag, on in (("ta", ta), ("tb", tb)):
+            if on:
+                words[flag] = ""
+        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
+        b = self.container(scalar, "m", *((q, p) if tb else (p, q)), "wild")
+        a.entries, b.entries = a.entries[:40], b.entries[:40]
+        shape = (m * p, n * q)
+        if 0 in shape:
+            # Not 0 beside 2⁵⁰: README.md, faults of SuiteSparse.
+            return self.make_diag({"op": "diag"})
+        return self.finish(words, {"A": a, "B": b}, scalar, "m", shape, "wild")
+
+    def offset(self, m, n):
+        m, n = min(m, 50), min(n, 50)
+        return self.rng.choice([0, 1, -1, self.rng.randint(-m - 2, n + 2)])
+
+    def make_diag(self, words):
+        scalar, n = self.rng.choice(("i32", "f64")), self.dimension()
+        k = self.offset(n, n)
+        words["k"] = str(k)
+        a, size = self.container(scalar, "v", 1, n, "wild"), n + abs(k)
+        return Case(words, {"A": a, "C": Operand(scalar, "m", size, size, [])})
+
+    def make_diag_extract(self, words):
+        scalar, (m, n) = self.rng.choice(("i32", "f64")), self.shape()
+        k = self.offset(m, n)
+        words["k"] = str(k)
+        down, right = (-k, 0) if k < 0 else (0, k)
+        length = max(0, min(m - down, n - right))
+        return Case(words, {"A": self.container(scalar, "m", m, n, "wild"), "C": Operand(scalar, "v", 1, length, [])})
+
+    def make_resize(self, words):
+        scalar, kind = self.rng.choice(("i32", "f64")), "v" if self.chance(0.3) else "m"
+        (m, n), (p, q) = self.shape(), self.shape()
+        if kind == "v":
+            m = p = 1
+        a = self.container(scalar, kind, m, n, "wild")
+        return Case(words, {"A": a, "C": Operand(scalar, kind, p, q, [])})
+
+    def make_concat(self, words):
+        scalar = self.rng.choice(("i32", "f64"))
+        height, width = self.rng.randint(1, 3), self.rng.randint(1, 3)
+        heights, widths = ([self.rng.randint(0, 12) for _ in range(n)] for n in (height, width))
+        words["tiles"] = f"{height}x{width}"
+        operands = {"C": Operand(scalar, "m", sum(heights), sum(widths), [])}
+        for r in range(height):
+            for c in range(width):
+                operands[str(r * width + c)] = self.container(scalar, "m", heights[r], widths[c], "wild")
+        return Case(words, operands)
+
+    def make_split(self, words):
+        scalar = self.rng.choice(("i32", "f64"))
+        heights, widths = ([self.rng.randint(1, 12) for _ in range(self.rng.randint(1, 3))] for _ in range(2))
+        tile = self.rng.randrange(len(heights) * len(widths))
+        words["tile"] = str(tile)
+        a = self.container(scalar, "m", sum(heights), sum(widths), "wild")
+        operands = {"A": a} | self.listed("I", heights, 100) | self.listed("J", widths, 100)
+        shape = (heights[tile // len(widths)], widths[tile % len(widths)])
+        return Case(words, operands | {"C": Operand(scalar, "m", *shape, [])})
+
+    def make_sort(self, words):
+        scalar, (m, n) = self.rng.choice(("i32", "f64")), self.shape()
+        kind = "v" if self.chance(0.3) else "m"
+        m, n = (1 if kind == "v" else m), min(n, 700)
+        m = min(m, 700)
+        words["f"] = self.rng.choice(("lt", "gt"))
+        a = self.container(scalar, kind, m, n, "tame")
+        values = self.chance(0.5)
+        if values:
+            words["values"] = ""
+        return Case(words, {"A": a, "C": Operand(scalar if values else "u64", kind, m, n, [])})
+
+    def make_update(self, words):
+        scalar, kind = self.rng.choice(("i32", "f64")), "v" if self.chance(0.3) else "m"
+        m, n = self.shape() if kind == "m" else (1, self.dimension())
+        make = lambda: self.container(scalar, kind, m, n, "wild")
+        a, set, removed = make(), make(), make()
+        # One position several times: the last counts.
+        set.entries += [(i, j, self.value(scalar, "wild")) for i, j, _ in set.entries if self.chance(0.2)]
+        self.rng.shuffle(set.entries)
+        operands = {"A": a, "U": set, "D": removed, "C": Operand(scalar, kind, a.nrows, n, [])}
+        return Case(words, operands)

@@ -1,0 +1,110 @@
+"""SuiteSparse's side of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
+from cases import TYPES
+from library import binary, check, ffi, lib, type_of
+
+
+class Regions:
+    """What `graphblas.Run` does besides."""
+
+    def part(self, shape):
+        """The arguments for rows and columns of a part of this shape."""
+        return *self.list("I", shape[0]), *self.list("J", shape[1])
+
+    def shape(self, role):
+        o = self.case.operand(role)
+        return (o.ncols, o.nrows) if role == "A" and self.case.has("ta") else (o.nrows, o.ncols)
+
+    def extract(self, head, d):
+        form = self.case.form
+        if form == "vector":
+            check(lib.GrB_Vector_extract(*head, self.get("A"), *self.list("J", self.shape("A")[1]), d))
+        elif form == "column":
+            check(lib.GrB_Col_extract(*head, self.get("A"), *self.list("I", self.shape("A")[0]), int(self.case.at), d))
+        elif form == "row":
+            # A row is a column of the transpose.
+            check(lib.GrB_Descriptor_set(d, lib.GrB_INP0, lib.GxB_DEFAULT if self.case.has("ta") else lib.GrB_TRAN))
+            check(lib.GrB_Col_extract(*head, self.get("A"), *self.list("J", self.shape("A")[1]), int(self.case.at), d))
+        else:
+            check(lib.GrB_Matrix_extract(*head, self.get("A"), *self.part(self.shape("A")), d))
+
+    def assign(self, head, d):
+        form, shape, sub = self.case.form, self.shape("C"), self.case.has("sub")
+        where = "GxB_{}_subassign" if sub else "GrB_{}_assign"
+        if form.startswith("scalar"):
+            suffix, value = self.thunk()
+            vector = form == "scalar_vector"
+            function = getattr(lib, where.format("Vector" if vector else "Matrix") + "_" + suffix)
+            check(function(*head, value, *(self.list("J", shape[1]) if vector else self.part(shape)), d))
+            return
+        function = getattr(lib, where.format({"row": "Row", "column": "Col", "vector": "Vector", "matrix": "Matrix"}[form]))
+        a, at = self.get("A"), int(self.case.at or 0)
+        if form == "row":
+            check(function(*head, a, at, *self.list("J", shape[1]), d))
+        elif form == "column":
+            check(function(*head, a, *self.list("I", shape[0]), at, d))
+        elif form == "vector":
+            check(function(*head, a, *self.list("J", shape[1]), d))
+        else:
+            check(function(*head, a, *self.part(shape), d))
+
+    def ewise_union(self, head, d):
+        scalar = self.case.operand("A").scalar
+        fills = []
+        for role in "st":
+            s = self.keep("Scalar")
+            check(lib.GrB_Scalar_new(s, type_of(scalar)))
+            value = self.case.operands[role].entries[0][2]
+            check(getattr(lib, f"GrB_Scalar_setElement_{TYPES[scalar][0]}")(s[0], value))
+            fills.append(s[0])
+        function = getattr(lib, f"GxB_{self.kind()}_eWiseUnion")
+        check(function(*head, binary(self.case.f, scalar), self.get("A"), fills[0], self.get("B"), fills[1], d))
+
+    def kronecker(self, head, d):
+        f = binary(self.case.f, self.case.operand("A").scalar)
+        check(lib.GrB_Matrix_kronecker_BinaryOp(*head, f, self.get("A"), self.get("B"), d))
+
+    def diag(self, head, _):
+        check(lib.GxB_Matrix_diag(head[0], self.get("A"), int(self.case.k), ffi.NULL))
+
+    def diag_extract(self, head, _):
+        check(lib.GxB_Vector_diag(head[0], self.get("A"), int(self.case.k), ffi.NULL))
+
+    def resize(self, _, __):
+        c = self.case.operand("C")
+        if c.kind == "v":
+            check(lib.GrB_Vector_resize(self.get("A"), c.ncols))
+        else:
+            check(lib.GrB_Matrix_resize(self.get("A"), c.nrows, c.ncols))
+        return self.get("A")
+
+    def concat(self, head, _):
+        height, width = (int(n) for n in self.case.tiles.split("x"))
+        tiles = ffi.new("GrB_Matrix[]", [self.get(str(n)) for n in range(height * width)])
+        check(lib.GxB_Matrix_concat(head[0], tiles, height, width, ffi.NULL))
+
+    def split(self, _, __):
+        """The tile that the case asks for."""
+        heights, widths = ([e[1] for e in self.case.operands[role].entries] for role in "IJ")
+        tiles = ffi.new("GrB_Matrix[]", len(heights) * len(widths))
+        sizes = (ffi.new("GrB_Index[]", heights), ffi.new("GrB_Index[]", widths))
+        check(lib.GxB_Matrix_split(tiles, len(heights), len(widths), *sizes, self.get("A"), ffi.NULL))
+        for n in range(len(tiles)):
+            pointer = ffi.new("GrB_Matrix *", tiles[n])
+            self.kept.append((lib.GrB_Matrix_free, pointer))
+        return tiles[int(self.case.tile)]
+
+    def sort(self, head, d):
+        f = binary(self.case.f, self.case.operand("A").scalar)
+        values, columns = (head[0], ffi.NULL) if self.case.has("values") else (ffi.NULL, head[0])
+        check(getattr(lib, f"GxB_{self.kind()}_sort")(values, columns, f, self.get("A"), d))
+
+    def update(self, _, __):
+        """Elements of A set to U's values, then D's removed."""
+        a, kind = self.get("A"), self.kind()
+        place = (lambda e: (e[1],)) if kind == "Vector" else (lambda e: e[:2])
+        suffix = TYPES[self.case.operand("A").scalar][0]
+        for e in self.case.operands["U"].entries:
+            check(getattr(lib, f"GrB_{kind}_setElement_{suffix}")(a, e[2], *place(e)))
+        for e in self.case.operands["D"].entries:
+            check(getattr(lib, f"GrB_{kind}_removeElement")(a, *place(e)))
+        return a

@@ -1,0 +1,119 @@
+//! ewise_union, kronecker, diagonals, tiles, sort and single elements, by type.
+use crate::call::{Accumulated, Call, told};
+use crate::case::Fault;
+use oplus::prelude::*;
+
+fn united<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
+    let (alpha, beta) = (call.value('s')?, call.value('t')?);
+    if call.operand('A')?.vector {
+        let (a, b) = (call.vector::<T>('A')?, call.vector::<T>('B')?);
+        return call.vectors(ewise_union(&a, alpha, &b, beta, f));
+    }
+    let union = ewise_union(&call.matrix::<T>('A')?, alpha, &call.matrix::<T>('B')?, beta, f);
+    let union = if call.case.has("ta") { union.transpose_a() } else { union };
+    call.matrices(if call.case.has("tb") { union.transpose_b() } else { union })
+}
+
+fn multiplied<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
+    let product = kronecker(&call.matrix::<T>('A')?, &call.matrix::<T>('B')?, f);
+    let product = if call.case.has("ta") { product.transpose_a() } else { product };
+    call.matrices(if call.case.has("tb") { product.transpose_b() } else { product })
+}
+
+fn sorted<T: Accumulated, F: BinaryOp<T, T, Out = bool>>(call: &Call, f: F) -> Fault<()> {
+    let values = call.case.has("values");
+    if call.operand('A')?.vector {
+        let (v, p) = told(sort(&call.vector::<T>('A')?, f))?;
+        return if values { call.is_vector(&v) } else { call.is_vector(&p) };
+    }
+    let (v, p) = told(sort(&call.matrix::<T>('A')?, f))?;
+    if values { call.is(&v) } else { call.is(&p) }
+}
+
+fn joined<T: Accumulated>(call: &Call) -> Fault<()> {
+    let size = call.case.word("tiles").split_once('x').and_then(|(h, w)| Some((h.parse().ok()?, w.parse().ok()?)));
+    let (height, width): (u32, u32) = size.ok_or("no tiles")?;
+    let tile = |n| call.matrix::<T>(char::from_digit(n, 10).ok_or("too many tiles")?);
+    let tiles: Vec<_> = (0..height * width).map(tile).collect::<Fault<_>>()?;
+    let rows: Vec<Vec<_>> = tiles.chunks(width as usize).map(|row| row.iter().collect()).collect();
+    call.is(&told(concat(&rows))?)
+}
+
+fn cut<T: Accumulated>(call: &Call) -> Fault<()> {
+    let (heights, widths) = (&call.operand('I')?.columns, &call.operand('J')?.columns);
+    let tiles = told(split(&call.matrix::<T>('A')?, heights, widths))?;
+    let tile = call.number("tile")? as usize;
+    call.is(&tiles[tile / widths.len()][tile % widths.len()])
+}
+
+fn resized<T: Accumulated>(call: &Call) -> Fault<()> {
+    let c = call.operand('C')?;
+    if c.vector {
+        let mut a = call.vector::<T>('A')?;
+        told(a.resize(c.ncols))?;
+        return call.is_vector(&a);
+    }
+    let mut a = call.matrix::<T>('A')?;
+    told(a.resize(c.nrows, c.ncols))?;
+    call.is(&a)
+}
+
+/// One by one, or all at once.
+fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
+    let (set, removed) = (call.operand('U')?.coo::<T>()?, call.operand('D')?.coo::<T>()?);
+    let set: Vec<_> = set.rows.iter().zip(&set.columns).zip(&set.values).collect();
+    let removed: Vec<_> = removed.rows.iter().zip(&removed.columns).collect();
+    let one_by_one = set.len() + removed.len() < 10;
+    let mut updates = Updates::new();
+    set.iter().try_for_each(|((i, j), v)| told(updates.set(**i, **j, **v)))?;
+    removed.iter().try_for_each(|(i, j)| told(updates.remove(**i, **j)))?;
+    if call.operand('A')?.vector {
+        let mut a = call.vector::<T>('A')?;
+        if one_by_one {
+            set.iter().try_for_each(|((_, j), v)| told(a.set(**j, **v)))?;
+            removed.iter().try_for_each(|(_, j)| told(a.remove(**j)))?;
+        } else {
+            told(a.update(&updates))?;
+        }
+        return call.is_vector(&a);
+    }
+    let mut a = call.matrix::<T>('A')?;
+    if one_by_one {
+        set.iter().try_for_each(|((i, j), v)| told(a.set(**i, **j, **v)))?;
+        removed.iter().try_for_each(|(i, j)| told(a.remove(**i, **j)))?;
+    } else {
+        told(a.update(&updates))?;
+    }
+    call.is(&a)
+}
+
+fn of<T: Accumulated + Number>(call: &Call) -> Fault<()> {
+    match (call.case.word("op"), call.case.word("f")) {
+        ("ewise_union", "plus") => united::<T, _>(call, Plus),
+        ("ewise_union", "minus") => united::<T, _>(call, Minus),
+        ("ewise_union", "times") => united::<T, _>(call, Times),
+        ("ewise_union", "min") => united::<T, _>(call, Min),
+        ("ewise_union", _) => united::<T, _>(call, Second),
+        ("kronecker", "times") => multiplied::<T, _>(call, Times),
+        ("kronecker", "minus") => multiplied::<T, _>(call, Minus),
+        ("kronecker", "first") => multiplied::<T, _>(call, First),
+        ("kronecker", _) => multiplied::<T, _>(call, Min),
+        ("sort", "lt") => sorted::<T, _>(call, Lt),
+        ("sort", _) => sorted::<T, _>(call, Gt),
+        ("diag", _) => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),
+        ("diag_extract", _) => call.is_vector(&told(diag_extract(&call.matrix::<T>('A')?, call.number("k")?).eval())?),
+        ("resize", _) => resized::<T>(call),
+        ("concat", _) => joined::<T>(call),
+        ("split", _) => cut::<T>(call),
+        ("update", _) => updated::<T>(call),
+        (other, _) => Err(format!("no operation {other}")),
+    }
+}
+
+/// A concatenation has no A.
+pub fn run(call: &Call) -> Fault<()> {
+    match call.operand('A').or(call.operand('0'))?.scalar {
+        "i32" => of::<i32>(call),
+        _ => of::<f64>(call),
+    }
+}

@@ -1,0 +1,95 @@
+//! reduce, transpose, extract and build, by type.
+use crate::call::{Accumulated, Call, told};
+use crate::case::{Fault, Value};
+use oplus::prelude::*;
+
+fn folded<T: Accumulated, M: Monoid<T> + Default>(call: &Call) -> Fault<()> {
+    if call.case.word("op") == "reduce_rows" {
+        let a = call.matrix::<T>('A')?;
+        let rows = if !call.case.has("ta") {
+            reduce_rows(&a, M::default())
+        } else if call.case.number.is_multiple_of(2) {
+            reduce_rows(&a, M::default()).transpose_a()
+        } else {
+            reduce_rows(&a.transposed(), M::default())
+        };
+        return call.vectors(rows);
+    }
+    let sum = if call.operand('A')?.vector {
+        reduce(&call.vector::<T>('A')?, M::default())
+    } else {
+        reduce(&call.matrix::<T>('A')?, M::default())
+    };
+    call.compare((1, 1), vec![(0, 0, told(sum)?)])
+}
+
+pub fn reduction(call: &Call) -> Fault<()> {
+    macro_rules! by_type { ($($t:ident { $($name:literal $op:ident)* })*) => {
+        match (call.operand('A')?.scalar, call.case.word("f")) {
+            $($((stringify!($t), $name) => folded::<$t, $op>(call),)*)*
+            other => Err(format!("no monoid {other:?}")),
+        }
+    } }
+    by_type! {
+        bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor }
+        u8 { "plus" Plus "times" Times "min" Min "max" Max }
+        i32 { "plus" Plus "times" Times "min" Min "max" Max }
+        f64 { "plus" Plus "times" Times "min" Min "max" Max }
+    }
+}
+
+fn moved<T: Accumulated>(call: &Call) -> Fault<()> {
+    let (a, ta) = (call.matrix::<T>('A')?, call.case.has("ta"));
+    if call.case.word("op") == "transpose" {
+        return call.matrices(if ta { transpose(&a).transpose_a() } else { transpose(&a) });
+    }
+    let rows = &call.operand('I')?.columns;
+    if ta { call.matrices(extract_rows(&a.transposed(), rows)) } else { call.matrices(extract_rows(&a, rows)) }
+}
+
+fn built<T: Value, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<()> {
+    let coo = call.operand('A')?.coo::<T>()?;
+    if !call.operand('A')?.vector {
+        let c: Matrix<T> = told(Matrix::build_on(&coo, F::default(), &call.device))?;
+        return call.is(&c);
+    }
+    let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
+    let c: Vector<T> = told(Vector::build_with(coo.ncols, &entries, F::default()))?;
+    call.is_vector(&c)
+}
+
+macro_rules! types {
+    ($call:ident $f:ident) => {
+        match $call.operand('A')?.scalar {
+            "bool" => $f::<bool>($call),
+            "u8" => $f::<u8>($call),
+            "i32" => $f::<i32>($call),
+            _ => $f::<f64>($call),
+        }
+    };
+}
+
+pub fn movement(call: &Call) -> Fault<()> {
+    types!(call moved)
+}
+
+pub fn building(call: &Call) -> Fault<()> {
+    fn numbers<T: Value + Number>(call: &Call) -> Fault<()> {
+        match call.case.word("f") {
+            "plus" => built::<T, Plus>(call),
+            "minus" => built::<T, Minus>(call),
+            "min" => built::<T, Min>(call),
+            "first" => built::<T, First>(call),
+            _ => built::<T, Second>(call),
+        }
+    }
+    match (call.operand('A')?.scalar, call.case.word("f")) {
+        ("bool", "lor") => built::<bool, Lor>(call),
+        ("bool", "lxor") => built::<bool, Lxor>(call),
+        ("bool", "first") => built::<bool, First>(call),
+        ("bool", _) => built::<bool, Second>(call),
+        ("u8", _) => numbers::<u8>(call),
+        ("i32", _) => numbers::<i32>(call),
+        _ => numbers::<f64>(call),
+    }
+}

@@ -1,0 +1,133 @@
+//! Products at the ends of what there can be: rows of over 2^20 entries, columns that all collide in tables, and on a GPU with
+//! the memory for it more than 2^32 products and 2^31 entries.
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+mod common;
+
+use common::emulator::{self, Cuda};
+use oplus::backend::cuda::Context;
+use oplus::prelude::*;
+
+const GPU: Device = Device::Cuda(0);
+
+/// From compressed rows: `rows` gives the columns of each.
+fn csr(columns: u32, rows: impl Iterator<Item = Vec<u32>>, value: impl Fn(usize) -> u8) -> Matrix<u8> {
+    let (mut offsets, mut indices) = (vec![0u64], Vec::new());
+    for row in rows {
+        indices.extend(row);
+        offsets.push(indices.len() as u64);
+    }
+    let values = (0..indices.len()).map(value).collect();
+    Matrix::from_csr(offsets.len() as u32 - 1, columns, offsets, indices, values).unwrap()
+}
+
+#[test]
+fn a_row_of_more_than_a_million_entries() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    const RUN: u32 = 1000;
+    let runs = (1u32 << 20) / RUN + 50;
+    let b = csr(runs * RUN, (0..runs).map(|r| (r * RUN..(r + 1) * RUN).collect()), |e| (e % 7) as u8);
+    let a = csr(runs, [(0..runs).collect(), vec![3], (0..runs).step_by(2).collect()].into_iter(), |e| (e % 5) as u8);
+    let expected = mxm(&a, &b).eval().unwrap();
+    assert!(expected.nvals() > 3 << 19);
+    let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+    for operation in [mxm(&a, &b), mxm(&a, &b).strategy(Strategy::Hash)] {
+        assert!(operation.eval().unwrap().entries().unwrap() == expected.entries().unwrap());
+    }
+}
+
+/// The number by which 0x9e3779b1 is undone, modulo 2^32: Newton's iteration.
+fn inverse() -> u32 {
+    let mut x = 0x9e37_79b1u32;
+    for _ in 0..5 {
+        x = x.wrapping_mul(2u32.wrapping_sub(0x9e37_79b1u32.wrapping_mul(x)));
+    }
+    x
+}
+
+#[test]
+fn columns_that_all_collide() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    assert_eq!(inverse().wrapping_mul(0x9e37_79b1), 1);
+    // Words of 32 columns whose product with the multiplier is below 2^16: all begin to look at slot 0 of every table.
+    let mut words: Vec<u32> = (0..1 << 16).map(|t| inverse().wrapping_mul(t)).filter(|w| *w < 1 << 27).collect();
+    words.sort_unstable();
+    assert!(words.len() > 1000);
+    // And columns that do in a table of so many single columns.
+    let mut columns: Vec<u32> = (0..1 << 23).map(|t| inverse().wrapping_mul(t)).filter(|c| *c < 1 << 23).collect();
+    columns.sort_unstable();
+    columns.truncate(300);
+    let cases: [(u32, Vec<u32>, &[Strategy]); 2] = [
+        (u32::MAX, words.iter().map(|w| w << 5 | (w & 31)).collect(), &[Strategy::Hash, Strategy::Auto]),
+        (1 << 23, columns, &[Strategy::Auto, Strategy::Hash]),
+    ];
+    for (width, columns, strategies) in cases {
+        let some = |r: usize| columns.iter().skip(r % 5).step_by(1 + r % 3).copied().collect::<Vec<u32>>();
+        let b = csr(width, (0..6).map(some), |e| (e % 7) as u8);
+        let rows = [(0..6).collect(), vec![0, 5], vec![2, 3, 4], vec![1]].into_iter().cycle().take(40);
+        let a = csr(6, rows, |e| 1 + (e % 5) as u8);
+        let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+        let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+        for strategy in strategies {
+            let found = mxm(&a, &b).strategy(*strategy).eval().unwrap();
+            assert!(found.entries().unwrap() == expected, "{strategy:?}, {width} columns");
+        }
+    }
+}
+
+/// Whether there is a GPU with so much memory.
+fn gpu_with(bytes: u64) -> bool {
+    match emulator::cuda() {
+        Some(Cuda::Gpu) => Context::get(0).unwrap().properties().total_memory >= bytes,
+        _ => false,
+    }
+}
+
+#[test]
+fn more_than_2_to_32_products() {
+    if !gpu_with(30 << 30) {
+        return;
+    }
+    // Every sum of 2^10 products; 2^33 in all, and C has 2^23 entries.
+    let (m, k, n) = (1u32 << 16, 1u32 << 10, 1u32 << 7);
+    let a = csr(k, (0..m).map(|_| (0..k).collect()), |_| 1).to(&GPU).unwrap();
+    let b = csr(n, (0..k).map(|_| (0..n).collect()), |_| 1).to(&GPU).unwrap();
+    let (a, b) = (a.over::<PlusPair<u64>>(), b.over());
+    let explanation = mxm(&a, &b).explain().unwrap();
+    assert_eq!(explanation.analysis.products, 1 << 33, "{explanation}");
+    for strategy in [Strategy::Auto, Strategy::Hash] {
+        let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
+        assert_eq!((c.nvals(), reduce(&c, Plus).unwrap()), (1 << 23, 1u64 << 33), "{strategy:?}");
+        assert_eq!(c.get(m as u64 - 1, n as u64 - 1).unwrap(), Some(1 << 10));
+    }
+    assert_eq!(mxm(&a, &b).reduce(Plus).unwrap(), 1 << 33);
+}
+
+#[test]
+fn more_than_2_to_31_entries() {
+    // 5 bytes each, and as much again for what they are moved from.
+    if !gpu_with(60 << 30) {
+        return;
+    }
+    let n = 48_000u32;
+    let entries = u64::from(n) * u64::from(n);
+    assert!(entries > 1 << 31);
+    let column = csr(1, (0..n).map(|_| vec![0]), |e| (e % 3) as u8).to(&GPU).unwrap();
+    let row = csr(n, std::iter::once((0..n).collect()), |e| (e % 5) as u8).to(&GPU).unwrap();
+    let check = |c: Matrix<u8>, what: &str| {
+        assert_eq!(c.nvals(), entries, "{what}");
+        for (i, j) in [(0, 0), (47_999, 47_999), (44_744, 17), (1, 47_998)] {
+            assert_eq!(c.get(i, j).unwrap(), Some((i % 3) as u8 * (j % 5) as u8), "{what} ({i}, {j})");
+        }
+    };
+    check(mxm(&column, &row).eval().unwrap(), "outer product");
+    check(mxm(&column, &row).memory_limit(30 << 30).eval().unwrap(), "within a limit");
+    // Two products each, so that rows are summed and not copied.
+    let pair = csr(2, (0..n).map(|_| vec![0, 1]), |e| (e / 2 % 3) as u8).to(&GPU).unwrap();
+    let rows = [(0..n).collect(), Vec::new()];
+    let rows = csr(n, rows.into_iter(), |e| (e % 5) as u8).to(&GPU).unwrap();
+    check(mxm(&pair, &rows).eval().unwrap(), "two rows, one of them empty");
+}

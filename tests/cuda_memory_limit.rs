@@ -1,0 +1,166 @@
+//! Products under a memory limit on the (emulated) device: the measured peak stays below it, the result is the same, and
+//! what cannot fit is refused with figures. Without a limit, a device that runs out is enough for chunks.
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+mod common;
+
+use common::emulator;
+use oplus::backend::cuda::Context;
+use oplus::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// With the limit, if there is one.
+macro_rules! limited {
+    ($operation:expr, $limit:expr) => {{
+        let operation = $operation;
+        match $limit {
+            Some(limit) => operation.memory_limit(limit),
+            None => operation,
+        }
+    }};
+}
+
+const GPU: Device = Device::Cuda(0);
+
+/// The context counts for the whole process: one test at a time.
+fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    emulator::cuda()?;
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<f64> {
+    let mut coo = Coo::new(rows, columns);
+    let mut state = seed | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for e in 0..entries {
+        let row = if e % 5 == 0 { next(3) + 17 } else { next(rows) };
+        coo.push(row, next(columns), next(1000) as f64 * 0.25 - 100.0);
+    }
+    coo
+}
+
+fn matrix(rows: u64, columns: u64, entries: u64, seed: u64) -> Matrix<f64> {
+    Matrix::build_with(&coo(rows, columns, entries, seed), Plus).unwrap()
+}
+
+/// What `run` makes, and the most bytes that buffers held at once beyond those before.
+fn measured<R>(run: impl FnOnce() -> R) -> (R, u64) {
+    let context = Context::get(0).unwrap();
+    let held = context.memory_in_use();
+    context.reset_peak();
+    let made = run();
+    (made, context.peak() - held)
+}
+
+/// Runs under every limit from what it takes freely down, until it is refused; how many limits below the free peak did.
+fn narrowed<T: PartialEq + std::fmt::Debug>(name: &str, run: impl Fn(Option<u64>) -> Result<T>) -> usize {
+    let (expected, free) = measured(|| run(None).unwrap());
+    let (mut limit, mut kept) = (free, 0);
+    loop {
+        let (made, peak) = measured(|| run(Some(limit)));
+        assert!(peak <= limit, "{name}: {peak} bytes under a limit of {limit}");
+        match made {
+            Ok(made) => assert_eq!(made, expected, "{name} within {limit} of {free}"),
+            Err(Error::OutOfMemory { operation: "mxm", device, needed, available: Some(available) }) => {
+                assert_eq!((device.as_str(), available), ("cuda:0", limit), "{name}");
+                assert!(needed > limit, "{name}: {needed} bytes are needed and {limit} are there");
+                break;
+            }
+            Err(e) => panic!("{name} within {limit}: {e:?}"),
+        }
+        kept += 1;
+        limit = limit * 3 / 4;
+    }
+    kept
+}
+
+/// With integers any order of sums gives the same, so that every strategy can be compared.
+fn whole(m: &Matrix<f64>) -> Matrix<i64> {
+    let entries: Vec<_> = m.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, (v * 4.0) as i64)).collect();
+    Matrix::build(m.nrows(), m.ncols(), &entries).unwrap().to(&GPU).unwrap()
+}
+
+#[test]
+fn the_peak_stays_below_the_limit() {
+    let Some(_one) = alone() else { return };
+    let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
+    let m = whole(&matrix(300, 400, 3000, 7));
+    type Run<'a> = Box<dyn Fn(Option<u64>) -> Result<Vec<(u64, u64, i64)>> + 'a>;
+    let runs: Vec<(&str, Run)> = vec![
+        ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval()?.entries())),
+        ("tables", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Hash), l).eval()?.entries())),
+        ("sorting", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Esc), l).eval()?.entries())),
+        ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval()?.entries())),
+        ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval()?.entries())),
+        ("transposed", Box::new(|l| limited!(mxm(&b, &a).transpose_a().transpose_b(), l).eval()?.entries())),
+        (
+            "positions",
+            Box::new(|l| {
+                let c = limited!(mxm(&a.over::<Compose<Min, FirstI>>(), &b.over()), l).eval()?;
+                Ok(c.entries()?.into_iter().map(|(i, j, v)| (i, j, v as i64)).collect())
+            }),
+        ),
+        (
+            "reduced",
+            Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).reduce(Plus).map(|sum| vec![(0, 0, sum)])),
+        ),
+        (
+            "accumulated",
+            Box::new(|l| {
+                let mut c = m.clone();
+                limited!(mxm(&a, &b).accumulate(Plus), l).into(&mut c)?;
+                c.entries()
+            }),
+        ),
+    ];
+    for (name, run) in &runs {
+        let kept = narrowed(name, run);
+        assert!(kept > 1 || ["accumulated", "reduced"].contains(name), "{name} was done within {kept} limits only");
+    }
+}
+
+#[test]
+fn a_row_that_cannot_fit_changes_nothing() {
+    let Some(_one) = alone() else { return };
+    let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
+    let mut c = whole(&matrix(300, 400, 100, 9));
+    let before = c.entries().unwrap();
+    match mxm(&a, &b).memory_limit(100).into(&mut c) {
+        Err(Error::OutOfMemory { operation: "mxm", needed, available: Some(100), .. }) => assert!(needed > 100),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(c.entries().unwrap(), before);
+    // Nothing stays limited.
+    assert!(mxm(&a, &b).into(&mut c).is_ok());
+}
+
+#[test]
+fn a_device_that_runs_out_is_enough_for_chunks() {
+    let Some(_one) = alone() else { return };
+    let Some(emulator) = emulator::emulator() else { return };
+    let (a, b) = (whole(&matrix(120, 90, 500, 3)), whole(&matrix(90, 130, 600, 5)));
+    let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+    let held = emulator.live();
+    let mut reached = 0;
+    for n in 0.. {
+        // An allocation is tried twice; so many fail that the first chunks fail too.
+        emulator.fail_allocations(n, 5);
+        let before = emulator.live();
+        let made = mxm(&a, &b).eval();
+        emulator.fail_allocations(-1, 0);
+        assert_eq!(before, held);
+        assert_eq!(made.unwrap().entries().unwrap(), expected, "failure {n}");
+        let (again, peak) = measured(|| mxm(&a, &b).eval().unwrap());
+        assert!(peak > 0 && again.nvals() == expected.len() as u64);
+        reached = n;
+        if n > 40 {
+            break;
+        }
+    }
+    assert!(reached > 20);
+}

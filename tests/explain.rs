@@ -1,0 +1,147 @@
+//! What `explain` says is true of the product, on every backend; what `traced` gives is the product.
+mod common;
+
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+use common::emulator;
+use oplus::prelude::*;
+
+/// The devices of this process.
+fn devices() -> Vec<Device> {
+    #[allow(unused_mut)]
+    let mut all = vec![Device::Reference, Device::Cpu];
+    #[cfg(all(feature = "cuda", target_os = "linux"))]
+    if emulator::cuda().is_some() {
+        all.push(Device::Cuda(0));
+    }
+    all
+}
+
+fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<i64> {
+    let mut coo = Coo::new(rows, columns);
+    let mut state = seed | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for e in 0..entries {
+        // Some rows are much longer than the others.
+        let row = if e % 3 == 0 { next(4) } else { next(rows) };
+        coo.push(row, next(columns), next(9) as i64 - 4);
+    }
+    coo
+}
+
+fn matrix(rows: u64, columns: u64, entries: u64, seed: u64) -> Matrix<i64> {
+    Matrix::build_with(&coo(rows, columns, entries, seed), Plus).unwrap()
+}
+
+/// Products by the definition: of all, of the row that has most, and the most entries there can be.
+fn counted(a: &Matrix<i64>, b: &Matrix<i64>, mask: Option<(&Matrix<i64>, bool)>) -> (u64, u64, u64) {
+    let mut lengths = vec![0; b.nrows() as usize];
+    b.entries().unwrap().iter().for_each(|e| lengths[e.0 as usize] += 1);
+    let mut rows = vec![0u64; a.nrows() as usize];
+    a.entries().unwrap().iter().for_each(|e| rows[e.0 as usize] += lengths[e.1 as usize]);
+    let mut admitted = vec![b.ncols(); a.nrows() as usize];
+    if let Some((m, complement)) = mask {
+        let mut has = vec![0; a.nrows() as usize];
+        m.entries().unwrap().iter().for_each(|e| has[e.0 as usize] += 1);
+        admitted = has.into_iter().map(|n| if complement { b.ncols() - n } else { n }).collect();
+    }
+    let bound = rows.iter().zip(admitted).map(|(p, m)| (*p).min(m)).sum();
+    (rows.iter().sum(), rows.iter().copied().max().unwrap_or(0), bound)
+}
+
+#[test]
+fn counts_are_those_of_the_product() {
+    let (a, b, m) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5), matrix(60, 70, 900, 7));
+    for device in devices() {
+        let [on_a, on_b, on_m] = [&a, &b, &m].map(|x| x.to(&device).unwrap());
+        for (masked, complement) in [(false, false), (true, false), (true, true)] {
+            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+                let mut operation = mxm(&on_a, &on_b).strategy(strategy);
+                if masked {
+                    let mask = on_m.structure();
+                    operation = operation.mask(&if complement { mask.complement() } else { mask });
+                }
+                let e = operation.explain().unwrap();
+                let c = operation.eval().unwrap();
+                let what = format!("{device}, {strategy:?}, {masked} {complement}\n{e}");
+                let (products, largest, bound) = counted(&a, &b, masked.then_some((&m, complement)));
+                assert_eq!((e.analysis.products, e.analysis.largest_row), (products, largest), "{what}");
+                assert!(e.analysis.bound >= c.nvals() && e.analysis.bound >= bound.min(c.nvals()), "{what}");
+                if device != Device::Cuda(0) {
+                    assert_eq!(e.analysis.bound, bound, "{what}");
+                }
+                assert_eq!((e.shape, e.device, e.operation), (c.shape(), device, "mxm"), "{what}");
+                assert_eq!((e.a.entries, e.b.entries), (a.nvals(), b.nvals()), "{what}");
+                assert_eq!(e.mask.map(|m| (m.entries, m.complement)), masked.then_some((m.nvals(), complement)));
+                // All rows are in the sample: the estimate is exact.
+                assert_eq!(e.analysis.entries(), c.nvals(), "{what}");
+                assert!(e.analysis.workspace > 0 && e.analysis.output > 12 * c.nvals(), "{what}");
+                assert!(!e.analysis.strategy.is_empty() && !e.analysis.reason.is_empty(), "{what}");
+                let listed: u64 = e.analysis.bins.iter().map(|b| b.rows).sum();
+                assert!(device == Device::Reference || listed == 60, "{what}");
+                assert!(what.contains(&format!("products: {products}")) && what.contains("strategy: "), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_and_vectors_too() {
+    let (a, x) = (matrix(40, 30, 300, 9), Vector::<i64>::build(30, &[(0, 1), (7, 2), (29, -3)]).unwrap());
+    let columns = a.entries().unwrap().iter().filter(|e| [0, 7, 29].contains(&e.1)).count() as u64;
+    for device in devices() {
+        let (a, x) = (a.to(&device).unwrap(), x.to(&device).unwrap());
+        let e = mxm(&a, &a).transpose_b().explain().unwrap();
+        let c = mxm(&a, &a).transpose_b().eval().unwrap();
+        assert_eq!((e.shape, e.analysis.entries()), ((40, 40), c.nvals()), "{e}");
+        let e = mxm(&a, &a).transpose_a().mask(&mxm(&a, &a).transpose_a().eval().unwrap().structure()).explain();
+        assert_eq!(e.unwrap().shape, (30, 30));
+        for (what, e) in [("mxv", mxv(&a, &x).explain().unwrap()), ("vxm", vxm(&x, &a.transposed()).explain().unwrap())]
+        {
+            assert_eq!((e.operation, e.analysis.products), (what, columns), "{device}: {e}");
+        }
+        let pushed = vxm(&x, &transpose(&a).eval().unwrap()).explain().unwrap();
+        assert_eq!((pushed.analysis.products, pushed.shape), (columns, (1, 40)), "{device}: {pushed}");
+    }
+}
+
+#[test]
+fn errors_are_those_of_the_product() {
+    for device in devices() {
+        let (a, b) = (matrix(6, 5, 9, 3).to(&device).unwrap(), matrix(6, 5, 9, 5).to(&device).unwrap());
+        assert!(matches!(mxm(&a, &b).explain(), Err(Error::DimensionMismatch { operation: "mxm", .. })));
+        let dot = mxm(&a, &b).transpose_b().strategy(Strategy::Dot).explain();
+        assert!(matches!(dot, Err(Error::InvalidValue { operation: "mxm", .. })));
+        let empty: Matrix<i64> = Matrix::new(0, 0).unwrap().to(&device).unwrap();
+        let e = mxm(&empty, &empty).explain().unwrap();
+        assert_eq!((e.analysis.products, e.analysis.compression()), (0, None), "{e}");
+    }
+}
+
+#[test]
+fn a_trace_lists_what_ran() {
+    let (a, b) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5));
+    let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+    for device in devices() {
+        let (a, b) = (a.to(&device).unwrap(), b.to(&device).unwrap());
+        let (c, trace) = mxm(&a, &b).traced().unwrap();
+        assert_eq!(c.entries().unwrap(), expected);
+        assert!(!trace.kernels.is_empty() && trace.milliseconds() >= 0.0, "{trace}");
+        assert!(trace.kernels.iter().all(|k| trace.to_string().contains(&k.name)), "{trace}");
+        if let Device::Cuda(_) = device {
+            assert!(trace.kernels.iter().any(|k| k.name.starts_with("spgemm_") && k.bytes > Some(0)), "{trace}");
+            assert!(trace.peak > Some(12 * c.nvals()), "{trace}");
+            let limit = 9 * trace.peak.unwrap() / 10;
+            let (c, limited) = mxm(&a, &b).memory_limit(limit).traced().unwrap();
+            assert_eq!(c.entries().unwrap(), expected);
+            assert!(limited.peak > Some(12 * c.nvals()) && limited.peak <= Some(limit), "{limited}");
+        }
+        let mut d = Matrix::<i64>::new(60, 70).unwrap().to(&device).unwrap();
+        let trace = mxm(&a, &b).accumulate(Plus).traced_into(&mut d).unwrap();
+        assert!(d.entries().unwrap() == expected && !trace.kernels.is_empty());
+    }
+}

@@ -1,0 +1,226 @@
+//! Products under a memory limit on the host: a counting allocator measures the peak, which stays below the limit; the
+//! result is the same, and what cannot fit is refused with figures.
+use oplus::prelude::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The system's allocator, counted.
+struct Counting;
+
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+/// Error texts, boxes and lists of a few blocks do not grow with the data.
+const SMALL: usize = 1 << 10;
+
+fn add(size: usize) {
+    if size >= SMALL {
+        PEAK.fetch_max(LIVE.fetch_add(size as u64, SeqCst) + size as u64, SeqCst);
+    }
+}
+fn subtract(size: usize) {
+    if size >= SMALL {
+        LIVE.fetch_sub(size as u64, SeqCst);
+    }
+}
+
+// SAFETY: the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        add(layout.size());
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        add(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both may be there for a moment.
+        add(size);
+        // SAFETY: as above.
+        let moved = unsafe { System.realloc(pointer, layout, size) };
+        subtract(layout.size());
+        moved
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        subtract(layout.size());
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What `run` makes, and the most bytes held at once beyond those before.
+fn measured<R>(run: impl FnOnce() -> R) -> (R, u64) {
+    let held = LIVE.load(SeqCst);
+    PEAK.store(held, SeqCst);
+    let made = run();
+    (made, PEAK.load(SeqCst) - held)
+}
+
+fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<f64> {
+    let mut coo = Coo::new(rows, columns);
+    let mut state = seed | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for e in 0..entries {
+        let row = if e % 5 == 0 { next(3) + 17 } else { next(rows) };
+        coo.push(row, next(columns), next(1000) as f64 * 0.1 - 37.0);
+    }
+    coo
+}
+
+fn matrix(rows: u64, columns: u64, entries: u64, seed: u64, device: Device) -> Matrix<f64> {
+    Matrix::build_with(&coo(rows, columns, entries, seed), Plus).unwrap().to(&device).unwrap()
+}
+
+type Run<'a, T> = Box<dyn Fn(Option<u64>) -> Result<T> + 'a>;
+
+/// Runs under every limit from more than it takes freely down, until it is refused; the smallest limit that did, and what
+/// it takes freely.
+fn narrowed<T: PartialEq + Debug>(name: &str, run: &Run<T>) -> (u64, u64) {
+    run(None).unwrap();
+    let (expected, free) = measured(|| run(None).unwrap());
+    let (mut limit, mut kept) = (free * 64, u64::MAX);
+    loop {
+        let (made, peak) = measured(|| run(Some(limit)));
+        assert!(peak <= limit, "{name}: {peak} bytes under a limit of {limit}");
+        match made {
+            Ok(made) => assert!(made == expected, "{name} within {limit} of {free}"),
+            Err(Error::OutOfMemory { operation, device, needed, available: Some(available) }) => {
+                assert!(["mxm", "mxv", "vxm"].contains(&operation) && device == "host", "{name}");
+                assert!(needed > available && available <= limit, "{name}: {needed} {available} {limit}");
+                return (kept, free);
+            }
+            Err(e) => panic!("{name} within {limit}: {e:?}"),
+        }
+        kept = limit;
+        limit = limit * 4 / 5;
+    }
+}
+
+macro_rules! limited {
+    ($operation:expr, $limit:expr) => {{
+        let operation = $operation;
+        match $limit {
+            Some(limit) => operation.memory_limit(limit),
+            None => operation,
+        }
+    }};
+}
+
+fn bits(c: Matrix<f64>) -> Vec<(u64, u64, u64)> {
+    c.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, v.to_bits())).collect()
+}
+
+#[test]
+fn the_peak_stays_below_the_limit() {
+    let _one = alone();
+    for (device, scale) in [(Device::Cpu, 10), (Device::Reference, 1)] {
+        let (rows, inner, columns) = (300 * scale, 200 * scale, 400 * scale);
+        let (a, b) = (matrix(rows, inner, 1500 * scale, 3, device), matrix(inner, columns, 1800 * scale, 5, device));
+        let m = matrix(rows, columns, 3000 * scale, 7, device);
+        let (before, positions) = (bits(m.clone()), a.over::<Compose<Min, FirstI>>());
+        let runs: Vec<(&str, Run<Matrix<f64>>)> = vec![
+            ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval())),
+            ("min plus", Box::new(|l| Ok(limited!(mxm(&a.over::<MinPlus>(), &b.over()), l).eval()?.over()))),
+            ("max min", Box::new(|l| Ok(limited!(mxm(&a.over::<MaxMin>(), &b.over()), l).eval()?.over()))),
+            ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval())),
+            ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval())),
+            ("transposed", Box::new(|l| limited!(mxm(&b, &a).transpose_a().transpose_b(), l).eval())),
+            ("dot", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot), l).eval())),
+            (
+                "accumulated",
+                Box::new(|l| {
+                    let mut c = m.clone();
+                    let result = limited!(mxm(&a, &b).accumulate(Plus), l).into(&mut c);
+                    assert!(result.is_ok() || bits(c.clone()) == before);
+                    result.map(|()| c)
+                }),
+            ),
+        ];
+        for (name, run) in &runs {
+            let run: Run<Same> = Box::new(|l| run(l).map(Same));
+            let (least, free) = narrowed(&format!("{name} on {device}"), &run);
+            assert!(least < u64::MAX, "{name} on {device} takes {free} bytes, and was refused 64 times that");
+            let output = 12 * run(None).unwrap().0.nvals();
+            // Little more than the result is needed.
+            if device == Device::Cpu && name != &"accumulated" && name != &"transposed" {
+                assert!(least < 2 * output + (1 << 18), "{name}: {least} bytes for {output} of entries");
+            }
+        }
+        let x = Vector::<f64>::build(inner, &[(1, 2.0), (7, 3.0), (inner - 1, 0.5)]).unwrap().to(&device).unwrap();
+        let vectors: Vec<(&str, Run<Vec<(u64, f64)>>)> = vec![
+            ("mxv", Box::new(|l| limited!(mxv(&a, &x), l).eval()?.entries())),
+            ("vxm", Box::new(|l| limited!(vxm(&x, &b), l).eval()?.entries())),
+            // The largest value: sums depend on how they are grouped.
+            ("reduce", Box::new(|l| Ok(vec![(0, limited!(mxm(&a, &b).mask(&m.structure()), l).reduce(Max)?)]))),
+            (
+                "plan",
+                Box::new(|l| {
+                    let plan = limited!(mxm(&a, &b), l).plan()?;
+                    let c = plan.run(&a, &b)?;
+                    Ok(vec![(c.nvals(), reduce(&c, Max)?)])
+                }),
+            ),
+        ];
+        for (name, run) in &vectors {
+            narrowed(&format!("{name} on {device}"), run);
+        }
+        let run: Run<Vec<(u64, u64, u64)>> = Box::new(|l| {
+            let c = limited!(mxm(&positions, &b.over()), l).eval()?;
+            c.entries()
+        });
+        run(None).unwrap();
+        let expected = run(None).unwrap();
+        for limit in [1 << 30, 6 * 16 * expected.len() as u64] {
+            assert_eq!(run(Some(limit)).unwrap(), expected, "positions on {device}");
+        }
+    }
+}
+
+/// Compared by bits: the order of sums is kept.
+struct Same(Matrix<f64>);
+impl PartialEq for Same {
+    fn eq(&self, other: &Self) -> bool {
+        bits(self.0.clone()) == bits(other.0.clone())
+    }
+}
+impl Debug for Same {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} entries", self.0.nvals())
+    }
+}
+
+#[test]
+fn wide_rows_take_no_array_of_their_width() {
+    let _one = alone();
+    // 2³¹ columns: a bit each would be 256 MB.
+    let n = 1 << 31;
+    let entries: Vec<(u64, u64, f64)> = (0..2000u64).map(|e| (e % 50, e * 1_000_003 % n, e as f64)).collect();
+    let a = Matrix::<f64>::build(40, 50, &(0..400).map(|e| (e % 40, e * 7 % 50, 0.5)).collect::<Vec<_>>());
+    let a = a.or_else(|_| {
+        let mut coo = Coo::new(40, 50);
+        (0..400).for_each(|e| coo.push(e % 40, e * 7 % 50, 0.5));
+        Matrix::build_with(&coo, Plus)
+    });
+    let (a, b) = (a.unwrap(), Matrix::<f64>::build(50, n, &entries).unwrap());
+    let expected = bits(mxm(&a, &b).eval().unwrap());
+    let (made, peak) = measured(|| mxm(&a, &b).memory_limit(1 << 20).eval().unwrap());
+    assert!(peak <= 1 << 20);
+    assert_eq!(bits(made), expected);
+}

@@ -1,0 +1,196 @@
+//! Plans: the same result as the product itself, for other values, on every backend; misuse is an error.
+mod common;
+
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+use common::emulator;
+use oplus::prelude::*;
+
+/// The devices of this process.
+fn devices() -> Vec<Device> {
+    #[allow(unused_mut)]
+    let mut all = vec![Device::Reference, Device::Cpu];
+    #[cfg(all(feature = "cuda", target_os = "linux"))]
+    if emulator::cuda().is_some() {
+        all.push(Device::Cuda(0));
+    }
+    all
+}
+
+/// Positions by one seed, values by another.
+fn coo(rows: u64, columns: u64, entries: u64, seed: u64, values: u64) -> Coo<f64> {
+    let mut coo = Coo::new(rows, columns);
+    let random = |seed: u64| {
+        let mut state = seed | 1;
+        move |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        }
+    };
+    let (mut place, mut value) = (random(seed), random(values));
+    for e in 0..entries {
+        let row = if e % 4 == 0 { place(3) } else { place(rows) };
+        coo.push(row, place(columns), value(1000) as f64 * 0.1 - 31.0);
+    }
+    coo
+}
+
+/// The same positions with other values; whole numbers, so that any order of sums gives the same.
+fn matrix(shape: (u64, u64), entries: u64, seed: u64, values: u64, device: Device) -> Matrix<i64> {
+    let coo = coo(shape.0, shape.1, entries, seed, values);
+    let values = coo.values.iter().map(|v| (v * 10.0) as i64).collect();
+    let Coo { nrows, ncols, rows, columns, .. } = coo;
+    let coo = Coo { nrows, ncols, rows, columns, values };
+    Matrix::build_with(&coo, Second).unwrap().to(&device).unwrap()
+}
+
+fn planned<S>(what: &str, a: [&Matrix<i64>; 3], b: [&Matrix<i64>; 3], mask: Option<&Mask>, strategy: Strategy)
+where
+    S: Semiring<i64, i64, Out = i64>,
+{
+    let asked = |v: usize| {
+        let operation = mxm(&a[v].over::<S>(), &b[v].over()).strategy(strategy);
+        if let Some(mask) = mask { operation.mask(mask) } else { operation }
+    };
+    let plan = asked(0).plan().unwrap();
+    for v in [1, 2, 0, 1] {
+        let expected = asked(v).eval().unwrap();
+        let found = plan.run(&a[v].over(), &b[v].over()).unwrap();
+        assert_eq!(found.entries().unwrap(), expected.entries().unwrap(), "{what}, values {v}");
+        assert_eq!((plan.nvals(), plan.shape()), (expected.nvals(), expected.shape()), "{what}");
+        assert_eq!(plan.device(), a[0].device());
+    }
+}
+
+#[test]
+fn other_values_give_the_product() {
+    for device in devices() {
+        // Products of short rows, of rows that differ much, of a small matrix.
+        for (k, (shape, entries)) in
+            [((90, 80, 70), 300), ((200, 60, 500), 1500), ((20, 30, 900), 4000)].iter().enumerate()
+        {
+            let (m, n, p) = *shape;
+            let a = [1, 2, 3].map(|v| matrix((m, n), *entries, 5, v, device));
+            let b = [4, 5, 6].map(|v| matrix((n, p), *entries, 7, v, device));
+            let mask = matrix((m, p), 2 * entries, 9, 1, device).structure();
+            let (a, b) = (a.each_ref(), b.each_ref());
+            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+                let what = format!("{device}, case {k}, {strategy:?}");
+                planned::<PlusTimes>(&what, a, b, None, strategy);
+                if strategy == Strategy::Esc {
+                    continue;
+                }
+                planned::<PlusTimes>(&format!("{what}, masked"), a, b, Some(&mask), strategy);
+                planned::<MinPlus>(&format!("{what}, complement"), a, b, Some(&mask.clone().complement()), strategy);
+            }
+            planned::<Compose<Min, Second>>(&format!("{device}, case {k}, min second"), a, b, None, Strategy::Auto);
+            planned::<AnyFirst>(&format!("{device}, case {k}, any first"), a, b, None, Strategy::Auto);
+            planned::<PlusPair<i64>>(&format!("{device}, case {k}, plus pair"), a, b, Some(&mask), Strategy::Auto);
+        }
+    }
+}
+
+#[test]
+fn bands_empty_matrices_and_listed_axes() {
+    for device in devices() {
+        let band = |v: i64| {
+            let mut coo = Coo::new(3000, 3000);
+            for i in 0..3000u64 {
+                (i.saturating_sub(1)..(i + 2).min(3000)).for_each(|j| coo.push(i, j, v + (i * j) as i64 % 7));
+            }
+            Matrix::build_with(&coo, Second).unwrap().to(&device).unwrap()
+        };
+        let bands = [band(1), band(2), band(3)];
+        planned::<PlusTimes>("band", bands.each_ref(), bands.each_ref(), None, Strategy::Auto);
+        let empty: Matrix<i64> = Matrix::new(40, 40).unwrap().to(&device).unwrap();
+        planned::<PlusTimes>("empty", [&empty; 3], [&empty; 3], None, Strategy::Auto);
+        let (far, n) = (1u64 << 40, 1u64 << 50);
+        let wide = |v: i64| {
+            let entries = [(3, 5, v), (far, 5, v + 1), (far, far, 2 * v), (n - 1, far, 7)];
+            Matrix::build(n, n, &entries).unwrap().to(&device).unwrap()
+        };
+        let wide = [wide(1), wide(2), wide(3)];
+        planned::<PlusTimes>("wide", wide.each_ref(), wide.each_ref(), None, Strategy::Auto);
+    }
+}
+
+#[test]
+fn transposes_and_triple_products() {
+    for device in devices() {
+        let a = [1, 2].map(|v| matrix((60, 60), 500, 3, v, device));
+        let p = [3, 4].map(|v| matrix((60, 20), 150, 5, v, device));
+        let mask = matrix((20, 20), 150, 7, 1, device).structure();
+        let plan = mxm(&p[0], &a[0]).transpose_a().transpose_b().plan().unwrap();
+        let expected = mxm(&p[1], &a[1]).transpose_a().transpose_b().eval().unwrap();
+        assert_eq!(plan.run(&p[1], &a[1]).unwrap().entries().unwrap(), expected.entries().unwrap());
+        let expected = |v: usize| mxm(&p[v].transposed(), &mxm(&a[v], &p[v]).eval().unwrap());
+        let triple = |v: usize| triple_product(&p[v].transposed(), &a[v], &p[v]);
+        let (plan, masked) = (triple(0).plan().unwrap(), triple(0).mask(&mask).plan().unwrap());
+        for v in 0..2 {
+            let whole = expected(v).eval().unwrap();
+            assert_eq!(triple(v).eval().unwrap().entries().unwrap(), whole.entries().unwrap());
+            let found = plan.run(&p[v].transposed(), &a[v], &p[v]).unwrap();
+            assert_eq!((plan.nvals(), found.entries().unwrap()), (whole.nvals(), whole.entries().unwrap()), "{device}");
+            let found = masked.run(&p[v].transposed(), &a[v], &p[v]).unwrap();
+            assert_eq!(found.entries().unwrap(), expected(v).mask(&mask).eval().unwrap().entries().unwrap());
+        }
+        assert!(matches!(
+            plan.run(&p[1].transposed(), &p[1], &a[1]),
+            Err(Error::InvalidValue { operation: "plan", .. })
+        ));
+        let small = triple(0).memory_limit(64).eval();
+        assert!(matches!(small, Err(Error::OutOfMemory { available: Some(64), .. })) || device == Device::Reference);
+    }
+}
+
+#[test]
+fn misuse_is_refused() {
+    for device in devices() {
+        let (a, b) = (matrix((40, 30), 200, 3, 1, device), matrix((30, 50), 200, 5, 1, device));
+        let plan = mxm(&a, &b).plan().unwrap();
+        let refused = |result: Result<Matrix<i64>>, what: &str| match result {
+            Err(Error::InvalidValue { operation: "plan", reason }) => assert!(reason.contains(what), "{reason}"),
+            other => panic!("{other:?}"),
+        };
+        refused(plan.run(&b, &a), "A is 30×50, the plan was made for 40×30");
+        refused(plan.run(&a, &matrix((30, 50), 200, 6, 1, device)), "B has other positions");
+        // As many entries in each row, one of them in another column.
+        let mut entries = a.entries().unwrap();
+        let (i, j, v) = entries[7];
+        let free = (0..30).find(|c| !entries.iter().any(|e| (e.0, e.1) == (i, *c))).unwrap();
+        entries[7] = (i, free, v);
+        let moved = Matrix::build(40, 30, &entries).unwrap().to(&device).unwrap();
+        assert!(j != free && moved.nvals() == a.nvals());
+        refused(plan.run(&moved, &b), "A has other positions");
+        // Equal positions in other memory are good.
+        let copy = Matrix::build(40, 30, &a.entries().unwrap()).unwrap().to(&device).unwrap();
+        assert_eq!(plan.run(&copy, &b).unwrap().entries().unwrap(), mxm(&a, &b).eval().unwrap().entries().unwrap());
+        let elsewhere = if device == Device::Cpu { Device::Reference } else { Device::Cpu };
+        refused(plan.run(&a.to(&elsewhere).unwrap(), &b), "A is on ");
+        let dot = mxm(&a, &a).transpose_b().strategy(Strategy::Dot).plan();
+        assert!(matches!(dot, Err(Error::InvalidValue { operation: "mxm", .. })));
+        assert!(matches!(mxm(&a, &a).plan(), Err(Error::DimensionMismatch { .. })));
+        assert!(matches!(mxm(&a, &b).memory_limit(8).plan(), Err(Error::OutOfMemory { .. })));
+    }
+}
+
+#[test]
+fn threads_may_share_a_plan() {
+    for device in devices() {
+        let a = [1, 2, 3, 4].map(|v| matrix((200, 60), 1500, 5, v, device));
+        let b = matrix((60, 500), 1500, 7, 1, device);
+        let plan = mxm(&a[0], &b).plan().unwrap();
+        let expected = a.each_ref().map(|a| mxm(a, &b).eval().unwrap().entries().unwrap());
+        std::thread::scope(|scope| {
+            for (a, expected) in a.iter().zip(&expected) {
+                let (plan, b) = (plan.clone(), &b);
+                scope.spawn(move || {
+                    for _ in 0..4 {
+                        assert_eq!(&plan.run(a, b).unwrap().entries().unwrap(), expected);
+                    }
+                });
+            }
+        });
+    }
+}

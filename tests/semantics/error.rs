@@ -1,0 +1,123 @@
+//! G: errors, threads, determinism and scale.
+use crate::kit::*;
+use oplus::prelude::*;
+
+#[test]
+fn g1_errors_modify_nothing() {
+    each(|d| {
+        let (a, x) = (some(d, 5, 6, 1), vector(d, 4, &[(0, 1)]));
+        let (mut c, mut w) = (some(d, 5, 6, 2), vector(d, 5, &[(1, 1)]));
+        let (before, vector_before) = (got(&c), w.entries().unwrap());
+        assert!(mxm(&a, &a).into(&mut c).is_err());
+        assert!(mxm(&a, &a).transpose_b().into(&mut c).is_err());
+        assert!(mxv(&a, &x).into(&mut w).is_err());
+        assert!(ewise_add(&a, &a, Plus).transpose_b().into(&mut c).is_err());
+        assert!(apply(&a, Negate).mask(&some(d, 6, 5, 1)).into(&mut c).is_err());
+        assert!(reduce_rows(&a, Plus).transpose_a().into(&mut w).is_err());
+        assert!(extract_rows(&a, &[5]).into(&mut c).is_err());
+        assert_eq!((got(&c), w.entries().unwrap()), (before, vector_before));
+    });
+}
+
+#[test]
+fn g2_errors_name_the_operation_and_inputs_stay() {
+    each(|d| {
+        let (a, b) = (some(d, 5, 6, 1), some(d, 5, 6, 2));
+        let inputs = (got(&a), got(&b));
+        let named = |e: Error, name: &str| assert!(e.to_string().starts_with(name), "{e}");
+        named(mxm(&a, &b).eval().unwrap_err(), "mxm");
+        named(ewise_add(&a, &b, Plus).transpose_a().eval().unwrap_err(), "ewise_add");
+        named(ewise_mult(&a, &b, Plus).transpose_a().eval().unwrap_err(), "ewise_mult");
+        named(mxv(&a, &vector(d, 5, &[(0, 1)])).eval().unwrap_err(), "mxv");
+        named(vxm(&vector(d, 6, &[(0, 1)]), &a).eval().unwrap_err(), "vxm");
+        named(extract(&a, [9], ..).eval().unwrap_err(), "extract");
+        named(a.get(7, 0).unwrap_err(), "get");
+        let other = if d == Device::Cpu { Device::Reference } else { Device::Cpu };
+        named(ewise_add(&a, &b.to(&other).unwrap(), Plus).eval().unwrap_err(), "ewise_add");
+        assert_eq!((got(&a), got(&b)), inputs);
+    });
+}
+
+#[test]
+fn g5_many_threads_share_operands() {
+    each(|d| {
+        let (a, b) = (some(d, 40, 40, 1), some(d, 40, 40, 2));
+        let expected = (made(mxm(&a, &b)), made(ewise_add(&a, &b, Minus)));
+        std::thread::scope(|scope| {
+            let run = || (made(mxm(&a, &b)), made(ewise_add(&a, &b, Minus)));
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(run)).collect();
+            threads.into_iter().for_each(|t| assert_eq!(t.join().unwrap(), expected));
+        });
+    });
+}
+
+#[test]
+fn g7_every_run_gives_the_same_bytes() {
+    each(|d| {
+        let a = cast::<f64, _>(&some(d, 60, 60, 1)).unwrap();
+        let a = apply_second(&a, Div, 7.0).eval().unwrap();
+        let bits = |e: Vec<(u64, u64, f64)>| e.into_iter().map(|(i, j, v)| (i, j, v.to_bits())).collect::<Vec<_>>();
+        let runs = if matches!(d, Device::Cuda(_)) { 5 } else { 20 };
+        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+            let run = || bits(made(mxm(&a, &a).strategy(strategy)));
+            let first = run();
+            (1..runs).for_each(|_| assert_eq!(run(), first, "{strategy:?}"));
+        }
+        let sum = reduce(&a, Plus).unwrap().to_bits();
+        (1..runs).for_each(|_| assert_eq!(reduce(&a, Plus).unwrap().to_bits(), sum));
+    });
+}
+
+#[test]
+fn g8_forced_strategies_agree_with_the_chosen_one() {
+    each(|d| {
+        let (a, b) = (some(d, 50, 40, 1), some(d, 40, 60, 2));
+        let mask = some(d, 50, 60, 3).structure();
+        let chosen =
+            (made(mxm(&a, &b)), made(mxm(&a, &b).mask(&mask)), made(mxm(&a, &b).mask(&mask.clone().complement())));
+        for strategy in [Strategy::Hash, Strategy::Esc] {
+            assert_eq!(made(mxm(&a, &b).strategy(strategy)), chosen.0);
+            assert_eq!(made(mxm(&a, &b).mask(&mask).strategy(strategy)), chosen.1);
+            assert_eq!(made(mxm(&a, &b).mask(&mask.clone().complement()).strategy(strategy)), chosen.2);
+        }
+        assert_eq!(made(mxm(&a, &b).mask(&mask).strategy(Strategy::Dot)), chosen.1);
+        // Dots need a mask that says where.
+        assert!(mxm(&a, &b).strategy(Strategy::Dot).eval().is_err());
+        assert!(mxm(&a, &b).mask(&mask.complement()).strategy(Strategy::Dot).eval().is_err());
+    });
+}
+
+/// What the emulator can run in a moment is a little smaller.
+#[test]
+fn g10_long_rows_and_full_tables() {
+    each(|d| {
+        let long: u64 = if matches!(d, Device::Cuda(_)) { 1 << 14 } else { 1 << 21 };
+        // One row of A, long rows of B: a row of C of every length.
+        let a = matrix(d, (1, 2), &[(0, 0, 1), (0, 1, 2)]);
+        let b = matrix(
+            d,
+            (2, long),
+            &(0..long).flat_map(|j| [(0, j, 1), (1, j, 1)]).filter(|e| e.1 % 3 != e.0).collect::<Vec<_>>(),
+        );
+        let c = mxm(&a, &b).eval().unwrap();
+        let expected = |j: u64| {
+            if j.is_multiple_of(3) {
+                2
+            } else if j % 3 == 1 {
+                1
+            } else {
+                3
+            }
+        };
+        assert_eq!(c.nvals(), long);
+        assert!(got(&c).iter().all(|e| e.2 == expected(e.1)));
+        // A long row of A, and all products in one column.
+        let row = transpose(&matrix(d, (long, 1), &(0..long).map(|k| (k, 0, 1)).collect::<Vec<_>>())).eval().unwrap();
+        let column = matrix(d, (long, 1 << 20), &(0..long).map(|k| (k, 777, 1)).collect::<Vec<_>>());
+        assert_eq!(made(mxm(&row, &column)), [(0, 777, long as i32)]);
+        // Columns a power of two apart.
+        let apart = matrix(d, (1, 1), &[(0, 0, 1)]);
+        let spread = matrix(d, (1, 1 << 30), &(0..2000).map(|k| (0, k << 18, k as i32)).collect::<Vec<_>>());
+        assert_eq!(made(mxm(&apart, &spread)), got(&spread));
+    });
+}

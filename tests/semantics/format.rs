@@ -1,0 +1,109 @@
+//! F: storage. There is one form, compressed rows; a dimension beyond 2³² lists its rows and columns in use.
+use crate::kit::*;
+use oplus::prelude::*;
+
+/// The same entries in a longer dimension.
+fn listed(a: &Matrix<i32>, m: u64, n: u64) -> Matrix<i32> {
+    let mut a = a.clone();
+    a.resize(m, n).unwrap();
+    a
+}
+
+#[test]
+fn f1_compressed_and_hypersparse_operands_agree() {
+    each(|d| {
+        let (a, b, c) = (some(d, 9, 9, 1), some(d, 9, 9, 2), some(d, 9, 9, 5));
+        let results = |a: &Matrix<i32>, b: &Matrix<i32>, c: &Matrix<i32>| {
+            let mut masked = c.clone();
+            mxm(a, b).mask(&c.structure()).accumulate(Minus).into(&mut masked).unwrap();
+            let mut outside = c.clone();
+            apply(a, Negate).mask(&b.structure().complement()).replace().into(&mut outside).unwrap();
+            [
+                made(mxm(a, b)),
+                made(mxm(a, b).transpose_a()),
+                made(ewise_add(a, b, Minus)),
+                made(ewise_mult(a, b, Minus)),
+                made(transpose(a)),
+                made(select(a, Tril, 1)),
+                made(extract(a, ..9, ..9)),
+                got(&masked),
+                got(&outside),
+            ]
+        };
+        let expected = results(&a, &b, &c);
+        for (m, n) in [(HUGE, HUGE), (9, HUGE), (HUGE, 9)] {
+            if m == n {
+                assert_eq!(results(&listed(&a, m, n), &listed(&b, m, n), &listed(&c, m, n)), expected);
+            }
+            let (x, y) = (listed(&a, m, n), listed(&b, m, n));
+            assert_eq!(made(ewise_add(&x, &y, Minus)), expected[2]);
+            assert_eq!(made(transpose(&x)), expected[4]);
+            assert_eq!(made(mxm(&x, &listed(&b, n, 9))), expected[0]);
+        }
+    });
+}
+
+/// All values alike, then not any more.
+#[test]
+fn f2_equal_values_stay_themselves_when_mixed() {
+    each(|d| {
+        let sevens = apply(&some(d, 8, 8, 1), Pair::<i32>::default()).eval().unwrap();
+        let (mut c, t) = (sevens.clone(), some(d, 8, 8, 3));
+        apply(&t, Identity).accumulate(Plus).into(&mut c).unwrap();
+        assert_eq!(got(&c), made(ewise_add(&sevens, &t, Plus)));
+        let mut c = sevens.clone();
+        apply(&t, Identity).mask(&t).into(&mut c).unwrap();
+        assert!(got(&c).iter().any(|e| e.2 != 1) && got(&c).iter().any(|e| e.2 == 1));
+        assert!(got(&sevens).iter().all(|e| e.2 == 1));
+    });
+}
+
+#[test]
+fn f3_full_plus_sparse_stays_full() {
+    each(|d| {
+        let mut c = full(d, 50, 1);
+        apply(&vector(d, 50, &[(3, 5), (49, -1)]), Identity).accumulate(Plus).into(&mut c).unwrap();
+        assert_eq!(
+            (c.nvals(), c.get(3).unwrap(), c.get(49).unwrap(), c.get(0).unwrap()),
+            (50, Some(6), Some(0), Some(1))
+        );
+        let a = some(d, 50, 50, 1);
+        mxv(&a, &vector(d, 50, &[(7, 2)])).accumulate(Plus).into(&mut c).unwrap();
+        assert_eq!(c.nvals(), 50);
+    });
+}
+
+#[test]
+fn f4_compressed_rows_are_checked_on_the_way_in() {
+    let csr = |offsets: Vec<u64>, indices: Vec<u32>| {
+        let values = vec![1; indices.len()];
+        Matrix::<i32>::from_csr(2, 3, offsets, indices, values)
+    };
+    assert_eq!(got(&csr(vec![0, 2, 3], vec![0, 2, 1]).unwrap()), [(0, 0, 1), (0, 2, 1), (1, 1, 1)]);
+    for (offsets, indices) in [
+        (vec![0, 2, 3], vec![2, 0, 1]),
+        (vec![0, 2, 3], vec![0, 0, 1]),
+        (vec![0, 2, 3], vec![0, 3, 1]),
+        (vec![0, 3, 2], vec![0, 1, 2]),
+        (vec![0, 3], vec![0, 1, 2]),
+        (vec![1, 2, 3], vec![0, 1, 2]),
+    ] {
+        assert!(csr(offsets.clone(), indices.clone()).is_err(), "{offsets:?} {indices:?}");
+    }
+}
+
+#[test]
+fn f5_short_and_long_dimensions_mix() {
+    each(|d| {
+        let tall = matrix(d, (HUGE, 3), &[(1, 0, 1), (HUGE - 1, 2, 2)]);
+        let wide = matrix(d, (3, HUGE), &[(0, 1, 3), (2, HUGE - 2, 4)]);
+        assert_eq!(made(mxm(&tall, &wide)), [(1, 1, 3), (HUGE - 1, HUGE - 2, 8)]);
+        assert_eq!(made(mxm(&wide, &tall)), [(0, 0, 3)]);
+        assert_eq!(made(mxm(&wide, &wide).transpose_a()).len(), 2);
+        assert_eq!(made_vector(mxv(&wide, &vector(d, HUGE, &[(1, 1), (HUGE - 2, 1)]))), [(0, 3), (2, 4)]);
+        assert_eq!(made_vector(vxm(&vector(d, 3, &[(2, 1)]), &wide)), [(HUGE - 2, 4)]);
+        let mask = matrix(d, (HUGE, HUGE), &[(1, 1, true), (5, 5, true)]);
+        assert_eq!(made(mxm(&tall, &wide).mask(&mask)), [(1, 1, 3)]);
+        assert_eq!(made(mxm(&tall, &wide).mask(&mask.structure().complement())), [(HUGE - 1, HUGE - 2, 8)]);
+    });
+}

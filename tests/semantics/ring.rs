@@ -1,0 +1,267 @@
+//! R: semirings, operators and conversions.
+use crate::kit::*;
+use oplus::prelude::*;
+
+#[test]
+fn r1_no_product_is_no_entry() {
+    each(|d| {
+        let a = matrix(d, (2, 2), &[(0, 1, 4)]).over::<MinPlus>();
+        assert_eq!(made(mxm(&a, &a)), []);
+        assert_eq!(mxm(&a, &a).eval().unwrap().get(0, 0).unwrap(), None);
+        assert_eq!(made_vector(mxv(&a, &vector(d, 2, &[(0, 1)]).over())), []);
+    });
+}
+
+/// By hand: rows of A times columns of B.
+fn by_hand<const N: usize>(a: &[[i32; N]; N], b: &[[i32; N]; N], f: fn(i32, i32) -> i32) -> Vec<(u64, u64, i32)> {
+    let sum = |i: usize, j: usize| (0..N).map(|k| f(a[i][k], b[k][j])).fold(0, i32::wrapping_add);
+    (0..N).flat_map(|i| (0..N).map(move |j| (i, j))).map(|(i, j)| (i as u64, j as u64, sum(i, j))).collect()
+}
+fn dense<const N: usize>(d: Device, a: &[[i32; N]; N]) -> Matrix<i32> {
+    let all: Vec<_> = (0..N)
+        .flat_map(|i| (0..N).map(move |j| (i as u64, j as u64)))
+        .map(|(i, j)| (i, j, a[i as usize][j as usize]))
+        .collect();
+    matrix(d, (N as u64, N as u64), &all)
+}
+fn turned<const N: usize>(a: &[[i32; N]; N]) -> [[i32; N]; N] {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[j][i]))
+}
+
+#[test]
+fn r2_operands_of_multiply_keep_their_sides() {
+    let (a, b) = ([[7, 20, 3], [40, 5, 60], [2, 8, 9]], [[1, 3, 2], [4, 2, 5], [6, 1, 3]]);
+    fn check<S: Semiring<i32, i32, Out = i32>>(a: &[[i32; 3]; 3], b: &[[i32; 3]; 3], f: fn(i32, i32) -> i32) {
+        each(|d| {
+            let (x, y) = (dense(d, a).over::<S>(), dense(d, b).over::<S>());
+            let (xt, yt) = (dense(d, &turned(a)).over::<S>(), dense(d, &turned(b)).over::<S>());
+            let expected = by_hand(a, b, f);
+            let mask = x.structure();
+            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+                let by = |o: Operation<_>| made(o);
+                assert_eq!(by(mxm(&x, &y).mask(&mask).strategy(strategy)), expected, "{strategy:?}");
+                assert_eq!(by(mxm(&xt, &y).transpose_a().mask(&mask).strategy(strategy)), expected, "{strategy:?}");
+                assert_eq!(by(mxm(&x, &yt).transpose_b().mask(&mask).strategy(strategy)), expected, "{strategy:?}");
+                let both = mxm(&xt, &yt).transpose_a().transpose_b().mask(&mask).strategy(strategy);
+                assert_eq!(by(both), expected, "{strategy:?}");
+            }
+            // Vectors, pulled and pushed: the first column, the first row.
+            let column = vector(d, 3, &(0..3).map(|k| (k, b[k as usize][0])).collect::<Vec<_>>()).over::<S>();
+            let first: Vec<_> = expected.iter().filter(|e| e.1 == 0).map(|e| (e.0, e.2)).collect();
+            assert_eq!(made_vector(mxv(&x, &column)), first);
+            assert_eq!(made_vector(mxv(&xt, &column).transpose()), first);
+            let row = vector(d, 3, &(0..3).map(|k| (k, a[0][k as usize])).collect::<Vec<_>>()).over::<S>();
+            let first: Vec<_> = expected.iter().filter(|e| e.0 == 0).map(|e| (e.1, e.2)).collect();
+            assert_eq!(made_vector(vxm(&row, &y)), first);
+            assert_eq!(made_vector(vxm(&row, &yt).transpose()), first);
+        });
+    }
+    check::<Compose<Plus, First>>(&a, &b, |x, _| x);
+    check::<Compose<Plus, Second>>(&a, &b, |_, y| y);
+    check::<Compose<Plus, Minus>>(&a, &b, |x, y| x - y);
+    check::<Compose<Plus, Div>>(&a, &b, |x, y| x / y);
+}
+
+#[test]
+fn r3_sums_of_another_type_than_operands() {
+    each(|d| {
+        let a = matrix(d, (2, 2), &[(0, 0, 1.5), (0, 1, -2.0), (1, 1, 3.0)]).over::<Compose<Lor, Lt>>();
+        let x = vector(d, 2, &[(0, 1.0), (1, 5.0)]).over();
+        assert_eq!(made_vector(mxv(&a, &x)), [(0, true), (1, true)]);
+        assert_eq!(made(mxm(&a, &a)), [(0, 0, false), (0, 1, true), (1, 1, false)]);
+        let counts: Vec<(u64, u64, u64)> = made(mxm(&a.over::<PlusPair>(), &a.over()));
+        assert_eq!(counts, [(0, 0, 1), (0, 1, 2), (1, 1, 1)]);
+    });
+}
+
+#[test]
+fn r4_integer_paths_saturate_and_sums_wrap() {
+    each(|d| {
+        let (top, bottom) = (i32::MAX, i32::MIN);
+        let a = matrix(d, (1, 2), &[(0, 0, top), (0, 1, top - 1)]);
+        let b = matrix(d, (2, 2), &[(0, 0, 5), (1, 0, 7), (0, 1, -5), (1, 1, -7)]);
+        // ∞ stays ∞ with anything; what passes the end stops there.
+        assert_eq!(made(mxm(&a.over::<MinPlus>(), &b.over())), [(0, 0, top), (0, 1, top - 8)]);
+        let low = matrix(d, (1, 2), &[(0, 0, bottom), (0, 1, bottom + 1)]);
+        assert_eq!(made(mxm(&low.over::<MaxPlus>(), &b.over())), [(0, 0, bottom + 8), (0, 1, bottom)]);
+        assert_eq!(
+            made(mxm(&matrix(d, (1, 1), &[(0, 0, top)]).over::<MinPlus>(), &matrix(d, (1, 1), &[(0, 0, -1)]).over())),
+            [(0, 0, top)]
+        );
+        // (+, ×) wraps.
+        let one = matrix(d, (1, 1), &[(0, 0, top)]);
+        assert_eq!(made(mxm(&one, &one)), [(0, 0, top.wrapping_mul(top))]);
+        let two = matrix(d, (1, 2), &[(0, 0, top), (0, 1, top)]);
+        assert_eq!(made_vector(reduce_rows(&two, Plus)), [(0, -2)]);
+        assert_eq!(made(ewise_add(&two, &two, Plus)), [(0, 0, -2), (0, 1, -2)]);
+    });
+}
+
+oplus::semiring! {
+    /// (∨, ∧) that never stops early.
+    pub struct Patient[](bool, bool) -> bool;
+    identity = false;
+    add = |x, y| (x || y);
+    multiply = |a, b, _| (a && b);
+}
+
+#[test]
+fn r5_stopping_early_changes_nothing() {
+    each(|d| {
+        let entries: Vec<_> = (0..300u64).map(|k| (0, k, k % 97 == 5)).collect();
+        let a = matrix(d, (1, 300), &entries);
+        let b = matrix(d, (300, 3), &(0..900).map(|e| (e / 3, e % 3, e % 7 != 2 && e % 3 != 1)).collect::<Vec<_>>());
+        let x = vector(d, 300, &(0..300).map(|k| (k, k > 290)).collect::<Vec<_>>());
+        let patient = made(mxm(&a.over::<Patient>(), &b.over()));
+        assert_eq!(made(mxm(&a.over::<LorLand>(), &b.over())), patient);
+        let mask = matrix(d, (1, 3), &[(0, 0, true), (0, 1, true), (0, 2, true)]);
+        let dots = mxm(&a.over::<LorLand>(), &b.over()).mask(&mask).strategy(Strategy::Dot);
+        assert_eq!(made(dots), patient);
+        assert_eq!(
+            made_vector(mxv(&a.over::<LorLand>(), &x.over())),
+            made_vector(mxv(&a.over::<Patient>(), &x.over()))
+        );
+        // The smallest value there is ends a minimum, but not before it was met.
+        let low =
+            matrix(d, (1, 300), &(0..300).map(|k| (0, k, if k == 250 { i32::MIN } else { 5 })).collect::<Vec<_>>());
+        assert_eq!(made_vector(reduce_rows(&low, Min)), [(0, i32::MIN)]);
+        assert_eq!(reduce(&low, Min).unwrap(), i32::MIN);
+    });
+}
+
+#[test]
+fn r6_min_and_max_omit_nan_beside_numbers() {
+    each(|d| {
+        let nan = f64::NAN;
+        let a = matrix(d, (2, 3), &[(0, 0, nan), (0, 1, 2.0), (0, 2, nan), (1, 0, 3.0), (1, 2, nan)]);
+        let ones = matrix(d, (3, 1), &[(0, 0, 0.0), (1, 0, 0.0), (2, 0, 0.0)]);
+        let x = vector(d, 3, &[(0, 0.0), (1, 0.0), (2, 0.0)]);
+        let mask = matrix(d, (2, 1), &[(0, 0, 1.0), (1, 0, 1.0)]);
+        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+            let least = mxm(&a.over::<MinPlus>(), &ones.over()).mask(&mask).strategy(strategy);
+            assert_eq!(made(least), [(0, 0, 2.0), (1, 0, 3.0)], "{strategy:?}");
+            let most = mxm(&a.over::<MaxPlus>(), &ones.over()).mask(&mask).strategy(strategy);
+            assert_eq!(made(most), [(0, 0, 2.0), (1, 0, 3.0)], "{strategy:?}");
+        }
+        assert_eq!(made_vector(mxv(&a.over::<MinPlus>(), &x.over())), [(0, 2.0), (1, 3.0)]);
+        assert_eq!(
+            made_vector(mxv(&transpose(&a).eval().unwrap().over::<MinPlus>(), &x.over()).transpose()),
+            [(0, 2.0), (1, 3.0)]
+        );
+        assert_eq!(made_vector(reduce_rows(&a, Max)), [(0, 2.0), (1, 3.0)]);
+        assert_eq!(reduce(&a, Min).unwrap(), 2.0);
+        assert_eq!(made_vector(ewise_add(&x, &vector(d, 3, &[(0, nan)]), Min)), [(0, 0.0), (1, 0.0), (2, 0.0)]);
+        // Nothing but NaN is NaN, and 0 · NaN is.
+        assert!(reduce(&vector(d, 2, &[(0, nan), (1, nan)]), Max).unwrap().is_nan());
+        let zero = matrix(d, (1, 1), &[(0, 0, 0.0)]);
+        assert!(made(mxm(&zero, &matrix(d, (1, 1), &[(0, 0, nan)])))[0].2.is_nan());
+    });
+}
+
+#[test]
+fn r7_signed_zeros_and_the_order_of_sums() {
+    each(|d| {
+        // A sum starts from its first term.
+        let minus = matrix(d, (1, 1), &[(0, 0, -0.0f64)]);
+        let one = matrix(d, (1, 1), &[(0, 0, 1.0)]);
+        assert_eq!(made(mxm(&minus, &one))[0].2.to_bits(), (-0.0f64).to_bits());
+        assert_eq!(made_vector(reduce_rows(&minus, Plus))[0].1.to_bits(), (-0.0f64).to_bits());
+        // −0 is below +0, in any order.
+        let zeros = [vector(d, 1, &[(0, 0.0f64)]), vector(d, 1, &[(0, -0.0)])];
+        for (x, y) in [(0, 1), (1, 0)] {
+            assert_eq!(made_vector(ewise_add(&zeros[x], &zeros[y], Min))[0].1.to_bits(), (-0.0f64).to_bits());
+            assert_eq!(made_vector(ewise_add(&zeros[x], &zeros[y], Max))[0].1.to_bits(), 0);
+        }
+    });
+    // In the order of k on the host.
+    for d in [Device::Reference, Device::Cpu] {
+        let terms: Vec<f64> = (0..40).map(|k| if k % 3 == 0 { 1e16 } else { -0.7e16 } + k as f64 * 0.1).collect();
+        let expected = terms[1..].iter().fold(terms[0], |sum, t| sum + t);
+        let a = matrix(d, (1, 40), &terms.iter().enumerate().map(|(k, t)| (0, k as u64, *t)).collect::<Vec<_>>());
+        let b = matrix(d, (40, 1), &(0..40).map(|k| (k, 0, 1.0)).collect::<Vec<_>>());
+        let mask = matrix(d, (1, 1), &[(0, 0, true)]);
+        assert_eq!(made(mxm(&a, &b))[0].2.to_bits(), expected.to_bits());
+        assert_eq!(made(mxm(&a, &b).mask(&mask).strategy(Strategy::Dot))[0].2.to_bits(), expected.to_bits());
+        assert_eq!(made_vector(reduce_rows(&a, Plus))[0].1.to_bits(), expected.to_bits());
+    }
+}
+
+#[test]
+fn r8_integer_division_never_traps() {
+    each(|d| {
+        macro_rules! check { ($($t:ident)*) => {$(
+            let (low, high) = ($t::MIN, $t::MAX);
+            let x = vector(d, 5, &[(0, high), (1, low), (2, 0), (3, 7), (4, low)]);
+            let zeros = vector(d, 5, &(0..4).map(|i| (i, 0)).chain([(4, (0 as $t).wrapping_sub(1))]).collect::<Vec<_>>());
+            // low / −1 wraps where the type is signed; it is 0 / max where it is not.
+            let last = if low == 0 { 0 } else { low };
+            let of_low = if low == 0 { 0 } else { low };
+            let expected = [(0, high), (1, of_low), (2, 0), (3, high), (4, last)];
+            assert_eq!(made_vector(ewise_mult(&x, &zeros, Div)), expected, stringify!($t));
+        )*} }
+        check!(i8 u8 i32 u32 i64 u64);
+        let x = vector(d, 2, &[(0, -3), (1, 3)]);
+        assert_eq!(made_vector(apply_second(&x, Div, 0)), [(0, i32::MIN), (1, i32::MAX)]);
+        assert_eq!(made_vector(apply(&vector(d, 2, &[(0, 0), (1, 2)]), Inverse)), [(0, i32::MAX), (1, 0)]);
+    });
+}
+
+#[test]
+fn r9_conversions_saturate_and_nan_is_zero() {
+    each(|d| {
+        let x = vector(
+            d,
+            8,
+            &[(0, f64::NAN), (1, 1e300), (2, -1e300), (3, -1.9), (4, 300.7), (5, f64::INFINITY), (6, -0.0), (7, 0.3)],
+        );
+        macro_rules! check { ($($t:ident)*) => {$(
+            let expected: Vec<(u64, $t)> = x.entries().unwrap().into_iter().map(|(i, v)| (i, v as $t)).collect();
+            assert_eq!(cast::<$t, _>(&x).unwrap().entries().unwrap(), expected, stringify!($t));
+        )*} }
+        check!(i8 u8 i16 u16 i32 u32 i64 u64);
+        assert_eq!(cast::<i64, _>(&x).unwrap().get(0).unwrap(), Some(0));
+        let truth: Vec<bool> = cast::<bool, _>(&x).unwrap().entries().unwrap().into_iter().map(|e| e.1).collect();
+        assert_eq!(truth, [true, true, true, true, true, true, false, true]);
+        let wide = vector(d, 2, &[(0, -1i64), (1, (1 << 40) + 5)]);
+        assert_eq!(cast::<u8, _>(&wide).unwrap().entries().unwrap(), [(0, 255), (1, 5)]);
+        assert_eq!(cast::<f32, _>(&vector(d, 1, &[(0, true)])).unwrap().entries().unwrap(), [(0, 1.0)]);
+    });
+}
+
+/// Arithmetic on booleans is a compile error; these are the operators that SuiteSparse takes for it.
+#[test]
+fn r10_boolean_operators() {
+    each(|d| {
+        let x = vector(d, 4, &[(0, false), (1, false), (2, true), (3, true)]);
+        let y = vector(d, 4, &[(0, false), (1, true), (2, false), (3, true)]);
+        let table = |v: Vec<(u64, bool)>| v.into_iter().map(|e| e.1 as u8).collect::<Vec<_>>();
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Lor))), [0, 1, 1, 1]); // + and max
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Land))), [0, 0, 0, 1]); // × and min
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Lxor))), [0, 1, 1, 0]); // −
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Lxnor))), [1, 0, 0, 1]);
+        assert_eq!(table(made_vector(apply(&x, Not))), [1, 1, 0, 0]);
+    });
+}
+
+#[test]
+fn r11_any_is_the_value_of_the_smallest_index() {
+    each(|d| {
+        let a = matrix(d, (2, 4), &[(0, 1, 5), (0, 2, 6), (0, 3, 7), (1, 3, 8)]);
+        let b = matrix(d, (4, 1), &[(1, 0, 10), (2, 0, 20), (3, 0, 30)]);
+        let mask = matrix(d, (2, 1), &[(0, 0, 1), (1, 0, 1)]);
+        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+            let by = |o: Operation<_>| made(o);
+            assert_eq!(
+                by(mxm(&a.over::<AnyFirst>(), &b.over()).mask(&mask).strategy(strategy)),
+                [(0, 0, 5), (1, 0, 8)]
+            );
+        }
+        assert_eq!(made(mxm(&a.over::<AnySecond>(), &b.over())), [(0, 0, 10), (1, 0, 30)]);
+        assert_eq!(made(mxm(&a.over::<AnySecondI>(), &b.over())), [(0, 0, 1), (1, 0, 3)]);
+        let x = vector(d, 4, &[(2, 1), (3, 1)]);
+        assert_eq!(made_vector(mxv(&a.over::<AnyFirst>(), &x.over())), [(0, 6), (1, 8)]);
+        assert_eq!(made_vector(reduce_rows(&a, Any)), [(0, 5), (1, 8)]);
+        // Nothing has no smallest index.
+        assert_eq!(made_vector(reduce_rows(&matrix::<i32>(d, (3, 3), &[]), Any)), []);
+    });
+}
