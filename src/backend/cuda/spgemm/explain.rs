@@ -85,6 +85,9 @@ impl Job<'_> {
     /// The way that `mxm` takes, in its order.
     fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
         let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
+        if self.explain_by_name(strategy, to)? {
+            return Ok(());
+        }
         if strategy == Strategy::Auto
             && let Some((left, right, count)) = self.bands()?
         {
@@ -118,6 +121,8 @@ impl Job<'_> {
         to.strategy = match strategy {
             Strategy::Esc => "sorting, else tables",
             Strategy::Hash => "tables",
+            Strategy::Window => "windows, else tables",
+            Strategy::BitmapRank => "bits and ranks",
             _ => "by row",
         };
         to.reason = match strategy {
