@@ -103,7 +103,7 @@ impl UntypedBody {
         })
     }
     pub(crate) fn is_host(&self) -> bool {
-        matches!(self, UntypedBody::Host(_))
+        matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_))
     }
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {

@@ -52,6 +52,7 @@ mod tiles;
 mod vector;
 mod workers;
 
+pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
