@@ -207,16 +207,16 @@ fn bands_by_name() {
     }
     let band = [Strategy::Band];
     // Far too small and too empty to be taken for bands by themselves.
-    let on = |name, (m, n): (u64, u64), shifts: &[i64], gap: u64| {
+    let on_diagonals = |name, (m, n): (u64, u64), shifts: &[i64], gap: u64| {
         let at =
             |i: u64, s: &i64| u64::try_from(i as i64 + s).ok().filter(|j| *j < n && (i + j) % gap != 1).map(|j| (i, j));
         Shape::new(name, (m, n), (0..m).flat_map(|i| shifts.iter().filter_map(move |s| at(i, s))).collect::<Vec<_>>())
     };
     let hop: fn(u64) -> Hop = |v| Hop::make(v as f64 / 4.0, v % 3);
     for (left, right) in [
-        (on("a", (70, 90), &[-2, 0, 1, 40], 3), on("b", (90, 50), &[-60, -1, 0, 7], 4)),
-        (on("full", (40, 40), &[-1, 0, 1], 1000), on("full", (40, 40), &[0, 2], 1000)),
-        (on("a row", (1, 40), &[3, 5], 1000), on("empty", (40, 6), &[], 2)),
+        (on_diagonals("a", (70, 90), &[-2, 0, 1, 40], 3), on_diagonals("b", (90, 50), &[-60, -1, 0, 7], 4)),
+        (on_diagonals("full", (40, 40), &[-1, 0, 1], 1000), on_diagonals("full", (40, 40), &[0, 2], 1000)),
+        (on_diagonals("a row", (1, 40), &[3, 5], 1000), on_diagonals("empty", (40, 6), &[], 2)),
     ] {
         let shapes = (&left, &right);
         compare::<i64, i64, PlusTimes>(shapes, (|v| v as i64 - 9, |v| v as i64), &band, &[0, 1, 2]);
@@ -229,6 +229,18 @@ fn bands_by_name() {
     let error = product((&a, &a), None, Strategy::Band, GPU).unwrap_err();
     let Error::InvalidValue { operation: "mxm", reason } = &error else { panic!("{error:?}") };
     assert!(reason.contains("`band`") && reason.contains("A, 80×80"), "{reason}");
+    let on = a.to(&GPU).unwrap();
+    assert!(mxm(&on, &on).strategy(Strategy::Band).explain().unwrap_err().to_string().contains("A, 80×80"));
+    assert!(mxm(&on, &on).strategy(Strategy::Band).plan().unwrap_err().to_string().contains("A, 80×80"));
+    let full =
+        on_diagonals("full", (40, 40), &[-1, 0, 1], 1000).matrix::<f64, PlusTimes>(|v| v as f64).to(&GPU).unwrap();
+    let explained = mxm(&full, &full).strategy(Strategy::Band).explain().unwrap();
+    assert_eq!((explained.analysis.strategy, explained.analysis.bins.len()), ("band", 1), "{explained}");
+    let plan = mxm(&full, &full).strategy(Strategy::Band).plan().unwrap();
+    assert_eq!(
+        plan.run(&full, &full).unwrap().entries().unwrap(),
+        mxm(&full, &full).eval().unwrap().entries().unwrap()
+    );
     // The host needs no bands.
     assert_eq!(
         product((&a, &a), None, Strategy::Band, Device::Cpu).unwrap(),

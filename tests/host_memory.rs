@@ -183,6 +183,32 @@ const TASKS: &[(&str, Task)] = &[
     }),
     ("mxv", |o| o.exhaust(|o| reduce(&mxv(&o.a, &o.x).eval()?, Plus))),
     ("vxm", |o| o.exhaust(|o| reduce(&vxm(&o.x, &o.a).eval()?, Plus))),
+    ("mxv_and_vxm_of_full", |o| {
+        let x: Vector<i64> = Vector::full(N, 2).expect("a vector");
+        o.exhaust(|o| {
+            // Its pattern knows nothing yet.
+            let a = transpose(&o.a).eval()?;
+            Ok((reduce(&vxm(&x, &a).eval()?, Plus)?, reduce(&mxv(&a, &x).eval()?, Plus)?))
+        })
+    }),
+    ("vxm_in_bins", |o| {
+        let coo = oplus::generate::stencil_9(200, 200).expect("a grid");
+        let a: Matrix<f64> = Matrix::from_coo(&coo).expect("a matrix");
+        let x: Vec<(u64, f64)> = (0..40_000).step_by(18).map(|i| (i, 1.0)).collect();
+        let x: Vector<f64> = Vector::build(40_000, &x).expect("a vector");
+        o.exhaust(|_| Ok(vxm(&x, &a).mask(&x.structure().complement()).eval()?.nvals()))
+    }),
+    ("to_bitmap", |o| o.exhaust(|o| reduce(&o.x.to_bitmap()?, Plus))),
+    ("accumulate_to_bitmap", |o| {
+        let few: Vec<(u64, i64)> = (0..N).step_by(3).map(|i| (i, 5)).collect();
+        let few: Vector<i64> = Vector::build(N, &few).expect("a vector");
+        let start = o.x.to_bitmap().expect("a vector");
+        o.exhaust(|_| {
+            let mut c = start.clone();
+            apply(&few, Negate).mask(&start.structure().complement()).accumulate(Plus).into(&mut c)?;
+            reduce(&c.to_sparse()?, Plus)
+        })
+    }),
     ("ewise_add", |o| o.exhaust(|o| sum(&ewise_add(&o.a, &o.b, Plus).eval()?))),
     ("ewise_mult", |o| o.exhaust(|o| sum(&ewise_mult(&o.a, &o.b, Times).eval()?))),
     ("apply", |o| o.exhaust(|o| sum(&apply(&o.a, Negate).eval()?))),

@@ -9,7 +9,7 @@
 # stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests=(cuda_products cuda_bands cuda_short_rows cuda_properties cuda_operations cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan reproducible conformance semantics)
+tests=(cuda_products cuda_bands cuda_short_rows cuda_properties cuda_operations cuda_structural cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan reproducible conformance semantics)
 examples=(benchmark inspect_kernel spgemm multi_source_bfs bfs triangle_count apsp sssp)
 mode=${1:-}
 shift || true
@@ -29,12 +29,15 @@ build)
     cp "${CARGO_TARGET_DIR:-target}/gpu/examples/$e" "stage/example-$e"
   done
   strip stage/test-* stage/example-*
+  # Fresh cases of tests/conformance/generate.py, where somebody made some.
+  if [ -e target/conformance.bin ]; then cp target/conformance.bin stage/; fi
   if [ -n "${1:-}" ]; then mkdir -p stage/data && cp -u "$1"/*.mtx* stage/data/; fi
   du -sh stage
   ;;
 test)
   export OPLUS_TEST_DEVICE=gpu OPLUS_REQUIRE_CUDA=1 OPLUS_REQUIRE_NVRTC=1
   failed=0
+  if [ -e stage/conformance.bin ]; then export OPLUS_CONFORMANCE=stage/conformance.bin; fi
   for t in stage/test-*; do
     echo "== $t"
     timeout 300 "$t" --test-threads 1 "$@" || failed=1

@@ -75,10 +75,14 @@ fn other_values_give_the_product() {
             let b = [4, 5, 6].map(|v| matrix((n, p), *entries, 7, v, device));
             let mask = matrix((m, p), 2 * entries, 9, 1, device).structure();
             let (a, b) = (a.each_ref(), b.each_ref());
-            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+            for strategy in Strategy::ALL.iter().copied() {
+                // These need bands and a mask.
+                if matches!(strategy, Strategy::Band | Strategy::Dot) {
+                    continue;
+                }
                 let what = format!("{device}, case {k}, {strategy:?}");
                 planned::<PlusTimes>(&what, a, b, None, strategy);
-                if strategy == Strategy::Esc {
+                if !matches!(strategy, Strategy::Auto | Strategy::Hash | Strategy::SegmentedMerge) {
                     continue;
                 }
                 planned::<PlusTimes>(&format!("{what}, masked"), a, b, Some(&mask), strategy);

@@ -194,8 +194,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let new = |template| Spec::new(template, architecture).semiring(s.clone());
                 let label = format!("{}_{}", s.name, s.c.name);
                 all.push((format!("spgemm_expand-{label}"), new(Template::SpgemmExpand)));
-                let spec = new(Template::SpgemmExpand).flag("by_columns", true).flag("mapped", true);
-                all.push((format!("spgemm_expand_outer-{label}"), spec));
+                if s.reads.position {
+                    let spec = new(Template::SpgemmExpand).flag("by_columns", true).flag("mapped", true);
+                    all.push((format!("spgemm_expand_outer-{label}"), spec));
+                }
                 all.push((format!("spgemm_contract-{label}"), new(Template::SpgemmContract)));
             }
             for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
@@ -226,7 +228,8 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
                 all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));
             }
-            for threads in [128, 512] {
+            // The larger block differs in its registers alone.
+            for threads in [128, 512].into_iter().filter(|t| *t == 128 || s.c.size >= 8) {
                 let spec = with_mask(Spec::new(Template::SpgemmRows, architecture).semiring(s.clone()));
                 let label = format!("spgemm_rows{threads}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("threads", threads)));

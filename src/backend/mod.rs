@@ -157,8 +157,9 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<C>>;
     /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
-    /// Columns where `moves` says; the others are left out.
-    fn move_columns<T: Scalar>(&self, a: &Self::Csr<T>, moves: &Moves) -> Result<Self::Csr<T>>;
+    /// Rows as [`extract_rows`](Self::extract_rows) takes them, all without a list, and in them the columns where `moves` says;
+    /// the others are left out.
+    fn gather<T: Scalar>(&self, a: &Self::Csr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<Self::Csr<T>>;
     /// The same value at every position.
     fn filled<T: Scalar>(&self, pattern: &Self::Pattern, value: T) -> Result<Self::Csr<T>>;
     /// C(region)⟨M, replace⟩ ⊙= T: inside the region Z = C ⊙ T or T, outside Z = C. In the reach C becomes Z where the mask

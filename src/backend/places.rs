@@ -40,6 +40,13 @@ impl Moves {
         }
         Ok(sources)
     }
+    /// To how many places one goes at most.
+    pub(crate) fn most(&self) -> usize {
+        match &self.how {
+            How::Range { .. } => 1,
+            How::Pairs { pairs, .. } => pairs.chunk_by(|x, y| x.0 == y.0).map(<[_]>::len).max().unwrap_or(0),
+        }
+    }
     /// Whether rows stay sorted.
     pub(crate) fn ordered(&self) -> bool {
         match &self.how {

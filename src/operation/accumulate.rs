@@ -1,5 +1,5 @@
 //! How a result meets what is there already.
-use crate::algebra::{BinaryOp, OperatorText, Scalar};
+use crate::algebra::{BinaryOp, OperatorText, Scalar, Second};
 use crate::container::Owned;
 use std::marker::PhantomData;
 
@@ -16,6 +16,8 @@ pub struct With<F>(PhantomData<F>);
     note = "without accumulator the types must be equal; `.accumulate(op)` needs op: BinaryOp<{C}, {T}, Out = {C}>"
 )]
 pub trait Accumulate<C: Scalar, T: Scalar>: Copy + Send + Sync + 'static {
+    /// The same where there is a new entry, and where there is none the old one stays.
+    type Keeping: Accumulate<C, T>;
     /// ⊙ in CUDA; `None` without an accumulator.
     const TEXT: Option<OperatorText>;
     /// The entry of Z, where it has one.
@@ -25,6 +27,7 @@ pub trait Accumulate<C: Scalar, T: Scalar>: Copy + Send + Sync + 'static {
     fn adopt(t: Owned<T>) -> Result<Owned<C>, Owned<T>>;
 }
 impl<T: Scalar> Accumulate<T, T> for Overwrite {
+    type Keeping = With<Second>;
     const TEXT: Option<OperatorText> = None;
     #[inline(always)]
     fn combine(_: Option<T>, new: Option<T>) -> Option<T> {
@@ -35,6 +38,7 @@ impl<T: Scalar> Accumulate<T, T> for Overwrite {
     }
 }
 impl<C: Scalar, F: BinaryOp<C, C, Out = C>> Accumulate<C, C> for With<F> {
+    type Keeping = Self;
     const TEXT: Option<OperatorText> = Some(F::TEXT);
     #[inline(always)]
     fn combine(old: Option<C>, new: Option<C>) -> Option<C> {

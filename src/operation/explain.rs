@@ -5,7 +5,6 @@ use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::Cuda;
-#[cfg(feature = "cuda")]
 use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
 use crate::backend::untyped::UntypedBody;
@@ -109,7 +108,6 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 cuda.explain(ring.step(), ring.text(), a, b, cuda.mask(o.mask.as_ref())?, at, options)
             }
-            #[cfg(feature = "cuda")]
             _ => Err(misplaced(device)),
         }
     }

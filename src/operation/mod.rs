@@ -20,6 +20,7 @@ mod accumulate;
 mod apply;
 mod arg;
 mod assign;
+mod assignment;
 mod cast;
 mod diagonal;
 mod ewise;
@@ -46,10 +47,11 @@ pub use accumulate::{Accumulate, Overwrite, With};
 pub use apply::{apply, apply_first, apply_index, apply_second};
 pub use arg::{argmax, argmax_rows, argmin, argmin_rows};
 pub use assign::{
-    Assignment, assign, assign_column, assign_empty, assign_empty_vector, assign_row, assign_scalar,
-    assign_scalar_vector, assign_vector, subassign, subassign_column, subassign_row, subassign_scalar,
-    subassign_scalar_vector, subassign_vector,
+    assign, assign_column, assign_empty, assign_empty_vector, assign_row, assign_scalar, assign_scalar_vector,
+    assign_vector, subassign, subassign_column, subassign_row, subassign_scalar, subassign_scalar_vector,
+    subassign_vector,
 };
+pub use assignment::Assignment;
 pub use cast::cast;
 pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
 pub use ewise::{ewise_add, ewise_mult, ewise_union};

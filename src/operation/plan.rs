@@ -129,7 +129,6 @@ impl Planned {
                 let cuda = Cuda::on(device)?;
                 Made::Cuda(cuda.plan(factors.ring.text(), a, b, cuda.mask(o.mask.as_ref())?, &o.at, &o.options)?)
             }
-            #[cfg(feature = "cuda")]
             _ => return Err(misplaced(device)),
         };
         (factors.a.0, factors.b.0) = (factors.a.0.without_values()?, factors.b.0.without_values()?);

@@ -219,14 +219,12 @@ fn moved<T: Scalar>(
 ) -> Result<Store<T>> {
     let sources = rows.1.map(|moves| moves.sources(operation)).transpose()?;
     let body = on_backend!(a.device, |backend| {
-        let mut csr = backend.csr(&a.body)?.clone();
-        if let Some(sources) = &sources {
-            csr = backend.extract_rows(&csr, sources)?;
-        }
-        if let Some(moves) = &cols.1 {
-            csr = backend.move_columns(&csr, moves)?;
-        }
-        Body::from(csr)
+        let csr = backend.csr(&a.body)?;
+        Body::from(match (&sources, &cols.1) {
+            (sources, Some(moves)) => backend.gather(csr, sources.as_deref(), moves)?,
+            (Some(sources), None) => backend.extract_rows(csr, sources)?,
+            (None, None) => csr.clone(),
+        })
     });
     Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device })
 }

@@ -1,5 +1,6 @@
 //! What follows from a pattern and is worth keeping: patterns never change once they are shared.
 use super::pattern::Pattern;
+use crate::backend::cpu::Batch;
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -17,6 +18,10 @@ pub(crate) struct Facts {
     pub(crate) rows: OnceLock<Arc<Pattern>>,
     /// Entries copied by the accumulations that led to this row, one after the other.
     pub(crate) merged: AtomicUsize,
+    /// Whether somebody has asked for the batches.
+    pub(crate) pulled: AtomicBool,
+    /// Rows by length, some at a time.
+    pub(crate) batches: OnceLock<Arc<Vec<Batch>>>,
     /// Whether somebody has asked for the cuts.
     pub(crate) pushed: AtomicBool,
     /// `None` where most rows would lie in several parts.

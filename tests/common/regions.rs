@@ -270,3 +270,45 @@ fn errors_name_positions_and_change_nothing() {
         assert_eq!(c.entries().unwrap(), [(1, 1, 5)]);
     }
 }
+
+/// Values written over others: what shares them does not change, whatever path is taken.
+#[test]
+fn small_parts_are_written_over() {
+    for device in super::devices() {
+        let n = 2000;
+        let list: Vec<_> = (0..n).map(|j| (j, j as i32)).collect();
+        let u = Vector::<i32>::build(10, &(0..10).map(|j| (j, -1)).collect::<Vec<_>>()).unwrap().to(&device).unwrap();
+        let gaps = Vector::<i32>::build(10, &[(0, -2), (9, -2)]).unwrap().to(&device).unwrap();
+        let expected = |f: &dyn Fn(u64, i32) -> Option<i32>| -> Vec<(u64, i32)> {
+            list.iter().filter_map(|(j, x)| f(*j, *x).map(|x| (*j, x))).collect()
+        };
+        for shared in [false, true] {
+            let mut w = Vector::<i32>::build(n, &list).unwrap().to(&device).unwrap();
+            let other = shared.then(|| w.clone());
+            assign_vector(&u, 500..510).into(&mut w).unwrap();
+            assign_vector(&u, 505..515).accumulate(Minus).into(&mut w).unwrap();
+            let full = |j: u64, x: i32| match j {
+                500..505 => Some(-1),
+                505..510 => Some(0),
+                510..515 => Some(x + 1),
+                _ => Some(x),
+            };
+            assert_eq!(w.entries().unwrap(), expected(&full), "{device}");
+            // Entries that are not there delete, unless an accumulator keeps them.
+            assign_vector(&gaps, 20..30).accumulate(Second).into(&mut w).unwrap();
+            assign_vector(&gaps, 40..50).into(&mut w).unwrap();
+            let with_gaps = |j: u64, x: i32| match j {
+                20 | 29 | 40 | 49 => Some(-2),
+                41..49 => None,
+                _ => full(j, x),
+            };
+            assert_eq!(w.entries().unwrap(), expected(&with_gaps), "{device}");
+            // And what is not there yet is put there.
+            assign_scalar_vector(7, 45..47).into(&mut w).unwrap();
+            assert_eq!(w.get(45).unwrap().zip(w.get(46).unwrap()), Some((7, 7)), "{device}");
+            if let Some(other) = other {
+                assert_eq!(other.entries().unwrap(), list, "{device}");
+            }
+        }
+    }
+}

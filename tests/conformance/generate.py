@@ -21,11 +21,11 @@ def main():
     parser.add_argument("--seed", type=int, help="from the system's randomness if not given, and printed")
     parser.add_argument("--cases", type=int, default=3000)
     parser.add_argument("--operations", default="", help="only these, by commas")
-    parser.add_argument("--small", action="store_true", help="small dimensions, for a compact file")
+    parser.add_argument("--size", choices=("small", "usual", "large"), default="usual", help="small: for a compact file")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(1 << 32) if options.seed is None else options.seed
     print(f"SuiteSparse:GraphBLAS {VERSION}, seed {seed}, {options.cases} cases", flush=True)
-    generator = Generator(random.Random(seed), options.small)
+    generator = Generator(random.Random(seed), options.size)
     wanted = options.operations.split(",") if options.operations else [None]
     cases, unsolved = solved([generator.case(wanted[n % len(wanted)]) for n in range(options.cases)])
     for case, reason in unsolved:

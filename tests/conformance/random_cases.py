@@ -36,7 +36,7 @@ OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "a
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
               "ewise_union": 3, "kronecker": 3, "diag": 1, "diag_extract": 1, "resize": 2, "concat": 2, "split": 2,
-              "sort": 2, "update": 3}
+              "sort": 2, "update": 3, "scale": 2}
 # What most cases of values hold, and what some hold as well. Sums and products of the fractions are exact, so that no
 # order of summation shows.
 COMMON = {"f64": [-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 4.0, 6.5]}
@@ -51,10 +51,10 @@ LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-(1 << 15), (1 << 15) - 1),
 
 
 class Generator(Regions):
-    """Cases from a `random.Random`; `small` bounds dimensions and entries."""
+    """Cases from a `random.Random`; `size` bounds dimensions and entries: small, usual or large."""
 
-    def __init__(self, rng, small=False):
-        self.rng, self.small = rng, small
+    def __init__(self, rng, size="usual"):
+        self.rng, self.small, self.large = rng, size == "small", size == "large"
 
     def chance(self, p):
         return self.rng.random() < p
@@ -67,7 +67,7 @@ class Generator(Regions):
             return 1
         if r < 0.15:
             return HUGE
-        if r < 0.18 and not self.small:
+        if r < 0.18 and not self.small or r < 0.6 and self.large:
             return self.rng.randint(200, 700)
         return self.rng.randint(2, 9 if self.small else 40)
 
@@ -109,7 +109,7 @@ class Generator(Regions):
         cells = nrows * ncols
         if form < 0.16 and cells <= 150:
             return [(i, j) for i in range(nrows) for j in range(ncols)]
-        most = 40 if self.small else 250
+        most = 40 if self.small else 9000 if self.large else 250
         n = rng.randint(1, max(1, min(most, int(min(cells, HUGE) * rng.choice([0.1, 0.3, 0.7])) + 1)))
         found = {(some(nrows), some(ncols)) for _ in range(n)}
         if form > 0.93 and ncols <= 700:

@@ -132,6 +132,16 @@ class Regions:
             return self.make_diag({"op": "diag"})
         return self.finish(words, {"A": a, "B": b}, scalar, "m", shape, "wild")
 
+    def make_scale(self, words):
+        scalar, (m, n), ta = self.rng.choice(("i32", "f64")), self.shape(), self.chance(0.3)
+        rows = self.chance(0.5)
+        words |= {"form": "rows" if rows else "columns", "f": self.rng.choice(("times", "minus", "second"))}
+        if ta:
+            words["ta"] = ""
+        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
+        v = self.container(scalar, "v", 1, m if rows else n, "wild")
+        return self.finish(words, {"A": a, "B": v}, scalar, "m", (m, n), "wild")
+
     def offset(self, m, n):
         m, n = min(m, 50), min(n, 50)
         return self.rng.choice([0, 1, -1, self.rng.randint(-m - 2, n + 2)])

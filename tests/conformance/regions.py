@@ -1,5 +1,5 @@
 """SuiteSparse's side of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
-from cases import TYPES
+from cases import TYPES, Operand
 from library import binary, check, ffi, lib, type_of
 
 
@@ -62,6 +62,21 @@ class Regions:
     def kronecker(self, head, d):
         f = binary(self.case.f, self.case.operand("A").scalar)
         check(lib.GrB_Matrix_kronecker_BinaryOp(*head, f, self.get("A"), self.get("B"), d))
+
+    def scale(self, head, d):
+        """A product with a diagonal matrix: every sum has one term. The vector is B."""
+        v = self.case.operand("B")
+        diagonal = self.make(Operand(v.scalar, "m", v.ncols, v.ncols, [(j, j, x) for _, j, x in v.entries]))
+        ring = self.semiring(f"any_{self.case.f}", v.scalar, v.scalar)
+        a = self.get("A")
+        if self.case.form == "rows":
+            # A is the second operand there.
+            if self.case.has("ta"):
+                check(lib.GrB_Descriptor_set(d, lib.GrB_INP0, lib.GxB_DEFAULT))
+                check(lib.GrB_Descriptor_set(d, lib.GrB_INP1, lib.GrB_TRAN))
+            check(lib.GrB_mxm(*head, ring, diagonal, a, d))
+        else:
+            check(lib.GrB_mxm(*head, ring, a, diagonal, d))
 
     def diag(self, head, _):
         check(lib.GxB_Matrix_diag(head[0], self.get("A"), int(self.case.k), ffi.NULL))

@@ -20,6 +20,16 @@ fn multiplied<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> 
     call.matrices(if call.case.has("tb") { product.transpose_b() } else { product })
 }
 
+fn scaled<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
+    let (a, v, ta) = (call.matrix::<T>('A')?, call.vector::<T>('B')?, call.case.has("ta"));
+    match (call.case.word("form"), ta) {
+        ("rows", false) => call.matrices(scale_rows(&v, &a, f)),
+        ("rows", true) => call.matrices(scale_rows(&v, &a, f).transpose_a()),
+        (_, false) => call.matrices(scale_columns(&a, &v, f)),
+        (_, true) => call.matrices(scale_columns(&a.transposed(), &v, f)),
+    }
+}
+
 fn sorted<T: Accumulated, F: BinaryOp<T, T, Out = bool>>(call: &Call, f: F) -> Fault<()> {
     let values = call.case.has("values");
     if call.operand('A')?.vector {
@@ -98,6 +108,9 @@ fn of<T: Accumulated + Number>(call: &Call) -> Fault<()> {
         ("kronecker", "minus") => multiplied::<T, _>(call, Minus),
         ("kronecker", "first") => multiplied::<T, _>(call, First),
         ("kronecker", _) => multiplied::<T, _>(call, Min),
+        ("scale", "times") => scaled::<T, _>(call, Times),
+        ("scale", "minus") => scaled::<T, _>(call, Minus),
+        ("scale", _) => scaled::<T, _>(call, Second),
         ("sort", "lt") => sorted::<T, _>(call, Lt),
         ("sort", _) => sorted::<T, _>(call, Gt),
         ("diag", _) => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),

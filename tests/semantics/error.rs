@@ -51,13 +51,41 @@ fn g5_many_threads_share_operands() {
     });
 }
 
+/// What the limits hold is measured in `host_memory_limit.rs` and `cuda_memory_limit.rs`.
+#[test]
+fn g6_a_limit_just_below_the_need_fails_and_the_need_suffices() {
+    each(|d| {
+        let (a, b) = (some(d, 60, 40, 1), some(d, 40, 60, 2));
+        let expected = made(mxm(&a, &b));
+        let run = |limit| mxm(&a, &b).memory_limit(limit).eval();
+        // The least limit that suffices, and the greatest below that does not.
+        let (mut low, mut high) = (0u64, 1 << 24);
+        assert_eq!(got(&run(high).unwrap()), expected);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match run(middle) {
+                Ok(c) => {
+                    assert_eq!(got(&c), expected);
+                    high = middle;
+                }
+                Err(Error::OutOfMemory { operation: "mxm", needed, .. }) => {
+                    assert!(needed > middle, "{needed} bytes are needed of {middle}");
+                    low = middle;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert!(low > 0 && got(&run(high).unwrap()) == expected && run(low).is_err());
+    });
+}
+
 #[test]
 fn g7_every_run_gives_the_same_bytes() {
     each(|d| {
         let a = cast::<f64, _>(&some(d, 60, 60, 1)).unwrap();
         let a = apply_second(&a, Div, 7.0).eval().unwrap();
         let bits = |e: Vec<(u64, u64, f64)>| e.into_iter().map(|(i, j, v)| (i, j, v.to_bits())).collect::<Vec<_>>();
-        let runs = if matches!(d, Device::Cuda(_)) { 5 } else { 20 };
+        let runs = if emulated(d) { 5 } else { 20 };
         for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
             let run = || bits(made(mxm(&a, &a).strategy(strategy)));
             let first = run();
@@ -75,7 +103,7 @@ fn g8_forced_strategies_agree_with_the_chosen_one() {
         let mask = some(d, 50, 60, 3).structure();
         let chosen =
             (made(mxm(&a, &b)), made(mxm(&a, &b).mask(&mask)), made(mxm(&a, &b).mask(&mask.clone().complement())));
-        for strategy in [Strategy::Hash, Strategy::Esc] {
+        for strategy in strategies(d).into_iter().filter(|s| *s != Strategy::Dot) {
             assert_eq!(made(mxm(&a, &b).strategy(strategy)), chosen.0);
             assert_eq!(made(mxm(&a, &b).mask(&mask).strategy(strategy)), chosen.1);
             assert_eq!(made(mxm(&a, &b).mask(&mask.clone().complement()).strategy(strategy)), chosen.2);
@@ -91,7 +119,7 @@ fn g8_forced_strategies_agree_with_the_chosen_one() {
 #[test]
 fn g10_long_rows_and_full_tables() {
     each(|d| {
-        let long: u64 = if matches!(d, Device::Cuda(_)) { 1 << 14 } else { 1 << 21 };
+        let long: u64 = if emulated(d) { 1 << 14 } else { 1 << 21 };
         // One row of A, long rows of B: a row of C of every length.
         let a = matrix(d, (1, 2), &[(0, 0, 1), (0, 1, 2)]);
         let b = matrix(

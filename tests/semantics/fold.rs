@@ -10,6 +10,10 @@ fn d1_nothing_is_the_identity_and_with_accumulator_no_change() {
         assert_eq!((reduce(&none, Min).unwrap(), reduce(&none, Max).unwrap()), (i32::MAX, i32::MIN));
         assert_eq!(reduce(&vector::<f64>(d, 3, &[]), Min).unwrap(), f64::INFINITY);
         assert!(!reduce(&vector::<bool>(d, 3, &[]), Lor).unwrap() && reduce(&vector::<bool>(d, 3, &[]), Land).unwrap());
+        assert_eq!(
+            (reduce_stored(&none, Plus).unwrap(), reduce_stored(&vector(d, 3, &[(1, 0)]), Plus).unwrap()),
+            (None, Some(0))
+        );
         let mut w = vector(d, 3, &[(0, 5), (2, 6)]);
         reduce_rows(&none, Plus).accumulate(Minus).into(&mut w).unwrap();
         assert_eq!(w.entries().unwrap(), [(0, 5), (2, 6)]);

@@ -43,6 +43,34 @@ fn f1_compressed_and_hypersparse_operands_agree() {
     });
 }
 
+/// Vectors of every density, whatever they are stored as.
+#[test]
+fn f1_vectors_of_every_density_agree() {
+    each(|d| {
+        let a = some(d, 40, 40, 1);
+        let rows: Vec<Vec<(u64, i32)>> =
+            (0..40).map(|k| (0..40).filter_map(|j| a.get(k, j).unwrap().map(|v| (j, v))).collect()).collect();
+        for count in [0, 1, 5, 20, 39, 40] {
+            let entries: Vec<_> = (0..count).map(|e| e * 7 % 40).map(|i| (i, i as i32 - 9)).collect();
+            let x = vector(d, 40, &entries);
+            let at = |j: u64| entries.iter().find(|e| e.0 == j).map(|e| e.1);
+            let dot =
+                |row: &Vec<(u64, i32)>| row.iter().filter_map(|(j, v)| at(*j).map(|x| v * x)).reduce(|s, t| s + t);
+            let expected: Vec<_> = (0..40).filter_map(|i| dot(&rows[i as usize]).map(|s| (i, s))).collect();
+            assert_eq!(made_vector(mxv(&a, &x)), expected, "{count}");
+            assert_eq!(made_vector(vxm(&x, &a.transposed())), expected, "{count}");
+            let mut c = full(d, 40, 3);
+            apply(&x, Identity).mask(&x.structure().complement()).accumulate(Plus).replace().into(&mut c).unwrap();
+            assert_eq!(c.nvals(), 40 - count);
+            let mut c = x.clone();
+            ewise_add(&c, &full(d, 40, 1), Minus).mask(&x).into(&mut c).unwrap();
+            let expected: Vec<_> = (0..40).filter_map(|i| at(i).map(|x| (i, if x == 0 { 0 } else { x - 1 }))).collect();
+            assert_eq!(c.entries().unwrap(), expected, "{count}");
+            assert_eq!(made_vector(select(&x, ValueGt, 0)).len(), entries.iter().filter(|e| e.1 > 0).count());
+        }
+    });
+}
+
 /// All values alike, then not any more.
 #[test]
 fn f2_equal_values_stay_themselves_when_mixed() {

@@ -3,13 +3,31 @@ use oplus::prelude::*;
 
 /// Runs on every device there is; a failure shows which was last.
 pub fn each(run: impl Fn(Device)) {
-    let mut devices = vec![Device::Reference, Device::Cpu];
     #[cfg(feature = "cuda")]
-    devices.extend(crate::common::emulator::cuda().map(|_| Device::Cuda(0)));
-    for device in devices {
+    let cuda = crate::common::emulator::cuda().map(|_| Device::Cuda(0));
+    #[cfg(not(feature = "cuda"))]
+    let cuda = None;
+    for device in [Device::Reference, Device::Cpu].into_iter().chain(cuda) {
         eprintln!("on {device}");
         run(device);
     }
+}
+
+/// Whether this device takes a C++ compiler's time for every kernel, and a fiber for every thread.
+pub fn emulated(d: Device) -> bool {
+    #[cfg(feature = "cuda")]
+    let gpu = matches!(crate::common::emulator::cuda(), Some(crate::common::emulator::Cuda::Gpu));
+    #[cfg(not(feature = "cuda"))]
+    let gpu = false;
+    matches!(d, Device::Cuda(_)) && !gpu
+}
+
+/// Ways to compute a masked product; all of them but bands, which take few matrices, where kernels compile fast.
+pub fn strategies(d: Device) -> Vec<Strategy> {
+    if emulated(d) {
+        return vec![Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot];
+    }
+    Strategy::ALL.iter().copied().filter(|s| *s != Strategy::Band).collect()
 }
 
 /// A dimension beyond 2³²: its indices in use are listed.

@@ -31,13 +31,22 @@ fn turned<const N: usize>(a: &[[i32; N]; N]) -> [[i32; N]; N] {
 #[test]
 fn r2_operands_of_multiply_keep_their_sides() {
     let (a, b) = ([[7, 20, 3], [40, 5, 60], [2, 8, 9]], [[1, 3, 2], [4, 2, 5], [6, 1, 3]]);
-    fn check<S: Semiring<i32, i32, Out = i32>>(a: &[[i32; 3]; 3], b: &[[i32; 3]; 3], f: fn(i32, i32) -> i32) {
+    fn check<S: Semiring<i32, i32, Out = i32>>(
+        a: &[[i32; 3]; 3],
+        b: &[[i32; 3]; 3],
+        f: fn(i32, i32) -> i32,
+        on_cuda: bool,
+    ) {
         each(|d| {
+            // Every semiring is a dozen kernels for the emulator to compile.
+            if emulated(d) && !on_cuda {
+                return;
+            }
             let (x, y) = (dense(d, a).over::<S>(), dense(d, b).over::<S>());
             let (xt, yt) = (dense(d, &turned(a)).over::<S>(), dense(d, &turned(b)).over::<S>());
             let expected = by_hand(a, b, f);
             let mask = x.structure();
-            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+            for strategy in strategies(d) {
                 let by = |o: Operation<_>| made(o);
                 assert_eq!(by(mxm(&x, &y).mask(&mask).strategy(strategy)), expected, "{strategy:?}");
                 assert_eq!(by(mxm(&xt, &y).transpose_a().mask(&mask).strategy(strategy)), expected, "{strategy:?}");
@@ -56,10 +65,10 @@ fn r2_operands_of_multiply_keep_their_sides() {
             assert_eq!(made_vector(vxm(&row, &yt).transpose()), first);
         });
     }
-    check::<Compose<Plus, First>>(&a, &b, |x, _| x);
-    check::<Compose<Plus, Second>>(&a, &b, |_, y| y);
-    check::<Compose<Plus, Minus>>(&a, &b, |x, y| x - y);
-    check::<Compose<Plus, Div>>(&a, &b, |x, y| x / y);
+    check::<Compose<Plus, First>>(&a, &b, |x, _| x, false);
+    check::<Compose<Plus, Second>>(&a, &b, |_, y| y, true);
+    check::<Compose<Plus, Minus>>(&a, &b, |x, y| x - y, true);
+    check::<Compose<Plus, Div>>(&a, &b, |x, y| x / y, false);
 }
 
 #[test]
@@ -137,7 +146,7 @@ fn r6_min_and_max_omit_nan_beside_numbers() {
         let ones = matrix(d, (3, 1), &[(0, 0, 0.0), (1, 0, 0.0), (2, 0, 0.0)]);
         let x = vector(d, 3, &[(0, 0.0), (1, 0.0), (2, 0.0)]);
         let mask = matrix(d, (2, 1), &[(0, 0, 1.0), (1, 0, 1.0)]);
-        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+        for strategy in strategies(d) {
             let least = mxm(&a.over::<MinPlus>(), &ones.over()).mask(&mask).strategy(strategy);
             assert_eq!(made(least), [(0, 0, 2.0), (1, 0, 3.0)], "{strategy:?}");
             let most = mxm(&a.over::<MaxPlus>(), &ones.over()).mask(&mask).strategy(strategy);
@@ -249,7 +258,7 @@ fn r11_any_is_the_value_of_the_smallest_index() {
         let a = matrix(d, (2, 4), &[(0, 1, 5), (0, 2, 6), (0, 3, 7), (1, 3, 8)]);
         let b = matrix(d, (4, 1), &[(1, 0, 10), (2, 0, 20), (3, 0, 30)]);
         let mask = matrix(d, (2, 1), &[(0, 0, 1), (1, 0, 1)]);
-        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::Dot] {
+        for strategy in strategies(d) {
             let by = |o: Operation<_>| made(o);
             assert_eq!(
                 by(mxm(&a.over::<AnyFirst>(), &b.over()).mask(&mask).strategy(strategy)),

@@ -1,9 +1,9 @@
-//! Columns moved: sub-matrices, and matrices spread over a part of wider ones.
+//! Rows taken and their columns moved: sub-matrices, and matrices spread over a part of wider ones.
 use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
-use super::parallel::SERIAL;
+use super::parallel::{SERIAL, scan};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
-use crate::backend::places::{How, Moves};
+use crate::backend::places::{How, Moves, NONE};
 use crate::error::Result;
 use crate::memory;
 use rayon::prelude::*;
@@ -56,33 +56,55 @@ impl<'a> Lookup<'a> {
     }
 }
 
-pub(super) fn move_columns<T: Scalar>(a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+/// The columns and values of a row, where they are in the block.
+fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, range: Range<usize>) -> (&'a [u32], &'a [T]) {
+    let range = if block.whole { range } else { block.narrow(&a.pattern, range) };
+    (&a.pattern.indices[range.clone()], &a.values[range])
+}
+
+pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
     let operation = "extract";
-    let lookup = Lookup::new(operation, moves, a.pattern.ncols, a.pattern.nnz())?;
+    let pattern = &a.pattern;
+    let nrows = rows.map_or(pattern.nrows, <[u32]>::len);
+    let source = |r: usize| match rows {
+        None => pattern.range(r),
+        Some(rows) if rows[r] == NONE => 0..0,
+        Some(rows) => pattern.range(rows[r] as usize),
+    };
+    // Entries of the rows before each.
+    let listed = match rows {
+        Some(_) => Some(scan(operation, nrows, |r| source(r).len() as u64)?),
+        None => None,
+    };
+    let offsets = listed.as_deref().unwrap_or(&pattern.offsets);
+    let lookup = Lookup::new(operation, moves, pattern.ncols, offsets[nrows] as usize)?;
     let ordered = moves.ordered();
-    let kernel = |block: &Block, rows: &mut Rows<T>, run: &mut Vec<(u32, T)>| {
+    let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, T)>| {
         for r in block.rows.clone() {
-            let range = block.range(&a.pattern, r);
-            let (columns, values) = (&a.pattern.indices[range.clone()], &a.values[range]);
+            let (columns, values) = part(a, block, source(r));
             if let Lookup::Range { columns: wanted, to } = &lookup {
                 let first = columns.partition_point(|c| *c < wanted.start);
                 let len = columns[first..].partition_point(|c| *c < wanted.end);
-                rows.reserve(operation, len)?;
+                out.reserve(operation, len)?;
                 for (c, x) in columns[first..first + len].iter().zip(&values[first..]) {
                     // SAFETY: room was reserved.
-                    unsafe { rows.push_unchecked(c - wanted.start + to, *x) };
+                    unsafe { out.push_unchecked(c - wanted.start + to, *x) };
                 }
-            } else if ordered {
-                rows.reserve(operation, columns.iter().map(|c| lookup.pairs(*c).len()).sum())?;
+                out.end_row();
+                continue;
+            }
+            let count = columns.iter().map(|c| lookup.pairs(*c).len()).sum();
+            out.reserve(operation, count)?;
+            if ordered {
                 for (c, x) in columns.iter().zip(values) {
                     for (_, to) in lookup.pairs(*c) {
                         // SAFETY: room was reserved.
-                        unsafe { rows.push_unchecked(*to, *x) };
+                        unsafe { out.push_unchecked(*to, *x) };
                     }
                 }
             } else {
                 run.clear();
-                memory::reserve(operation, run, columns.iter().map(|c| lookup.pairs(*c).len()).sum())?;
+                memory::reserve(operation, run, count)?;
                 for (c, x) in columns.iter().zip(values) {
                     run.extend(lookup.pairs(*c).iter().map(|(_, to)| (*to, *x)));
                 }
@@ -91,27 +113,25 @@ pub(super) fn move_columns<T: Scalar>(a: &HostCsr<T>, moves: &Moves) -> Result<H
                 } else {
                     run.par_sort_unstable_by_key(|e| e.0)
                 }
-                rows.reserve(operation, run.len())?;
                 for (to, x) in run.iter() {
                     // SAFETY: room was reserved.
-                    unsafe { rows.push_unchecked(*to, *x) };
+                    unsafe { out.push_unchecked(*to, *x) };
                 }
             }
-            rows.end_row();
+            out.end_row();
         }
         Ok(())
     };
-    let pattern = &a.pattern;
-    let before = |r: usize| pattern.offsets[r] + r as u64;
+    let before = |r: usize| offsets[r] + r as u64;
     // Where rows are sorted anew they stay whole.
-    let cuts = |row: usize, parts: usize| {
-        if ordered { quantiles(operation, &[pattern], row, parts) } else { Ok(Vec::new()) }
+    let cuts = |r: usize, parts: usize| {
+        let row = if rows.is_some_and(|rows| rows[r] == NONE) { 0 } else { rows.map_or(r, |rows| rows[r] as usize) };
+        if ordered && !source(r).is_empty() { quantiles(operation, &[pattern], row, parts) } else { Ok(Vec::new()) }
     };
-    let shape = (pattern.nrows, pattern.ncols);
-    let blocks = partition(operation, shape, target(before(pattern.nrows)), &before, &cuts)?;
-    let bound = match &moves.how {
-        How::Range { .. } => pattern.nnz() as u64,
-        How::Pairs { .. } => pattern.indices.par_iter().map(|c| lookup.pairs(*c).len() as u64).sum(),
-    };
-    assemble::<T, Vec<(u32, T)>>(operation, (pattern.nrows, moves.places), bound, &blocks, &kernel)
+    let shape = (nrows, pattern.ncols);
+    let blocks = partition(operation, shape, target(before(nrows)), &before, &cuts)?;
+    // A place of the result has one source: there are at most so many entries.
+    let bound = u128::from(offsets[nrows]) * moves.most() as u128;
+    let bound = u64::try_from(bound.min(nrows as u128 * moves.places as u128)).unwrap_or(u64::MAX);
+    assemble::<T, Vec<(u32, T)>>(operation, (nrows, moves.places), bound, &blocks, &kernel)
 }

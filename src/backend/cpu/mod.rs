@@ -52,6 +52,7 @@ mod tiles;
 mod vector;
 mod workers;
 
+pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::transpose;
@@ -171,8 +172,8 @@ impl Backend for Cpu {
         layout::extract_rows(a, rows)
     }
 
-    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
-        gather::move_columns(a, moves)
+    fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
+        gather::gather(a, rows, moves)
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {

@@ -80,12 +80,8 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
             }
             let meets = short_meets(a, i, b, block, admitted, values);
             if let Some(meets) = meets {
-                match start {
-                    Some((start, _)) if meets => {
-                        picked(loops, job, block, i, (admitted, start, values), rows, scratch)?
-                    }
-                    _ if meets => listed(loops, job, block, i, admitted, rows, scratch)?,
-                    _ => {}
+                if meets {
+                    listed(loops, job, block, i, admitted, rows, scratch)?;
                 }
                 rows.end_row();
                 continue;

@@ -63,20 +63,23 @@ pub(super) fn arg_rows<T: Number, const LARGEST: bool>(a: &HostCsr<T>, at: &Posi
     assemble::<u64, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
 }
 
+/// Up to so many entries are put in order one by one.
+const SHORT: usize = 24;
+
 /// A value and the column it had.
 type Entry<T> = (T, u32);
 
 /// What comes before goes in front, the others keep their order. Any `before` will do: it never reads outside, and an order
 /// it is not gives some arrangement. `run` and `room` have one length.
 fn arrange<T: Scalar, F: BinaryOp<T, T, Out = bool>>(run: &mut [Entry<T>], room: &mut [Entry<T>]) {
-    const SHORT: usize = 16;
     if run.len() <= SHORT {
         for e in 1..run.len() {
-            let mut at = e;
-            while at > 0 && in_front::<T, F>(run[at].0, run[at - 1].0) {
-                run.swap(at, at - 1);
+            let (entry, mut at) = (run[e], e);
+            while at > 0 && in_front::<T, F>(entry.0, run[at - 1].0) {
+                run[at] = run[at - 1];
                 at -= 1;
             }
+            run[at] = entry;
         }
         return;
     }
@@ -115,7 +118,7 @@ pub(super) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
             room.clear();
             memory::reserve(operation, run, columns.len())?;
             run.extend(values.iter().copied().zip(columns.iter().copied()));
-            if run.len() > 16 {
+            if run.len() > SHORT {
                 memory::reserve(operation, room, columns.len())?;
                 room.extend_from_slice(run);
             }

@@ -1,6 +1,6 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
 use super::assemble::{Block, partition};
-use super::even::{BATCH, Batch};
+use super::even::{self, BATCH, Batch};
 use super::job::{at, is_final};
 use super::met;
 use super::parallel::{SERIAL, Shared, unwritten, written};
@@ -17,16 +17,19 @@ use std::sync::Arc;
 /// Rows at a time: sums of one row wait for each other, those of several do not.
 const ROWS: usize = 4;
 
-/// Rows shorter than this in the mean are summed one by one.
+/// Rows shorter than this in the mean are summed one by one; those of lengths that nobody guesses, once they are sorted, are
+/// where they are shorter than that.
 const LONG: u64 = 8;
+const LONG_UNEVEN: u64 = 4;
 
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
     if size_of::<T>() == 1 { 8 } else { 64 }
 }
 
-/// The sums of some rows, of those that have entries, one behind the other.
-pub(super) type RowsKernel<A, X, C> = fn(&HostCsr<A>, &[X], &Positions, Range<usize>, &mut [MaybeUninit<C>]) -> usize;
+/// The sums of some rows, of those that have entries, one behind the other; their batches, where they are known.
+pub(super) type RowsKernel<A, X, C> =
+    fn(&HostCsr<A>, &[X], &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
 
 /// t = A ⊕.⊗ x where x has an entry everywhere.
 pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
@@ -37,7 +40,9 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "mxv";
     let met = met::rows(operation, &a.pattern, &x.pattern)?;
-    let blocks = whole_rows(operation, &a.pattern, soon)?;
+    let long = !soon && a.pattern.nnz() as u64 >= LONG_UNEVEN * a.pattern.nrows as u64;
+    let batches = if long { even::batches(operation, &a.pattern)? } else { None };
+    let blocks = whole_rows(operation, &a.pattern, soon, if batches.is_some() { BATCH } else { 1 })?;
     let mut sums = unwritten::<C>(operation, met.nnz())?;
     let shared = Shared::new(&mut sums);
     // How many rows before this one have entries.
@@ -48,7 +53,8 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     let one = |block: &Block| {
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(place(block.rows.start)..place(block.rows.end)) };
-        let made = rows(a, &x.values, positions, block.rows.clone(), out);
+        let batches = batches.as_ref().map(|all| &all[block.rows.start / BATCH..]);
+        let made = rows(a, &x.values, positions, block.rows.clone(), batches, out);
         assert!(made == out.len());
     };
     if blocks.len() < 2 {
@@ -61,14 +67,19 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     Ok(HostCsr { pattern: met, values: Arc::new(values) })
 }
 
-fn whole_rows(operation: &'static str, a: &Pattern, soon: bool) -> Result<Vec<Block>> {
+/// Blocks that begin at multiples of so many rows.
+fn whole_rows(operation: &'static str, a: &Pattern, soon: bool, multiple: usize) -> Result<Vec<Block>> {
     // Sums that are soon final take a few steps a row, however long it is.
     let most = |r: usize| if soon { 12 * r as u64 } else { u64::MAX };
     let before = |r: usize| a.offsets[r].min(most(r)) + r as u64;
     // Small blocks, so that few of them come out even; none of them is copied.
     let work = before(a.nrows);
     let target = if work < SERIAL as u64 { u64::MAX } else { (work / 64).clamp(SERIAL as u64 / 8, 1 << 17) };
-    partition(operation, (a.nrows, a.ncols), target, &before, &|_, _| Ok(Vec::new()))
+    let row = |unit: usize| a.nrows.min(unit * multiple);
+    let shape = (a.nrows.div_ceil(multiple), a.ncols);
+    let mut blocks = partition(operation, shape, target, &|unit| before(row(unit)), &|_, _| Ok(Vec::new()))?;
+    blocks.iter_mut().for_each(|b| b.rows = row(b.rows.start)..row(b.rows.end));
+    Ok(blocks)
 }
 
 /// A [`RowsKernel`].
@@ -77,6 +88,7 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     x: &[X],
     positions: &Positions,
     of: Range<usize>,
+    batches: Option<&[Batch]>,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
     let (first, len) = (of.start, of.len());
@@ -94,20 +106,37 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
-    if soon_final::<S::Out, S::Add>() || offsets[len] - offsets[0] < LONG * len as u64 {
-        for r in 0..len {
+    let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<S::Out>]| {
+        for r in rows {
             let (from, to) = range(r);
             if from < to {
-                out[n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
-                n += 1;
+                out[*n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
+                *n += 1;
             }
         }
+    };
+    let entries = |rows: Range<usize>| offsets[rows.end] - offsets[rows.start];
+    if soon_final::<S::Out, S::Add>() || (batches.is_none() && entries(0..len) < LONG * len as u64) {
+        one_by_one(0..len, &mut n, out);
         return n;
     }
-    let mut batch = Batch::new();
+    let mut own = Batch::new();
     for start in (0..len).step_by(BATCH) {
         let rows = BATCH.min(len - start);
-        batch.sort(&offsets[start..=start + rows]);
+        let batch = match batches.and_then(|batches| batches.get(start / BATCH)) {
+            Some(known) => {
+                let long = if known.uneven { LONG_UNEVEN } else { LONG };
+                if entries(start..start + rows) < long * rows as u64 {
+                    one_by_one(start..start + rows, &mut n, out);
+                    continue;
+                }
+                known
+            }
+            None => {
+                own.sort(&offsets[start..=start + rows]);
+                &own
+            }
+        };
         let order = &batch.order[batch.first..rows];
         let mut put = |r: u8, sum: S::Out| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
         let (groups, rest) = order.as_chunks::<ROWS>();

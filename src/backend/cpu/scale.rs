@@ -2,19 +2,55 @@
 use super::assemble::{Block, Rows, assemble};
 use super::merge::{entry_blocks, part};
 use super::multiply::below;
-use super::parallel::scan;
+use super::parallel::{Shared, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
+
+/// f(row, column, x) at every entry: the pattern stays.
+fn values_alone<A: Scalar, T: Scalar>(
+    operation: &'static str,
+    a: &HostCsr<A>,
+    f: impl Fn(usize, usize, A) -> T + Sync,
+) -> Result<HostCsr<T>> {
+    let mut values = unwritten::<T>(operation, a.values.len())?;
+    let target = Shared::new(&mut values);
+    let fill = |block: &Block| {
+        for r in block.rows.clone() {
+            let range = block.range(&a.pattern, r);
+            // SAFETY: blocks have disjoint entries.
+            let out = unsafe { target.part(range.clone()) };
+            let columns = &a.pattern.indices[range.clone()];
+            for ((z, x), c) in out.iter_mut().zip(&a.values[range]).zip(columns) {
+                *z = MaybeUninit::new(f(r, *c as usize, *x));
+            }
+        }
+    };
+    let blocks = entry_blocks(operation, &[&a.pattern])?;
+    if blocks.len() < 2 {
+        blocks.iter().for_each(fill)
+    } else {
+        blocks.par_iter().for_each(fill)
+    }
+    let n = values.len();
+    // SAFETY: the blocks cover every entry.
+    let values = unsafe { written(values, n) };
+    Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
+}
 
 pub(super) fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
     v: &HostCsr<V>,
     a: &HostCsr<A>,
 ) -> Result<HostCsr<F::Out>> {
     let operation = "scale_rows";
+    if v.pattern.nnz() == a.pattern.nrows {
+        return values_alone(operation, a, |r, _, y| F::apply(v.values[r], y));
+    }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
             if let Some(e) = v.pattern.find(0, r as u32) {
@@ -39,15 +75,16 @@ pub(super) fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
 ) -> Result<HostCsr<F::Out>> {
     let operation = "scale_columns";
     let (wanted, factors) = v.row(0);
-    let full = wanted.len() == a.pattern.ncols;
+    if wanted.len() == a.pattern.ncols {
+        return values_alone(operation, a, |_, c, x| F::apply(x, factors[c]));
+    }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
             let (columns, values) = part(a, block, r);
             rows.reserve(operation, columns.len())?;
             let mut q = 0;
             for (c, x) in columns.iter().zip(values) {
-                // With an entry everywhere a place is its number.
-                q = if full { *c as usize } else { q + below(&wanted[q..], *c) };
+                q += below(&wanted[q..], *c);
                 match wanted.get(q) {
                     // SAFETY: room for the row was reserved.
                     Some(w) if w == c => unsafe { rows.push_unchecked(*c, F::apply(*x, factors[q])) },

@@ -326,7 +326,9 @@ impl Backend for Cuda {
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
         made(entries::extract_rows(T::TEXT, operand(a), rows))
     }
-    fn move_columns<T: Scalar>(&self, a: &DeviceCsr<T>, moves: &Moves) -> Result<DeviceCsr<T>> {
+    fn gather<T: Scalar>(&self, a: &DeviceCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<DeviceCsr<T>> {
+        let taken = rows.map(|rows| self.extract_rows(a, rows)).transpose()?;
+        let a = taken.as_ref().unwrap_or(a);
         made(columns::move_columns(T::TEXT, operand(a), moves))
     }
     fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {

@@ -71,7 +71,7 @@ pub(super) fn concat<T: Scalar>(cuda: &Cuda, tiles: &[Vec<&DeviceCsr<T>>]) -> Re
         for tile in line {
             let len = tile.pattern.ncols as u32;
             let moves = Moves { places: ncols, how: How::Range { from: 0, len, to: start } };
-            row.push(cuda.move_columns(tile, &moves)?);
+            row.push(cuda.gather(tile, None, &moves)?);
             start += len;
         }
         let line = joined(cuda, row)?;

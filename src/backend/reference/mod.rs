@@ -220,7 +220,9 @@ impl Backend for Reference {
         collect(rows.len(), a.pattern.ncols, rows.iter().map(row))
     }
 
-    fn move_columns<T: Scalar>(&self, a: &HostCsr<T>, moves: &Moves) -> Result<HostCsr<T>> {
+    fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
+        let taken = rows.map(|rows| self.extract_rows(a, rows)).transpose()?;
+        let a = taken.as_ref().unwrap_or(a);
         let sources = moves.sources(NAME)?;
         let rows = (0..a.pattern.nrows).map(|i| {
             let (from, to) = (row_map(a, i), sources.iter().enumerate());

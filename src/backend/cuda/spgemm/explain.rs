@@ -85,19 +85,7 @@ impl Job<'_> {
     /// The way that `mxm` takes, in its order.
     fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
         let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
-        if let Some(about) = named(strategy) {
-            to.strategy = strategy.name();
-            to.reason = format!("`{strategy}` was asked for");
-            to.bins = vec![Bin::new(strategy.name(), about, rows)];
-            to.workspace = match strategy {
-                Strategy::Band => 0,
-                Strategy::RowRow => 20 * rows + rows * 8,
-                // Keys, numbers and values of a slice's products, twice over while they are sorted.
-                _ => {
-                    let slice = to.products.min(self.most_products());
-                    8 * (self.a.pattern.nnz + rows) + slice.saturating_mul(2 * (8 + entry))
-                }
-            };
+        if self.explain_by_name(strategy, to)? {
             return Ok(());
         }
         if strategy == Strategy::Auto
@@ -130,11 +118,16 @@ impl Job<'_> {
             to.workspace = to.entries().saturating_mul(entry) / 16 + rows / 4 + 8 * super::CONTROL as u64;
             return Ok(());
         }
-        (to.strategy, to.reason) = match strategy {
-            Strategy::Auto => {
-                ("by row", "rows differ: each goes where its products and their columns are cheapest".into())
-            }
-            asked => (asked.name(), format!("`{asked}` was asked for")),
+        to.strategy = match strategy {
+            Strategy::Esc => "sorting, else tables",
+            Strategy::Hash => "tables",
+            Strategy::Window => "windows, else tables",
+            Strategy::BitmapRank => "bits and ranks",
+            _ => "by row",
+        };
+        to.reason = match strategy {
+            Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
+            asked => format!("{asked:?} was asked for"),
         };
         to.bins = self.bins(control);
         to.workspace = self.workspace(control);
@@ -190,18 +183,6 @@ impl Job<'_> {
         let staged = if staged > self.context.properties().total_memory / 8 { 0 } else { staged };
         (28 * rows + 8 * places + lists).saturating_add(staged)
     }
-}
-
-/// What the strategies that take whole products do.
-fn named(strategy: Strategy) -> Option<&'static str> {
-    Some(match strategy {
-        Strategy::EscGlobal => "all products sorted by row and column, a slice of rows at a time",
-        Strategy::SegmentedMerge => "all products of a row merged two runs by two, a slice of rows at a time",
-        Strategy::ColumnRow => "outer products, those of a row merged, a slice of rows at a time",
-        Strategy::RowRow => "rows of B scattered into a dense vector, a tile of columns at a time",
-        Strategy::Band => "diagonal by diagonal, however sparse they are",
-        _ => return None,
-    })
 }
 
 /// What a class of rows is called and what happens to it.

@@ -8,30 +8,92 @@ use crate::backend::cuda::merge::{Kind, merge};
 use crate::backend::cuda::product::Operand;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
-use crate::spgemm::Strategy;
+use crate::spgemm::{Analysis, Bin, Strategy};
 use oplus_codegen::FunctionText;
 use oplus_codegen::text::OperatorText;
+
+/// What takes a whole product.
+enum Way {
+    Slices(Sorting),
+    Rows,
+    Band,
+}
+
+impl Way {
+    fn of(strategy: Strategy) -> Option<Way> {
+        Some(match strategy {
+            Strategy::EscGlobal => Way::Slices(Sorting::Radix),
+            Strategy::SegmentedMerge => Way::Slices(Sorting::Merge),
+            Strategy::ColumnRow => Way::Slices(Sorting::Outer),
+            Strategy::RowRow => Way::Rows,
+            Strategy::Band => Way::Band,
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a strategy asked for by name sums in the order of k.
+pub(super) fn sums_in_order(strategy: Strategy) -> bool {
+    matches!(Way::of(strategy), Some(Way::Slices(_) | Way::Band))
+}
 
 type Made = (DevicePattern, Buffer);
 
 impl Job<'_> {
     /// The product by this strategy; `None` where it is one of those that choose row by row.
     pub(super) fn by_name(&self, strategy: Strategy) -> Result<Option<Made>> {
-        let sorting = match strategy {
-            Strategy::EscGlobal => Some(Sorting::Radix),
-            Strategy::SegmentedMerge => Some(Sorting::Merge),
-            Strategy::ColumnRow => Some(Sorting::Outer),
-            Strategy::Band | Strategy::RowRow => None,
-            _ => return Ok(None),
-        };
-        if self.rows == 0 || self.a.pattern.nnz == 0 || self.b.pattern.nnz == 0 {
+        let Some(way) = Way::of(strategy) else { return Ok(None) };
+        if self.is_empty() {
             return empty(self.context, self.a.pattern.nrows, self.b.pattern.ncols).map(Some);
         }
-        match sorting {
-            Some(sorting) => self.by_slices(sorting).map(Some),
-            None if strategy == Strategy::RowRow => self.by_rows(),
-            None => self.masked_after(self.banded()?).map(Some),
+        match way {
+            Way::Slices(sorting) => self.by_slices(sorting).map(Some),
+            Way::Rows => self.by_rows(),
+            Way::Band => self.masked_after(self.banded()?).map(Some),
         }
+    }
+
+    /// No row, or an operand without entries.
+    fn is_empty(&self) -> bool {
+        self.rows == 0 || self.a.pattern.nnz == 0 || self.b.pattern.nnz == 0
+    }
+
+    /// Says what `by_name` will do; false where it leaves the product to others. Fails as it would.
+    pub(super) fn explain_by_name(&self, strategy: Strategy, to: &mut Analysis) -> Result<bool> {
+        let (rows, size) = (self.rows, self.semiring.c.size as u64);
+        let (about, workspace) = match Way::of(strategy) {
+            None => return Ok(false),
+            Some(Way::Rows) if !self.sum_fits() => return Ok(false),
+            Some(Way::Rows) => {
+                let about = "rows of B scattered into a tile of sums, in virtual warps of their mean length";
+                (about.to_string(), 20 * rows + 8 * super::CONTROL as u64)
+            }
+            Some(Way::Slices(sorting)) => {
+                let slices = to.products.div_ceil(self.most_products()).max(1);
+                let about = match sorting {
+                    Sorting::Radix => "products expanded, sorted by row and column, contracted",
+                    Sorting::Merge => "products expanded, the runs of a row merged, contracted",
+                    Sorting::Outer => "outer products, the runs of a row merged, contracted",
+                };
+                let bytes = to.products.min(self.most_products()).saturating_mul(self.product_bytes());
+                let about = if slices > 1 { format!("{about}, in {slices} slices of rows") } else { about.to_string() };
+                (about, bytes.saturating_add(8 * (self.a.pattern.nnz + rows)))
+            }
+            Some(Way::Band) if self.is_empty() => ("no product".to_string(), 8 * rows),
+            Some(Way::Band) => {
+                let (a, b) = (self.diagonals("A", self.a.pattern)?, self.diagonals("B", self.b.pattern)?);
+                let (a, b) = (a.as_band().shifts.len() as u64, b.as_band().shifts.len() as u64);
+                let laid_out = a * rows * self.semiring.a.size as u64
+                    + b * self.b.pattern.nrows as u64 * self.semiring.b.size as u64;
+                let masked = if self.mask.is_some() { to.products.saturating_mul(4 + size) } else { 0 };
+                (format!("along {a} diagonals of A and {b} of B"), laid_out.saturating_add(8 * rows + masked))
+            }
+        };
+        to.strategy = strategy.name();
+        to.reason = format!("{strategy} was asked for");
+        to.bins = vec![Bin::new(strategy.name(), about, rows)];
+        to.workspace = workspace;
+        Ok(true)
     }
 
     /// T⟨M⟩ of a T that was made without the mask.

@@ -1,4 +1,5 @@
 //! Products whose sums run in the order of k, as on the host: reproducible to the bit.
+use super::named::sums_in_order;
 use super::whole::Whole;
 use super::{BLOCK, CLASS_COUNT, Job, SLICES, UNITS, mxm};
 use crate::backend::Positions;
@@ -30,7 +31,7 @@ pub(in crate::backend::cuda) fn mxm_ordered(
     at: &Positions,
     strategy: Strategy,
 ) -> Result<(DevicePattern, Buffer)> {
-    if is_exact(&semiring) {
+    if is_exact(&semiring) || sums_in_order(strategy) {
         return mxm(context, semiring, a, b, mask, at, strategy);
     }
     let job = Job::new(context, semiring.clone(), a, b, mask, at)?;

@@ -88,6 +88,9 @@ pub(in crate::backend::cuda) fn prepare(
         return Ok((Prepared::Ordered, mxm_ordered(context, semiring, a, b, mask, at, strategy)?.0));
     }
     let job = Job::new(context, semiring, a, b, mask, at)?;
+    if let Some((pattern, _)) = job.by_name(strategy)? {
+        return Ok((Prepared::Again(*options), pattern));
+    }
     if strategy == Strategy::Auto
         && let Some((pattern, _)) = job.mxm_band()?
     {

@@ -32,9 +32,13 @@ struct Rows {
 }
 
 impl Job<'_> {
+    pub(super) fn sum_fits(&self) -> bool {
+        self.semiring.c.size <= LARGEST_SUM
+    }
+
     /// The product; `None` where a single sum is too large for shared memory.
     pub(super) fn by_rows(&self) -> Result<Option<(DevicePattern, Buffer)>> {
-        if self.semiring.c.size > LARGEST_SUM {
+        if !self.sum_fits() {
             return Ok(None);
         }
         let (context, nrows) = (self.context, self.a.pattern.nrows);

@@ -281,7 +281,11 @@ impl Job<'_> {
 
     /// Products of a slice: an eighth of the device's memory for keys, places and terms, and the bits that mark them.
     pub(super) fn most_products(&self) -> u64 {
-        let each = 2 * (8 + 4) + 2 + self.semiring.c.size as u64;
-        (self.context.properties().total_memory / 8 / each).clamp(1 << 10, 1 << 31)
+        (self.context.properties().total_memory / 8 / self.product_bytes()).clamp(1 << 10, 1 << 31)
+    }
+
+    /// What a product takes there.
+    pub(super) fn product_bytes(&self) -> u64 {
+        2 * (8 + 4) + 2 + self.semiring.c.size as u64
     }
 }

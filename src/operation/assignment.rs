@@ -1,0 +1,304 @@
+//! What assign and subassign have in common: the builder, its checks and the rule.
+use super::indices::{Chosen, Indices};
+use super::region::{Part, dense, spread, within};
+use super::{MaskParts, Operand, Overwrite, With, mask_parts, oriented, same_shape, shape_of};
+use crate::algebra::Scalar;
+use crate::backend::places::{Assigned, Region, Within};
+use crate::backend::{Body, MaskBody, on_backend};
+use crate::container::{Container, OfMatrices};
+use crate::device::Device;
+use crate::error::Result;
+use crate::mask::{AsMask, Mask};
+use crate::memory;
+use crate::operation::Accumulate;
+use crate::storage::store::{PatternStore, Store, same_device};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// An assignment that has not run yet: of values of `T`, into a container of the kind `K`; `F` is how they meet old ones.
+///
+/// Let Z be C, but inside the region C ⊙ T with an accumulator and T without one: there entries of C that T lacks are
+/// deleted. Where the mask admits, C becomes Z; elsewhere it stays, or is deleted with [`replace`](Assignment::replace).
+/// The functions `assign…` have a mask of the shape of C, which replace reaches all of (of one of its rows or columns
+/// for `assign_row` and `assign_column`); the functions `subassign…` have a mask of the shape of the region, and nothing
+/// outside the region changes.
+#[must_use = "a builder does nothing until .into()"]
+#[derive(Debug)]
+pub struct Assignment<T, K, F = Overwrite> {
+    pub(super) core: Core<T>,
+    replace: bool,
+    mask: Option<Mask>,
+    kind: PhantomData<fn() -> (K, F)>,
+}
+#[derive(Debug)]
+pub(super) struct Core<T> {
+    name: &'static str,
+    source: Source<T>,
+    rows: Indices,
+    cols: Indices,
+    pub(super) names: (&'static str, &'static str),
+    pub(super) shape: Shape,
+    /// The mask is the region's.
+    sub: bool,
+}
+#[derive(Debug)]
+pub(super) enum Source<T> {
+    /// A store, to be read transposed or not.
+    Store(Store<T>, bool),
+    /// One value everywhere, or no value anywhere.
+    Value(Option<T>),
+}
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shape {
+    All,
+    Row,
+    /// Vectors of its shape lie down.
+    Column,
+}
+impl<T, K, F> Clone for Assignment<T, K, F>
+where
+    T: Copy,
+{
+    fn clone(&self) -> Self {
+        let source = match &self.core.source {
+            Source::Store(store, transposed) => Source::Store(store.clone(), *transposed),
+            Source::Value(value) => Source::Value(*value),
+        };
+        let core = Core { source, rows: self.core.rows.clone(), cols: self.core.cols.clone(), ..self.core };
+        Self { core, mask: self.mask.clone(), ..*self }
+    }
+}
+
+impl<T: Scalar, K> Assignment<T, K> {
+    pub(super) fn new(name: &'static str, source: Source<T>, rows: Indices, cols: Indices) -> Self {
+        let core = Core { name, source, rows, cols, names: ("row", "column"), shape: Shape::All, sub: false };
+        Self { core, replace: false, mask: None, kind: PhantomData }
+    }
+    pub(super) fn of(
+        name: &'static str,
+        a: &impl Operand<Container: Container<Scalar = T>>,
+        rows: Indices,
+        cols: Indices,
+    ) -> Self {
+        let (a, transposed) = a.operand();
+        Self::new(name, Source::Store(a.0.clone(), transposed), rows, cols)
+    }
+    pub(super) fn sub(mut self, name: &'static str) -> Self {
+        self.core.name = name;
+        self.core.sub = true;
+        self
+    }
+}
+
+impl<T, K, F> Assignment<T, K, F> {
+    /// Only what the mask admits is written. The last call counts.
+    pub fn mask(mut self, mask: &impl AsMask) -> Self {
+        self.mask = Some(mask.as_mask());
+        self
+    }
+    /// Entries within the mask's reach that it does not admit are deleted.
+    pub fn replace(mut self) -> Self {
+        self.replace = true;
+        self
+    }
+    /// The values meet old entries by `op`; nothing is deleted for want of a value.
+    pub fn accumulate<G>(self, _op: G) -> Assignment<T, K, With<G>> {
+        Assignment { core: self.core, replace: self.replace, mask: self.mask, kind: PhantomData }
+    }
+}
+
+impl<T: Scalar, K, F> Assignment<T, K, F> {
+    /// The part of `c` is written. `c` is untouched on error, and may be an operand or the mask.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds` naming the position, `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    pub fn into<C>(self, c: &mut C) -> Result<()>
+    where
+        C: Container<Kind = K>,
+        F: Accumulate<C::Scalar, T>,
+    {
+        self.core.assign::<_, F>(self.mask.as_ref(), self.replace, c.parts_mut().0)
+    }
+}
+
+impl<T: Scalar, F> Assignment<T, OfMatrices, F> {
+    /// A is read transposed; a vector or a scalar is what it is.
+    pub fn transpose_a(mut self) -> Self {
+        if let (Source::Store(_, transposed), Shape::All) = (&mut self.core.source, self.core.shape) {
+            *transposed = !*transposed;
+        }
+        self
+    }
+}
+
+impl<T: Scalar> Core<T> {
+    /// `c` becomes what it should be.
+    fn assign<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        mask: Option<&Mask>,
+        replace: bool,
+        c: &mut Store<C>,
+    ) -> Result<()> {
+        let (name, (nrows, ncols)) = (self.name, c.shape());
+        let part = Part {
+            rows: self.rows.within(name, self.names.0, nrows)?,
+            cols: self.cols.within(name, self.names.1, ncols)?,
+        };
+        if let Source::Store(a, transposed) = &self.source {
+            same_shape(name, ("A", shape_of(a, *transposed)), ("the region", part.shape()))?;
+            same_device(name, ("A", a.device), ("the output", c.device))?;
+        }
+        let (mask, reach) = self.reach(mask, c, &part)?;
+        let t = self.values(c, &part, mask.as_ref())?;
+        if mask.is_none() && in_place::<C, T, F>(c, &t, &part)? {
+            return Ok(());
+        }
+        // A value stands where the mask admits: nothing else changes.
+        if let (Source::Value(Some(_)), Some(m), false) = (&self.source, &mask, replace)
+            && !m.complement
+        {
+            return self.write::<C, F::Keeping>(c, t, &part, None, reach, replace);
+        }
+        self.write::<C, F>(c, t, &part, mask, reach, replace)
+    }
+
+    /// T, which stands where it goes, is written.
+    fn write<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &mut Store<C>,
+        t: Store<T>,
+        part: &Part,
+        mask: Option<MaskParts>,
+        reach: Option<Part>,
+        replace: bool,
+    ) -> Result<()> {
+        let name = self.name;
+        let (mut rows, mut cols) = (c.rows.union(&t.rows, name)?, c.cols.union(&t.cols, name)?);
+        if let Some(m) = &mask {
+            (rows, cols) = (rows.union(&m.pattern.rows, name)?, cols.union(&m.pattern.cols, name)?);
+        }
+        let how = Assigned {
+            region: Region { rows: within(name, &rows, &part.rows)?, cols: within(name, &cols, &part.cols)? },
+            reach: match reach {
+                None => Region { rows: Within::All, cols: Within::All },
+                Some(reach) => {
+                    Region { rows: within(name, &rows, &reach.rows)?, cols: within(name, &cols, &reach.cols)? }
+                }
+            },
+            replace,
+        };
+        let (old, t) = (c.on_axes(&rows, &cols, name)?, t.on_axes(&rows, &cols, name)?);
+        let mask = match &mask {
+            Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, name)?.body, m.complement)),
+            None => None,
+        };
+        let body = on_backend!(c.device, |backend| {
+            let (c, t, mask) = (backend.csr(&old.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
+            Body::from(backend.assign::<C, T, F>(c, t, &how, mask)?)
+        });
+        *c = Store { rows, cols, body, device: c.device };
+        Ok(())
+    }
+
+    /// The mask where its positions stand in C, and what it reaches; `None`: everything.
+    fn reach<C: Scalar>(
+        &self,
+        mask: Option<&Mask>,
+        c: &Store<C>,
+        part: &Part,
+    ) -> Result<(Option<MaskParts>, Option<Part>)> {
+        let (nrows, ncols) = c.shape();
+        // The part that the mask covers.
+        let reach = match (self.sub, self.shape) {
+            (true, _) => part.clone(),
+            (false, Shape::All) => Part { rows: Chosen::All(nrows), cols: Chosen::All(ncols) },
+            (false, Shape::Row) => Part { rows: part.rows.clone(), cols: Chosen::All(ncols) },
+            (false, Shape::Column) => Part { rows: Chosen::All(nrows), cols: part.cols.clone() },
+        };
+        let lies = self.shape == Shape::Column;
+        let shape = if lies { reach.clone().transposed().shape() } else { reach.shape() };
+        let Some(mut mask) = mask_parts(self.name, mask, shape, c.device)? else {
+            return Ok((None, None));
+        };
+        if !self.sub && self.shape == Shape::All {
+            return Ok((Some(mask), None));
+        }
+        let marks = oriented(&marked(&mask.pattern)?, lies)?;
+        mask.pattern = spread(self.name, &marks, &reach, (&c.rows, &c.cols))?.pattern();
+        Ok((Some(mask), Some(reach)))
+    }
+
+    /// T, where it stands in C.
+    fn values<C: Scalar>(&self, c: &Store<C>, part: &Part, mask: Option<&MaskParts>) -> Result<Store<T>> {
+        let (name, target) = (self.name, (&c.rows, &c.cols));
+        match (&self.source, mask) {
+            (Source::Store(a, transposed), _) => spread(name, &oriented(a, *transposed)?, part, target),
+            (Source::Value(None), _) => Store::empty_on(name, c.rows.clone(), c.cols.clone(), c.device),
+            // What the mask does not admit need not be there.
+            (Source::Value(Some(value)), Some(mask)) if !mask.complement => filled(&mask.pattern, *value),
+            (Source::Value(Some(value)), _) => dense(name, *value, part, target, c.device),
+        }
+    }
+}
+
+/// Writes the values of T, which stand in the part, over those of C: where T is small, where everything that T has is there
+/// already and nothing is deleted, and where nobody shares the values. Whether it did.
+fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Store<T>, part: &Part) -> Result<bool> {
+    let name = "assign";
+    if c.device != Device::Cpu || !c.rows.same(&t.rows) || !c.cols.same(&t.cols) {
+        return Ok(false);
+    }
+    let (rows, cols) = (within(name, &c.rows, &part.rows)?, within(name, &c.cols, &part.cols)?);
+    let between = |within: &Within, n: usize| match within {
+        Within::All => Some(0..n),
+        Within::Range(range) => Some(range.start as usize..range.end as usize),
+        Within::Some(_) => None,
+    };
+    let (Body::Host(old), Body::Host(new)) = (&mut c.body, &t.body) else { return Ok(false) };
+    let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
+        return Ok(false);
+    };
+    const SMALL: usize = 16;
+    if new.pattern.nnz().saturating_mul(SMALL) > old.pattern.nnz() {
+        return Ok(false);
+    }
+    if F::TEXT.is_none() {
+        let inside = |r: usize| {
+            let row = old.pattern.row(r);
+            let below = |c: usize| row.partition_point(|p| (*p as usize) < c);
+            below(cols.end) - below(cols.start)
+        };
+        if rows.clone().map(inside).sum::<usize>() != new.pattern.nnz() {
+            return Ok(false);
+        }
+    }
+    let mut places = memory::with_capacity(name, new.pattern.nnz())?;
+    for r in rows {
+        for column in new.pattern.row(r) {
+            match old.pattern.find(r, *column) {
+                Some(place) => places.push(place),
+                None => return Ok(false),
+            }
+        }
+    }
+    let Some(values) = Arc::get_mut(&mut old.values) else { return Ok(false) };
+    for (place, x) in places.into_iter().zip(new.values.iter()) {
+        if let Some(z) = F::combine(Some(values[place]), Some(*x)) {
+            values[place] = z;
+        }
+    }
+    Ok(true)
+}
+
+/// `value` at all positions.
+fn filled<T: Scalar>(positions: &PatternStore, value: T) -> Result<Store<T>> {
+    let body = on_backend!(positions.device, |backend| {
+        Body::from(backend.filled(backend.pattern(&positions.body)?, value)?)
+    });
+    Ok(Store { rows: positions.rows.clone(), cols: positions.cols.clone(), body, device: positions.device })
+}
+
+/// Positions as a store of something.
+fn marked(positions: &PatternStore) -> Result<Store<u8>> {
+    filled(positions, 0)
+}
