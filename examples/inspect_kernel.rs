@@ -198,6 +198,9 @@ fn start_twice(spec: &Spec, text: &str, kernel: &str) -> std::result::Result<(),
 }
 
 fn main() -> std::process::ExitCode {
+    // NVRTC keeps what it compiled with the driver's own cache: it would be told neither how long that took nor what it needs.
+    // SAFETY: this program has one thread, and nothing has read the variable yet.
+    unsafe { std::env::set_var("CUDA_CACHE_DISABLE", "1") };
     match run(&Options::parse()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(e) => {
