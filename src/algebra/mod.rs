@@ -1,5 +1,6 @@
 //! Scalars, operators, monoids, semirings: zero-sized types, resolved at compile time.
 pub mod cast;
+pub mod complex;
 mod define;
 pub mod operator;
 pub mod portable;
@@ -7,8 +8,9 @@ pub mod scalar;
 pub mod semiring;
 
 pub use cast::Cast;
+pub use complex::{ComplexNumber, Part, c32, c64};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-pub use scalar::{Number, Scalar, Truth, finite_bounds};
+pub use scalar::{Arithmetic, Number, Scalar, Truth, finite_bounds};
 pub use semiring::*;

@@ -1,5 +1,6 @@
 //! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
-use super::scalar::{Number, Scalar, Truth};
+use super::complex::{ComplexNumber, Part};
+use super::scalar::{Arithmetic, Number, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
 use oplus_codegen::text::{OperatorText, Reads};
 use std::marker::PhantomData;
@@ -62,13 +63,21 @@ pub trait Multiply<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 }
 
 operator! { /// x + y; integers wrap.
-pub Plus[T: Number](T, T) -> T = |x, y| add(x, y) }
+pub Plus[T: Arithmetic](T, T) -> T = |x, y| add(x, y) }
 operator! { /// x − y; integers wrap.
-pub Minus[T: Number](T, T) -> T = |x, y| sub(x, y) }
+pub Minus[T: Arithmetic](T, T) -> T = |x, y| sub(x, y) }
 operator! { /// x · y; integers wrap.
-pub Times[T: Number](T, T) -> T = |x, y| mul(x, y) }
+pub Times[T: Arithmetic](T, T) -> T = |x, y| mul(x, y) }
+operator! { /// x · y as a term of a sum: `f32` from `f16` and `bf16`, which may be mixed with it. The ⊗ of (+,×).
+pub TimesWide[A: Arithmetic, B: Arithmetic<Sum = A::Sum>](A, B) -> A::Sum = |x, y| mul(widen(x), widen(y)) }
+operator! { /// x as a term of a sum: `f32` from `f16` and `bf16`.
+pub FirstWide[A: Arithmetic, B: Scalar](A, B) -> A::Sum = |x, _| widen(x) }
+operator! { /// y as a term of a sum: `f32` from `f16` and `bf16`.
+pub SecondWide[A: Scalar, B: Arithmetic](A, B) -> B::Sum = |_, y| widen(y) }
+operator! { /// x + y·i.
+pub FromParts[T: Part](T, T) -> T::Complex = |x, y| complex(x, y) }
 operator! { /// x / y; never traps: x/0 is the end of the integer's range on x's side, 0/0 is 0.
-pub Div[T: Number](T, T) -> T = |x, y| div(x, y) }
+pub Div[T: Arithmetic](T, T) -> T = |x, y| div(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the largest is +∞: it stays. The ⊗ of (min,+).
 pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the smallest is −∞: it stays. The ⊗ of (max,+).
@@ -94,9 +103,9 @@ pub Second[A: Scalar, B: Scalar](A, B) -> B = |_, y| y }
 operator! { /// Either; the one met first, so the one with the smallest index.
 pub Any[T: Scalar](T, T) -> T = |x, _| x }
 operator! { /// x = y.
-pub Eq[T: Number](T, T) -> bool = |x, y| x == y }
+pub Eq[T: Scalar](T, T) -> bool = |x, y| x == y }
 operator! { /// x ≠ y.
-pub Ne[T: Number](T, T) -> bool = |x, y| x != y }
+pub Ne[T: Scalar](T, T) -> bool = |x, y| x != y }
 operator! { /// x < y.
 pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
 operator! { /// x ≤ y.
@@ -109,11 +118,19 @@ pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
 unary_operator! { /// x.
 pub Identity[T: Scalar](T) -> T = |x| x }
 unary_operator! { /// −x; integers wrap.
-pub Negate[T: Number](T) -> T = |x| neg(x) }
-unary_operator! { /// |x|.
-pub Abs[T: Number](T) -> T = |x| abs(x) }
+pub Negate[T: Arithmetic](T) -> T = |x| neg(x) }
+unary_operator! { /// |x|; of complex numbers it is real.
+pub Abs[T: Arithmetic](T) -> T::Real = |x| abs(x) }
 unary_operator! { /// 1 / x.
-pub Inverse[T: Number](T) -> T = |x| inv(x) }
+pub Inverse[T: Arithmetic](T) -> T = |x| inv(x) }
+unary_operator! { /// re − im·i.
+pub Conjugate[T: ComplexNumber](T) -> T = |x| conj(x) }
+unary_operator! { /// The real part.
+pub RealPart[T: ComplexNumber](T) -> T::Real = |x| real(x) }
+unary_operator! { /// The imaginary part.
+pub ImaginaryPart[T: ComplexNumber](T) -> T::Real = |x| imag(x) }
+unary_operator! { /// The angle in (−π, π]; the last bits are each device's own.
+pub Argument[T: ComplexNumber](T) -> T::Real = |x| arg(x) }
 unary_operator! { /// ¬x.
 pub Not[](bool) -> bool = |x| !x }
 unary_operator! { /// x ≠ 0.
@@ -127,7 +144,7 @@ pub trait HasOne: Scalar {
     /// 1.
     fn one() -> Self;
 }
-impl<T: Number> HasOne for T {
+impl<T: Arithmetic> HasOne for T {
     #[inline(always)]
     fn one() -> T {
         T::ONE

@@ -215,7 +215,7 @@ pub(crate) trait Backend: Sized {
 /// Whether x goes in front of y in a sorted row: as F says, NaN last whatever it says.
 #[inline(always)]
 pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> bool {
-    if matches!(T::TEXT.name, "f32" | "f64") {
+    if matches!(T::TEXT.name, "f32" | "f64" | "c32" | "c64" | "f16" | "bf16") {
         #[allow(clippy::eq_op)]
         let (x_is_nan, y_is_nan) = (x != x, y != y);
         if x_is_nan || y_is_nan {
