@@ -2,6 +2,8 @@
 pub mod cast;
 pub mod complex;
 mod define;
+#[cfg(feature = "half")]
+mod float16;
 pub mod operator;
 pub mod portable;
 pub mod scalar;
@@ -9,6 +11,8 @@ pub mod semiring;
 
 pub use cast::Cast;
 pub use complex::{ComplexNumber, Part, c32, c64};
+#[cfg(feature = "half")]
+pub use ::half::{bf16, f16};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};

@@ -152,3 +152,23 @@ macro_rules! complex { ($($c:ident $t:ident;)*) => {$(
     }
 )*} }
 complex! { c32 f32; c64 f64; }
+
+#[cfg(feature = "half")]
+mod halves {
+    use super::{Field, FromMatrixMarket, ToMatrixMarket, Write};
+    use crate::algebra::{Number, bf16, f16};
+
+    macro_rules! halves { ($($h:ident)*) => {$(
+        impl FromMatrixMarket for $h {
+            fn pattern() -> Self { Self::ONE }
+            fn integer(x: i128) -> Option<Self> { Some(Self::of_f64(x as f64)) }
+            fn real(x: f64) -> Option<Self> { Some(Self::of_f64(x)) }
+            fn negative(self) -> Option<Self> { Some(-self) }
+        }
+        impl ToMatrixMarket for $h {
+            const FIELD: Field = Field::Real;
+            fn write(self, to: &mut dyn Write) -> std::io::Result<()> { write!(to, " {:?}", self.to_f32()) }
+        }
+    )*} }
+    halves!(f16 bf16);
+}
