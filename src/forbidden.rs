@@ -79,6 +79,22 @@
 //! use oplus::prelude::*;
 //! fn adjoint(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a.transposed(), Conjugate).eval() }
 //! ```
+//! Sums of 16-bit floats are made in f32.
+//! ```
+//! # #[cfg(feature = "half")] mod it {
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f32>> { a.mxm(&a) }
+//! fn sum(a: Matrix<f16>) -> oplus::Result<f32> { reduce(&a.cast::<f32>()?, Plus) }
+//! # }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f16>> { a.mxm(&a) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn sum(a: Matrix<f16>) -> oplus::Result<f16> { reduce(&a, Plus) }
+//! ```
 //! A sum is by a monoid.
 //! ```
 //! use oplus::prelude::*;

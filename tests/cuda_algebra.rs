@@ -252,18 +252,27 @@ fn angles() {
         (x.is_nan() && y.is_nan()) || (x - y).abs() <= 4.0 * epsilon * y.abs()
     }
     let mut cases = Cases::default();
-    macro_rules! angles { ($c:ident $t:ident) => {
-        let space = cases.function::<$c, $t, bool>(OperatorText {
-            parameters: &["x", "y"],
-            expression: concat!("(is_nan(arg(x)) && is_nan(y)) || abs(arg(x) - y) <= ", stringify!($t), "(4) * ",
-                stringify!($t), "_bits(", stringify!($c), "_epsilon) * abs(y)"),
-        });
-        let values = <$c>::special();
-        let angles = values.iter().map(|x| <Argument as UnaryOp<$c>>::apply(*x)).collect();
-        cases.push((stringify!($c).into(), &space, "apply(a[i], b[i])"), (values, angles), |x: $c, y: $t, _| {
-            near(f64::from(x.im.atan2(x.re)), f64::from(y), f64::from($t::EPSILON))
-        });
-    } }
+    macro_rules! angles {
+        ($c:ident $t:ident) => {
+            let space = cases.function::<$c, $t, bool>(OperatorText {
+                parameters: &["x", "y"],
+                expression: concat!(
+                    "(is_nan(arg(x)) && is_nan(y)) || abs(arg(x) - y) <= ",
+                    stringify!($t),
+                    "(4) * ",
+                    stringify!($t),
+                    "_bits(",
+                    stringify!($c),
+                    "_epsilon) * abs(y)"
+                ),
+            });
+            let values = <$c>::special();
+            let angles = values.iter().map(|x| <Argument as UnaryOp<$c>>::apply(*x)).collect();
+            cases.push((stringify!($c).into(), &space, "apply(a[i], b[i])"), (values, angles), |x: $c, y: $t, _| {
+                near(f64::from(x.im.atan2(x.re)), f64::from(y), f64::from($t::EPSILON))
+            });
+        };
+    }
     cases.text += "namespace oplus { constexpr u32 c32_epsilon = 0x34000000u; constexpr u64 c64_epsilon = 0x3cb0000000000000ull; }\n";
     angles!(c32 f32);
     angles!(c64 f64);

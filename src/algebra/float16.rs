@@ -20,7 +20,11 @@ fn round_to_odd(x: f64) -> f32 {
 }
 
 /// The text of a conversion to the type of this name.
-macro_rules! to { ($u:ident) => { OperatorText { parameters: &["x"], expression: concat!("to_", stringify!($u), "(x)") } } }
+macro_rules! to {
+    ($u:ident) => {
+        OperatorText { parameters: &["x"], expression: concat!("to_", stringify!($u), "(x)") }
+    };
+}
 
 macro_rules! conversions { ($h:ident $($t:ident |$x:ident| $e:expr;)*) => {$(
     impl UnaryOp<$t> for Cast<$h> {

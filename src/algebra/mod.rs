@@ -9,10 +9,10 @@ pub mod portable;
 pub mod scalar;
 pub mod semiring;
 
-pub use cast::Cast;
-pub use complex::{ComplexNumber, Part, c32, c64};
 #[cfg(feature = "half")]
 pub use ::half::{bf16, f16};
+pub use cast::Cast;
+pub use complex::{ComplexNumber, Part, c32, c64};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};

@@ -1,0 +1,48 @@
+//! Every operation over complex numbers, 16-bit floats and structs of 3, 12, 16 and 24 bytes on CUDA, emulated or real.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/scalars.rs"]
+mod scalars;
+
+use oplus::prelude::*;
+use scalars::*;
+
+/// Of kernels that do something with values, one each.
+fn some(name: &str) -> bool {
+    ["mxm", "mxm, planned", "mxv", "reduce_rows", "sort", "select by value", "assign, accumulated"].contains(&name)
+}
+
+macro_rules! on_cuda { ($($(#[$m:meta])* $name:ident $check:ident $t:ty $(, $some:ident)?;)*) => {$(
+    $(#[$m])* #[test]
+    fn $name() {
+        if common::emulator::cuda().is_some() {
+            $check::<$t>(Device::Cuda(0) $(, $some)?);
+        }
+    }
+)*} }
+on_cuda! {
+    everything_of_3_bytes check Rgb;
+    everything_of_complex_64 check c64;
+    bytes_12 check_some Point, some;
+    bytes_16 check_some Hop, some;
+    bytes_24 check_some Route, some;
+    complex_32 check_some c32, some;
+    #[cfg(feature = "half")]
+    float_16 check_some f16, some;
+    #[cfg(feature = "half")]
+    brain_float_16 check_some bf16, some;
+    #[ignore = "compiles 50 kernels"]
+    everything_of_12_bytes check Point;
+    #[ignore = "compiles 50 kernels"]
+    everything_of_16_bytes check Hop;
+    #[ignore = "compiles 50 kernels"]
+    everything_of_24_bytes check Route;
+    #[ignore = "compiles 50 kernels"]
+    everything_of_complex_32 check c32;
+    #[cfg(feature = "half")]
+    #[ignore = "compiles 50 kernels"]
+    everything_of_float_16 check f16;
+    #[cfg(feature = "half")]
+    #[ignore = "compiles 50 kernels"]
+    everything_of_brain_float_16 check bf16;
+}
