@@ -1,4 +1,5 @@
-//! Every operation over complex numbers, 16-bit floats and structs of 3, 12, 16 and 24 bytes on CUDA, emulated or real.
+//! Every operation over complex numbers, 16-bit floats and structs of 3, 12, 16 and 24 bytes on CUDA, emulated or real; those
+//! left out compile 50 kernels each: `cargo test --test cuda_scalars -- --include-ignored`.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/scalars.rs"]
@@ -21,8 +22,8 @@ macro_rules! on_cuda { ($($(#[$m:meta])* $name:ident $check:ident $t:ty $(, $som
     }
 )*} }
 on_cuda! {
-    everything_of_3_bytes check Rgb;
     everything_of_complex_64 check c64;
+    bytes_3 check_some Rgb, some;
     bytes_12 check_some Point, some;
     bytes_16 check_some Hop, some;
     bytes_24 check_some Route, some;
@@ -31,6 +32,8 @@ on_cuda! {
     float_16 check_some f16, some;
     #[cfg(feature = "half")]
     brain_float_16 check_some bf16, some;
+    #[ignore = "compiles 50 kernels"]
+    everything_of_3_bytes check Rgb;
     #[ignore = "compiles 50 kernels"]
     everything_of_12_bytes check Point;
     #[ignore = "compiles 50 kernels"]

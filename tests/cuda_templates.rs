@@ -99,7 +99,7 @@ fn complex_numbers_and_halves_compile() {
     all.par_iter().for_each(|spec| {
         let compiled = compile_for(90, &spec.key(), &spec.source().unwrap());
         let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", spec.key()));
-        let worst = compiled.resources.iter().map(|(_, r)| r.spill_stores + r.spill_loads).max();
+        let worst = compiled.resources.values().map(|r| r.spill_stores + r.spill_loads).max();
         assert!(worst.is_some_and(|spilled| spilled <= SPILLED), "{}: {worst:?}", spec.key());
     });
 }
