@@ -102,7 +102,7 @@ where
     let float = T::ROUNDING > 0.0;
     let base = name.split(" over ").next().unwrap_or(name);
     let (expect_left, expect_right) = match base {
-        "PlusTimes" => (!float || a.real().is_finite(), !float || a.real().is_finite()),
+        "PlusTimes" | "PlusTimesMixed" => (!float || a.real().is_finite(), !float || a.real().is_finite()),
         // ∞ + −∞.
         "MinPlus" | "MaxPlus" => [!float || !(a.real().is_nan() || a.real() == -e.real()); 2].into(),
         "MinMax" | "MaxMin" | "LorLand" | "LandLor" | "LxorLand" => (true, true),

@@ -226,8 +226,8 @@ fn operators_mean_the_same_in_both_languages() {
     {
         numbers!(cases: f16 bf16);
         mixed!(cases TimesWide FirstWide SecondWide: f16 f16);
-        mixed!(cases TimesWide FirstWide SecondWide: bf16 f32);
-        mixed!(cases TimesWide: f32 f16);
+        mixed!(cases TimesMixed FirstWide SecondWide: bf16 f32);
+        mixed!(cases TimesMixed: f32 f16);
     }
     mixed!(cases FromParts: f32 f32);
     mixed!(cases FromParts: f64 f64);

@@ -110,7 +110,8 @@ macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
             assert_eq!(sum.cast::<$h>()?.entries()?, [(0, 0, $h::from_f32(n as f32))]);
             // Stored in 16 bits, multiplied by vectors of 32.
             let x = Vector::<f32>::full(n, 0.25)?.to(&device)?;
-            assert_eq!(mxv(&a, &x).eval()?.entries()?, [(0, n as f32 / 4.0)]);
+            let mixed = mxv(&a.over::<PlusTimesMixed>(), &x.over()).eval()?;
+            assert_eq!(mixed.entries()?, [(0, n as f32 / 4.0)]);
             let counts = mxv(&a.over::<PlusFirst>(), &x.over()).eval()?;
             assert_eq!(counts.entries()?, [(0, n as f32)]);
             // Paths stay in 16 bits: a minimum rounds nothing.

@@ -5,7 +5,7 @@
 use super::cast::Cast;
 use super::complex::{c32, c64};
 use super::operator::UnaryOp;
-use super::scalar::{Arithmetic, Number, Scalar, Truth};
+use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
 use ::half::{bf16, f16};
 use oplus_codegen::text::{OperatorText, ScalarText};
 
@@ -62,7 +62,7 @@ macro_rules! halves { ($($h:ident)*) => {$(
         #[inline(always)] fn magnitude(self) -> Self { $h::from_bits(self.to_bits() & 0x7fff) }
         #[inline(always)] fn widened(self) -> f32 { self.to_f32() }
     }
-    impl Number for $h {
+    impl Ordered for $h {
         const TOP: Self = $h::INFINITY;
         const BOTTOM: Self = $h::NEG_INFINITY;
         const SATURATES: bool = false;

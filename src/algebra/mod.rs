@@ -16,5 +16,5 @@ pub use complex::{ComplexNumber, Part, c32, c64};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-pub use scalar::{Arithmetic, Number, Scalar, Truth, finite_bounds};
+pub use scalar::{Arithmetic, Number, Ordered, Scalar, Truth, finite_bounds};
 pub use semiring::*;

@@ -1,6 +1,6 @@
 //! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
 use super::complex::{ComplexNumber, Part};
-use super::scalar::{Arithmetic, Number, Scalar, Truth};
+use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
 use oplus_codegen::text::{OperatorText, Reads};
 use std::marker::PhantomData;
@@ -68,8 +68,10 @@ operator! { /// x − y; integers wrap.
 pub Minus[T: Arithmetic](T, T) -> T = |x, y| sub(x, y) }
 operator! { /// x · y; integers wrap.
 pub Times[T: Arithmetic](T, T) -> T = |x, y| mul(x, y) }
-operator! { /// x · y as a term of a sum: `f32` from `f16` and `bf16`, which may be mixed with it. The ⊗ of (+,×).
-pub TimesWide[A: Arithmetic, B: Arithmetic<Sum = A::Sum>](A, B) -> A::Sum = |x, y| mul(widen(x), widen(y)) }
+operator! { /// x · y as a term of a sum: `f32` from `f16` and `bf16`. The ⊗ of (+,×).
+pub TimesWide[T: Arithmetic](T, T) -> T::Sum = |x, y| mul(widen(x), widen(y)) }
+operator! { /// [`TimesWide`] of two types whose sums are of one: `f16`, `bf16` and `f32`.
+pub TimesMixed[A: Arithmetic, B: Arithmetic<Sum = A::Sum>](A, B) -> A::Sum = |x, y| mul(widen(x), widen(y)) }
 operator! { /// x as a term of a sum: `f32` from `f16` and `bf16`.
 pub FirstWide[A: Arithmetic, B: Scalar](A, B) -> A::Sum = |x, _| widen(x) }
 operator! { /// y as a term of a sum: `f32` from `f16` and `bf16`.
@@ -79,15 +81,15 @@ pub FromParts[T: Part](T, T) -> T::Complex = |x, y| complex(x, y) }
 operator! { /// x / y; never traps: x/0 is the end of the integer's range on x's side, 0/0 is 0.
 pub Div[T: Arithmetic](T, T) -> T = |x, y| div(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the largest is +∞: it stays. The ⊗ of (min,+).
-pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
+pub PlusTop[T: Ordered](T, T) -> T = |x, y| add_top(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the smallest is −∞: it stays. The ⊗ of (max,+).
-pub PlusBottom[T: Number](T, T) -> T = |x, y| add_bottom(x, y) }
+pub PlusBottom[T: Ordered](T, T) -> T = |x, y| add_bottom(x, y) }
 operator! { /// x · y; integers stop at the ends of their range.
-pub TimesSaturating[T: Number](T, T) -> T = |x, y| mul_sat(x, y) }
+pub TimesSaturating[T: Ordered](T, T) -> T = |x, y| mul_sat(x, y) }
 operator! { /// min(x, y), NaN omitted.
-pub Min[T: Number](T, T) -> T = |x, y| min(x, y) }
+pub Min[T: Ordered](T, T) -> T = |x, y| min(x, y) }
 operator! { /// max(x, y), NaN omitted.
-pub Max[T: Number](T, T) -> T = |x, y| max(x, y) }
+pub Max[T: Ordered](T, T) -> T = |x, y| max(x, y) }
 operator! { /// x ∨ y.
 pub Lor[](bool, bool) -> bool = |x, y| x || y }
 operator! { /// x ∧ y.
@@ -107,13 +109,13 @@ pub Eq[T: Scalar](T, T) -> bool = |x, y| x == y }
 operator! { /// x ≠ y.
 pub Ne[T: Scalar](T, T) -> bool = |x, y| x != y }
 operator! { /// x < y.
-pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
+pub Lt[T: Ordered](T, T) -> bool = |x, y| x < y }
 operator! { /// x ≤ y.
-pub Le[T: Number](T, T) -> bool = |x, y| x <= y }
+pub Le[T: Ordered](T, T) -> bool = |x, y| x <= y }
 operator! { /// x > y.
-pub Gt[T: Number](T, T) -> bool = |x, y| x > y }
+pub Gt[T: Ordered](T, T) -> bool = |x, y| x > y }
 operator! { /// x ≥ y.
-pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
+pub Ge[T: Ordered](T, T) -> bool = |x, y| x >= y }
 
 unary_operator! { /// x.
 pub Identity[T: Scalar](T) -> T = |x| x }
@@ -222,13 +224,13 @@ pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
 index_operator! { /// Value different from the thunk; NaN always.
 pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
 index_operator! { /// Value below the thunk.
-pub ValueLt[A: Number](A, A) -> bool = |x, _, _, y| x < y }
+pub ValueLt[A: Ordered](A, A) -> bool = |x, _, _, y| x < y }
 index_operator! { /// Value up to the thunk.
-pub ValueLe[A: Number](A, A) -> bool = |x, _, _, y| x <= y }
+pub ValueLe[A: Ordered](A, A) -> bool = |x, _, _, y| x <= y }
 index_operator! { /// Value above the thunk.
-pub ValueGt[A: Number](A, A) -> bool = |x, _, _, y| x > y }
+pub ValueGt[A: Ordered](A, A) -> bool = |x, _, _, y| x > y }
 index_operator! { /// Value from the thunk up.
-pub ValueGe[A: Number](A, A) -> bool = |x, _, _, y| x >= y }
+pub ValueGe[A: Ordered](A, A) -> bool = |x, _, _, y| x >= y }
 
 /// A unary operator as an index operator that looks at the value alone.
 #[derive(Clone, Copy, Debug, Default)]

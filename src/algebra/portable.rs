@@ -2,7 +2,7 @@
 //!
 //! The body of every operator is written only with these, so one token stream serves both languages.
 use super::complex::{ComplexNumber, Part};
-use super::scalar::{Arithmetic, Number, Truth};
+use super::scalar::{Arithmetic, Ordered, Truth};
 
 /// x + y; integers wrap.
 #[inline(always)]
@@ -26,32 +26,32 @@ pub fn div<T: Arithmetic>(x: T, y: T) -> T {
 }
 /// x + y; integers stop at the ends of their range.
 #[inline(always)]
-pub fn add_sat<T: Number>(x: T, y: T) -> T {
+pub fn add_sat<T: Ordered>(x: T, y: T) -> T {
     x.plus_saturating(y)
 }
 /// x · y; integers stop at the ends of their range.
 #[inline(always)]
-pub fn mul_sat<T: Number>(x: T, y: T) -> T {
+pub fn mul_sat<T: Ordered>(x: T, y: T) -> T {
     x.times_saturating(y)
 }
 /// Saturating x + y in which the largest integer is +∞ and stays so; floats as IEEE has it.
 #[inline(always)]
-pub fn add_top<T: Number>(x: T, y: T) -> T {
+pub fn add_top<T: Ordered>(x: T, y: T) -> T {
     if T::SATURATES && (x == T::TOP || y == T::TOP) { T::TOP } else { x.plus_saturating(y) }
 }
 /// Saturating x + y in which the smallest integer is −∞ and stays so; floats as IEEE has it.
 #[inline(always)]
-pub fn add_bottom<T: Number>(x: T, y: T) -> T {
+pub fn add_bottom<T: Ordered>(x: T, y: T) -> T {
     if T::SATURATES && (x == T::BOTTOM || y == T::BOTTOM) { T::BOTTOM } else { x.plus_saturating(y) }
 }
 /// min(x, y), NaN omitted.
 #[inline(always)]
-pub fn min<T: Number>(x: T, y: T) -> T {
+pub fn min<T: Ordered>(x: T, y: T) -> T {
     x.least(y)
 }
 /// max(x, y), NaN omitted.
 #[inline(always)]
-pub fn max<T: Number>(x: T, y: T) -> T {
+pub fn max<T: Ordered>(x: T, y: T) -> T {
     x.greatest(y)
 }
 /// |x|, of a complex number the real √(re² + im²).

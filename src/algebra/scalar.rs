@@ -55,7 +55,7 @@ pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> cr
 #[diagnostic::on_unimplemented(message = "`{Self}` has no arithmetic", label = "this operator needs numbers")]
 pub trait Arithmetic: Scalar {
     /// The type of |x|: of its parts for complex numbers, else its own.
-    type Real: Number;
+    type Real: Ordered;
     /// The type that products are made and sums are added up in: `f32` for `f16` and `bf16`, else its own.
     type Sum: Arithmetic<Sum = Self::Sum>;
     /// Identity of +.
@@ -78,14 +78,22 @@ pub trait Arithmetic: Scalar {
     fn widened(self) -> Self::Sum;
 }
 
-/// Numbers in an order.
+/// Ordered numbers that are added up as they are: integers, f32 and f64.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number type",
+    note = "numbers are the integers, f32 and f64; `Arithmetic` has complex ones too, `Ordered` f16 and bf16"
+)]
+pub trait Number: Ordered<Sum = Self> {}
+impl<T: Ordered<Sum = T>> Number for T {}
+
+/// Numbers in an order: all but complex ones.
 ///
 /// min and max omit NaN; `TOP` and `BOTTOM` are their identities, ±∞ for floats.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an ordered number type",
     label = "this operator needs numbers in an order: neither bool nor complex ones"
 )]
-pub trait Number: Arithmetic<Real = Self> + PartialOrd {
+pub trait Ordered: Arithmetic<Real = Self> + PartialOrd {
     /// Identity of min: the largest value, +∞ for floats.
     const TOP: Self;
     /// Identity of max: the smallest value, −∞ for floats.
@@ -152,7 +160,7 @@ macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
         #[inline(always)] fn magnitude(self) -> Self { let f: fn($t) -> $t = $magnitude; f(self) }
         #[inline(always)] fn widened(self) -> Self { self }
     }
-    impl Number for $t {
+    impl Ordered for $t {
         const TOP: Self = $t::MAX;
         const BOTTOM: Self = $t::MIN;
         const SATURATES: bool = true;
@@ -190,7 +198,7 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
         #[inline(always)] fn widened(self) -> Self { self }
     }
-    impl Number for $t {
+    impl Ordered for $t {
         const TOP: Self = $t::INFINITY;
         const BOTTOM: Self = $t::NEG_INFINITY;
         const SATURATES: bool = false;

@@ -1,6 +1,6 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
-use super::scalar::{Arithmetic, Number, Scalar};
+use super::scalar::{Arithmetic, Ordered, Scalar};
 use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 use oplus_codegen::{FunctionText, SemiringText};
 use std::marker::PhantomData;
@@ -33,7 +33,7 @@ impl<T: Arithmetic<Sum = T>> Monoid<T> for Times {
         T::ONE
     }
 }
-impl<T: Number> Monoid<T> for Min {
+impl<T: Ordered> Monoid<T> for Min {
     fn identity() -> T {
         T::TOP
     }
@@ -42,7 +42,7 @@ impl<T: Number> Monoid<T> for Min {
     }
     const ATOMIC: Atomic = Atomic::Min;
 }
-impl<T: Number> Monoid<T> for Max {
+impl<T: Ordered> Monoid<T> for Max {
     fn identity() -> T {
         T::BOTTOM
     }
@@ -192,6 +192,8 @@ named! {
     /// (+, ×): the ring of numbers; integers wrap. 0 annihilates except 0·∞ and 0·NaN. Of `f16` and `bf16` products are made
     /// and added up in `f32`, the type of the result.
     PlusTimes = Plus, TimesWide;
+    /// (+, ×) of operands of two types: `f16` or `bf16` with each other or with `f32`, added up in `f32`.
+    PlusTimesMixed = Plus, TimesMixed;
     /// (min, +): shortest paths. Integers saturate and their largest value is ∞. ∞ annihilates except ∞ + −∞ of floats.
     MinPlus = Min, PlusTop;
     /// (max, +): longest paths. Integers saturate and their smallest value is −∞.

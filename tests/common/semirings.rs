@@ -171,6 +171,7 @@ macro_rules! over_halves {
 }
 semirings! {
     PlusTimes: arithmetic;
+    PlusTimesMixed: numbers;
     MinPlus: numbers;
     MaxPlus: numbers;
     MinMax: numbers;

@@ -156,7 +156,7 @@ complex! { c32 f32; c64 f64; }
 #[cfg(feature = "half")]
 mod halves {
     use super::{Field, FromMatrixMarket, ToMatrixMarket, Write};
-    use crate::algebra::{Number, bf16, f16};
+    use crate::algebra::{Ordered, bf16, f16};
 
     macro_rules! halves { ($($h:ident)*) => {$(
         impl FromMatrixMarket for $h {
