@@ -96,7 +96,7 @@ impl Strategies {
 }
 
 /// `Count` is what `plus_pair` counts in.
-fn numbers<T: Number, Count: HasOne>(name: &str) -> Option<SemiringText>
+fn numbers<T: Ordered, Count: HasOne>(name: &str) -> Option<SemiringText>
 where
     PlusTimes: Semiring<T, T>,
     MinPlus: Semiring<T, T>,

@@ -1,4 +1,4 @@
-//! Every operation over complex numbers, 16-bit floats and structs of 3, 12, 16 and 24 bytes on CUDA, emulated or real; those
+//! Every operation over complex numbers, 16-bit floats and structs of 3 to 24 bytes on CUDA, emulated or real; those
 //! left out compile 50 kernels each: `cargo test --test cuda_scalars -- --include-ignored`.
 #![cfg(feature = "cuda")]
 mod common;
@@ -29,6 +29,8 @@ on_cuda! {
     bytes_24 check_some Route, some;
     complex_32 check_some c32, some;
     #[cfg(feature = "half")]
+    bytes_20 check_some Spin, some;
+    #[cfg(feature = "half")]
     float_16 check_some f16, some;
     #[cfg(feature = "half")]
     brain_float_16 check_some bf16, some;
@@ -42,6 +44,9 @@ on_cuda! {
     everything_of_24_bytes check Route;
     #[ignore = "compiles 50 kernels"]
     everything_of_complex_32 check c32;
+    #[cfg(feature = "half")]
+    #[ignore = "compiles 50 kernels"]
+    everything_of_20_bytes check Spin;
     #[cfg(feature = "half")]
     #[ignore = "compiles 50 kernels"]
     everything_of_float_16 check f16;

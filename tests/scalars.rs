@@ -1,4 +1,4 @@
-//! Every operation over complex numbers, 16-bit floats and structs of 3, 12, 16 and 24 bytes on the CPU.
+//! Every operation over complex numbers, 16-bit floats and structs of 3 to 24 bytes on the CPU.
 #[path = "common/scalars.rs"]
 mod scalars;
 
@@ -16,6 +16,7 @@ on_the_cpu! {
     bytes_24 Route;
     complex_32 c32;
     complex_64 c64;
+    #[cfg(feature = "half")] bytes_20 Spin;
     #[cfg(feature = "half")] float_16 f16;
     #[cfg(feature = "half")] brain_float_16 bf16;
 }

@@ -11,6 +11,10 @@ pub struct Hop { dist: f64, hops: u64 } }
 oplus::scalar! { /// 24 bytes.
 pub struct Route { dist: f64, first: u64, hops: i32, toll: i32 } }
 
+#[cfg(feature = "half")]
+oplus::scalar! { /// 20 bytes, of scalars whose CUDA text is in files of their own.
+pub struct Spin { up: c32, down: c32, weight: f16, tag: u16 } }
+
 // ⊕ keeps one of two whole values by their order, ⊗ mixes the parts: neither of them is the other's argument exchanged.
 oplus::semiring! { pub struct Darkest[](Rgb, Rgb) -> Rgb;
     identity = Rgb::make(255, 255, 255);
@@ -32,6 +36,20 @@ oplus::semiring! { pub struct Cheapest[](Route, Route) -> Route;
     add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && (x.first < y.first || (x.first == y.first && (x.hops < y.hops || (x.hops == y.hops && x.toll <= y.toll))))), x, y));
     multiply = |a, b, _| (Route::make(add(a.dist, b.dist), a.first, sub(a.hops, b.hops), add(a.toll, add(b.toll, b.toll))));
 }
+#[cfg(feature = "half")]
+oplus::semiring! { pub struct Spins[](Spin, Spin) -> Spin;
+    identity = Spin::make(c32::ZERO, c32::ZERO, f16::INFINITY, 0);
+    add = |x, y| (Spin::make(add(x.up, y.up), add(x.down, y.down), min(x.weight, y.weight), max(x.tag, y.tag)));
+    multiply = |a, b, _| (Spin::make(mul(a.up, b.down), sub(a.down, conj(b.up)), mul(a.weight, b.weight), add(a.tag, b.tag)));
+}
+#[cfg(feature = "half")]
+oplus::operator! { pub MixSpin[](Spin, Spin) -> Spin = |x, y| Spin::make(y.down, complex(real(x.up), imag(y.up)), sub(x.weight, y.weight), x.tag) }
+#[cfg(feature = "half")]
+oplus::operator! { pub SpinBefore[](Spin, Spin) -> bool = |x, y| x.weight < y.weight }
+#[cfg(feature = "half")]
+oplus::unary_operator! { pub TurnSpin[](Spin) -> Spin = |x| Spin::make(x.down, neg(x.up), abs(x.weight), x.tag) }
+// The inner product's ⊗.
+oplus::operator! { pub Inner[T: ComplexNumber](T, T) -> T = |x, y| mul(conj(x), y) }
 oplus::operator! { pub MixRgb[](Rgb, Rgb) -> Rgb = |x, y| Rgb::make(sub(x.red, y.green), y.blue, add(x.green, x.blue)) }
 oplus::operator! { pub MixPoint[](Point, Point) -> Point = |x, y| Point::make(sub(x.x, y.y), y.z, add(x.y, x.z)) }
 oplus::operator! { pub MixHop[](Hop, Hop) -> Hop = |x, y| Hop::make(sub(x.dist, y.dist), add(x.hops, add(y.hops, y.hops))) }
@@ -73,12 +91,14 @@ trials! {
     Point: Nearest, MixPoint, PointBefore, TurnPoint, Nearest, |n| Point::make((n % 7) as f32, -((n % 5) as f32), (n % 3) as f32);
     Hop: Shortest, MixHop, HopBefore, TurnHop, Shortest, |n| Hop::make((n % 4) as f64, n % 3);
     Route: Cheapest, MixRoute, RouteBefore, TurnRoute, Cheapest, |n| Route::make((n % 4) as f64, n % 3, n as i32 % 5, -(n as i32 % 7));
-    c32: PlusTimes, MixNumbers, Shorter, Conjugate, Plus, |n| c32::new((n % 7) as f32 - 3.0, (n % 5) as f32 - 2.0);
+    c32: Compose<Plus, Inner>, MixNumbers, Shorter, Conjugate, Plus, |n| c32::new((n % 7) as f32 - 3.0, (n % 5) as f32 - 2.0);
     c64: PlusTimes, MixNumbers, Shorter, Conjugate, Plus, |n| c64::new((n % 7) as f64 - 3.0, (n % 5) as f64 - 2.0);
 }
 #[cfg(feature = "half")]
 trials! {
     f16: PlusTimes, MixNumbers, Lt, Negate, Max, |n| f16::of_f64((n % 7) as f64 - 3.0);
+    Spin: Spins, MixSpin, SpinBefore, TurnSpin, Spins, |n| Spin::make(
+        c32::new((n % 3) as f32, -((n % 2) as f32)), c32::new(1.0, (n % 4) as f32), f16::of_f64((n % 5) as f64 - 2.0), n as u16 % 9);
     bf16: MinPlus, MixNumbers, Gt, Negate, Min, |n| bf16::of_f64((n % 7) as f64 - 3.0);
 }
 
