@@ -13,6 +13,14 @@ fn some(name: &str) -> bool {
     ["mxm", "mxm, planned", "mxv", "reduce_rows", "sort", "select by value", "assign, accumulated"].contains(&name)
 }
 
+/// All but the strategies that are forced.
+fn once(name: &str) -> bool {
+    !forced(name) || ["hash", "dot"].contains(&name)
+}
+fn forced(name: &str) -> bool {
+    Strategy::ALL.iter().any(|s| s.name() == name)
+}
+
 macro_rules! on_cuda { ($($(#[$m:meta])* $name:ident $check:ident $t:ty $(, $some:ident)?;)*) => {$(
     $(#[$m])* #[test]
     fn $name() {
@@ -22,7 +30,7 @@ macro_rules! on_cuda { ($($(#[$m:meta])* $name:ident $check:ident $t:ty $(, $som
     }
 )*} }
 on_cuda! {
-    everything_of_complex_64 check c64;
+    everything_of_complex_64 check_some c64, once;
     bytes_3 check_some Rgb, some;
     bytes_12 check_some Point, some;
     bytes_16 check_some Hop, some;
@@ -34,6 +42,8 @@ on_cuda! {
     float_16 check_some f16, some;
     #[cfg(feature = "half")]
     brain_float_16 check_some bf16, some;
+    #[ignore = "compiles 50 kernels"]
+    strategies_of_complex_64 check_some c64, forced;
     #[ignore = "compiles 50 kernels"]
     everything_of_3_bytes check Rgb;
     #[ignore = "compiles 50 kernels"]
