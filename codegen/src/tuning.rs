@@ -73,7 +73,7 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of columns within this are done by a block with bits over them; in windows of four times as many otherwise.
+    /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
     block_sparsity,

@@ -1265,7 +1265,16 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
+// The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+struct SavedBits {
+  u32* words;
+  u32 row_words;
+  __device__ u32* at(u32 place, Range row, Range window) const {
+    return words + u64(place) * row_words + (window.low - row.low) / 32;
+  }
+};
+
+// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1278,7 +1287,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list ? list[u] : u);
+    f(list ? list[u] : u, u);
   }
 }
 
@@ -1288,23 +1297,28 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row.
+// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
-                   const u32* list, const u32* first, const u32* last, u64* row_counts) {
+                   const u32* list, const u32* first, const u32* last, u64* row_counts, u32* saved, u32 row_words) {
   constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads)> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row) {
+  for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row, u32 at) {
     u32 count = 0;
-    for_windows(row_range(row, columns, first, last), width, [&](Range r) {
+    const Range all = row_range(row, columns, first, last);
+    for_windows(all, width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
       mark_window(window, x, row, r);
       count += window.count(words);
+      if (saved) {
+        u32* const kept = SavedBits{saved, row_words}.at(at, all, r);
+        for (u32 i = threadIdx.x; i < words; i += Window::threads) kept[i] = window.bits()[i];
+      }
     });
     if (threadIdx.x == 0) row_counts[row] = count;
   });
