@@ -65,6 +65,9 @@ tuning! {
     esc_products,
     /// Nor by a block.
     sort_products,
+    /// Where blocks may have bits over the columns, they only sort rows with so many times more columns from first to last than
+    /// products.
+    sort_sparsity,
     /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
     esc_rows,
     /// Threads of a block whose warps own a window each, at most.
@@ -196,7 +199,8 @@ pub const SM_90: Tuning = Tuning {
     small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
-    sort_products: 4096,
+    sort_products: 2048,
+    sort_sparsity: 32,
     esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,
