@@ -88,6 +88,8 @@ tuning! {
     block_threads,
     /// Bytes for the sums of a small block in shared memory.
     block_bytes,
+    /// Rows of a large block are split among blocks where these are few: at most one for so many products.
+    split_products,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -211,6 +213,7 @@ pub const SM_90: Tuning = Tuning {
     block_threads_small: 128,
     block_threads: 512,
     block_bytes: 8192,
+    split_products: 16384,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,

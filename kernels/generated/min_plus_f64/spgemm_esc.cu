@@ -365,6 +365,7 @@ constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
+constexpr u32 split_products = 16384;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
