@@ -362,6 +362,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -372,6 +374,7 @@ constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
+constexpr u32 split_products = 16384;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -409,7 +412,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 135168, window = 20992, block = 42272, thread = 2097152, hash = 1024;
+constexpr u32 esc = 135168, sort = 42784, window = 20992, block = 42272, thread = 2097152, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1103,16 +1106,16 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5
@@ -1581,12 +1584,13 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   }
 }
 
-// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
-template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+// Sets the bits of the columns in the window that A's entries of the row give, those the mask admits. Barriers at both ends.
+template <class Window>
+__device__ inline void mark_window(const Window& window, const Operands& x, u32 row, u64 a_begin, u64 a_end, Range r) {
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+  for_products<batch>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -1601,20 +1605,80 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
+// The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+struct SavedBits {
+  static constexpr u32 begun = 1u << 31;
+
+  u32 *words, *states;
+  u32 row_words, parts;
+
+  __device__ u32* at(u32 place, Range row, Range window) const {
+    return words + u64(place) * row_words + (window.low - row.low) / 32;
+  }
+  // How many blocks share a row of so many products. One window is all that they can share.
+  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
+    if (parts <= 1 || row.high - row.low > width) return 1;
+    const u32 wanted = products / tuning::split_products + 1;
+    return wanted < parts ? wanted : parts;
+  }
+  // Waits for the row's first part, which was drawn before: its block runs. All threads call.
+  __device__ void wait_for_first(u32 place) const {
+    if (threadIdx.x == 0) {
+      while (!(*const_cast<volatile u32*>(&states[place]) & begun)) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  // The first part's word that others may go on. All threads call.
+  __device__ void let_others_begin(u32 place) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicOr(&states[place], begun);
+  }
+  // A part is done; true in the last of them, after which the state is as before. All threads call. `last`: shared memory.
+  __device__ bool end_part(u32 place, u32 of, volatile u32* last) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      *last = (atomicAdd(&states[place], 1u) & ~begun) + 1 == of;
+      if (*last) states[place] = 0;
+      __threadfence();
+    }
+    __syncthreads();
+    const bool is_last = *last;
+    __syncthreads();
+    return is_last;
+  }
+};
+
+// A part of a row's entries of A.
+struct RowPart {
+  u32 row, place, number;
+  __device__ u64 begin(const u64* offsets, u32 of) const { return at(offsets, number, of); }
+  __device__ u64 end(const u64* offsets, u32 of) const { return at(offsets, number + 1, of); }
+  __device__ u64 at(const u64* offsets, u32 n, u32 of) const {
+    const u64 length = offsets[row + 1] - offsets[row];
+    // Whole rounds of a warp.
+    const u64 cut = n == of ? length : length / of * n / 32 * 32;
+    return offsets[row] + cut;
+  }
+};
+
+// Calls f(part) for `parts` parts of each row of the list, or without one of rows 0 .. n, by ticket: the first part first.
 template <class Window, class F>
-__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
+__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u32 parts, u64* tickets, F f) {
   volatile u32* next = window.counters();
   for (;;) {
     if (threadIdx.x == 0) {
       const u64 ticket = atomicAdd(tickets, u64(1));
-      *next = ticket < n ? u32(ticket) : 0xffffffffu;
+      *next = ticket < n * parts ? u32(ticket) : 0xffffffffu;
     }
     __syncthreads();
     const u32 u = *next;
     __syncthreads();
-    if (u >= n) return;
-    f(list ? list[u] : u);
+    if (u == 0xffffffffu) return;
+    f(RowPart{list ? list[u / parts] : u, u / parts, u % parts});
   }
 }
 
@@ -1677,11 +1741,13 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
+// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts as there.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
+             u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
@@ -1702,8 +1768,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row) {
-    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+  const SavedBits bits = {saved, states, row_words, parts};
+  for_rows(window, mine, flag::whole ? rows : control[units], flag::whole ? 1 : parts, &control[tickets], [&](RowPart part) {
+    const u32 row = part.row;
+    u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
     const auto find_place = [&](u32 count) {
@@ -1717,13 +1785,20 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       look_back_post(state, row, 0);
       find_place(0);
     }
+    // Where there is room for the row's sums one block makes it alone.
+    u32 of = flag::whole || Semiring::constant || all.high - all.low <= room ? 1 : bits.parts_of(products[row], all, width);
+    if (part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
       // to hear how many they are.
       const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
-      if (marked) {
-        mark_window(window, x, row, r);
+      if (marked && !flag::whole && saved) {
+        const u32* const kept = bits.at(part.place, all, r);
+        for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
+        __syncthreads();
+      } else if (marked) {
+        mark_window(window, x, row, a_begin, a_end, r);
       } else {
         window.clear(words);
         __syncthreads();
@@ -1757,7 +1832,17 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (step == 0) {
           count = window.rank(words, bases);
           near_row = dense || count <= room;
+          if (of > 1 && near_row) {
+            if (part.number > 0) return;
+            of = 1;
+          }
+          if (of > 1) {
+            a_begin = part.begin(a_offsets, of);
+            a_end = part.end(a_offsets, of);
+          }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
+        } else if (step == 1 && part.number > 0) {
+          bits.wait_for_first(part.place);
         } else if (step == 1) {
           if constexpr (flag::whole) {
             if (threadIdx.x < 32) find_place(count);
@@ -1778,9 +1863,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               c_values[out + rank] = Sums::start();
             }
           });
+          if (of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
+      if (of > 1) bits.end_part(part.place, of, window.counters() + 1);
       out += count;
     });
   });
