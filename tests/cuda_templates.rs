@@ -123,7 +123,7 @@ fn complex_numbers_and_halves_compile() {
     let before = <Lt as BinaryOp<f16, f16>>::TEXT;
     let lower = oplus_codegen::FunctionText::new("op", vec![f16::TEXT, f16::TEXT], bool::TEXT, before);
     all.push(spec(Template::SortRows).function(lower));
-    all.par_iter().for_each(|spec| {
+    all.iter().for_each(|spec| {
         let compiled = compile_for(90, &spec.key(), &spec.source().unwrap());
         let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", spec.key()));
         let worst = compiled.resources.values().map(|r| r.spill_stores + r.spill_loads).max();
