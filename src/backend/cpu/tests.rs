@@ -18,7 +18,6 @@ sample! {
     i64: [0, 1, -1, 5, i64::MIN, i64::MAX];
     f32: [0.0, -0.0, 1.5, -2.25, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.1];
     f64: [0.0, -0.0, 0.1, 0.2, 0.3, -0.7, 1e16, 3.0];
-    c32: [c32::new(0.0, -0.0), c32::new(-0.0, -0.0), c32::new(0.1, -2.0), c32::new(-0.0, 1e20), c32::new(f32::INFINITY, 1.0)];
     c64: [c64::new(0.0, 0.0), c64::new(-0.0, -0.0), c64::new(-0.0, 1.0), c64::new(0.1, 0.2), c64::new(-1e16, 0.3), c64::new(3.0, -0.7)];
 }
 
@@ -203,9 +202,6 @@ quickcheck! {
     fn plus_second(case: Case) -> () { products::<bool, f64, PlusSecond>(&case, Max, true) }
     fn min_first(case: Case) -> () { products::<i64, bool, MinFirst>(&case, Any, true) }
 
-    fn plus_times_c64(case: Case) -> () { products::<c64, c64, PlusTimes>(&case, Plus, false) }
-    /// Of a bit matrix: whether both products of a value add nothing is seen by all of its bytes.
-    fn plus_first_c64(case: Case) -> () { products::<c64, bool, PlusFirst>(&case, Times, false) }
 
     fn entry_wise_f64(case: Case) -> () { entry_wise::<f64>(&case, Plus, Minus, 0.15) }
     fn entry_wise_f32(case: Case) -> () { entry_wise::<f32>(&case, Min, Div, -1.0) }
@@ -252,6 +248,16 @@ quickcheck! {
         };
         sums(1) == sums(2) && sums(2) == sums(5)
     }
+}
+
+/// Of a bit matrix, whether both products of a value add nothing is seen by all of its bytes.
+#[test]
+fn products_of_complex_numbers() {
+    let twice = |case: Case| {
+        products::<c64, c64, PlusTimes>(&case, Plus, false);
+        products::<c64, bool, PlusFirst>(&case, Times, false);
+    };
+    quickcheck::QuickCheck::new().tests(15).quickcheck(twice as fn(Case));
 }
 
 /// Everything that is not a product.
