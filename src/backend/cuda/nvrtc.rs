@@ -1,6 +1,5 @@
 //! Source text to machine code, through NVRTC. Needs no device.
 use super::api::{NvrtcApi, NvrtcArchitectures, Program, Status};
-use super::lock;
 pub use super::log::Resources;
 pub use super::nvrtc_search::NVRTC_PATH;
 use super::nvrtc_search::{load, unavailable};
@@ -8,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 /// The compiler found on this machine.
 #[derive(Clone)]
@@ -120,10 +119,8 @@ impl Nvrtc {
         })
     }
 
+    /// Threads may compile at once; NVRTC optimises them together from CUDA 12.3 on.
     fn run(&self, source: &str, name: &str, options: &[String], machine_code: bool) -> Result<Compiled> {
-        // Two at once are no faster than one after the other, and older versions were not safe in parallel.
-        static COMPILING: Mutex<()> = Mutex::new(());
-        let _one = lock(&COMPILING);
         let failed = |log: String| Error::Compile { kernel: name.to_owned(), log };
         let text = |s: &str| CString::new(s).map_err(|_| failed("the text contains a NUL".into()));
         let (source, file) = (text(source)?, text(name)?);
