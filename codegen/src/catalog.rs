@@ -55,6 +55,10 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"], numbers ["width" = 64, "rows" = 1];
+    /// Sparse product, rows of at most `width` products, a block a row: how many columns they have.
+    SpgemmSortCount = "spgemm_sort_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 1024];
+    /// Sparse product, rows of at most `width` products, a block a row: expanded, sorted, contracted.
+    SpgemmSort = "spgemm_sort", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 1024];
     /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
     SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
         numbers ["width" = 32, "block" = 128];
@@ -71,10 +75,10 @@ templates! {
     /// Sparse product, rows of columns within `width`: summed in a dense window.
     SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
-    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"],
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];
@@ -178,7 +182,9 @@ parts! {
     "part/spgemm_factors.cuh"
     "part/spgemm_hash.cuh"
     "part/spgemm_rows.cuh"
+    "part/spgemm_sort.cuh"
     "part/spgemm_sums.cuh"
+    "part/spgemm_terms.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"
 }

@@ -38,6 +38,8 @@ impl SemiringText {
 
 /// Scan words and counters of a team.
 const TEAM: u32 = 34 * 8 + 16;
+/// What one warp of several leaves for all.
+const LEFT: u32 = 256;
 
 /// How a block works on a row: in windows of `width` columns, by `threads` threads, with `sums` bytes for sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,11 +100,23 @@ impl Spec {
     #[must_use]
     pub fn esc_launch(&self, width: u32) -> (u32, u32) {
         let block = Tuning::of(self.architecture).esc_block;
-        let terms = match &self.semiring {
-            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+        (block, block / 32 * (rounded(4 * (width + width / 32)) + self.term_bytes(width) + self.warp_products()))
+    }
+
+    /// Block and dynamic shared bytes of the kernels whose blocks sort a row of at most `width` products each, with this
+    /// semiring's terms or, without one, to count.
+    #[must_use]
+    pub fn sort_launch(&self, width: u32) -> (u32, u32) {
+        let block = width / 8;
+        let fixed = TEAM + self.warp_products() * (block / 32) + width / 4 + rounded(4 * (width + width / 32));
+        (block, fixed + self.term_bytes(width))
+    }
+    /// Shared bytes of the terms of so many products.
+    fn term_bytes(&self, products: u32) -> u32 {
+        match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(products * u32::try_from(s.c.size).unwrap_or(u32::MAX).min(1 << 16)),
             _ => 0,
-        };
-        (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + self.warp_products()))
+        }
     }
 
     /// Block and dynamic shared bytes of the kernels that give each thread a row of at most `width` products, with this
@@ -153,7 +167,7 @@ impl Spec {
     pub fn block_bytes(&self, shape: BlockShape) -> u32 {
         let BlockShape { width, threads, sums } = shape;
         let bits = rounded(width / 32 * 4);
-        let fixed = TEAM + self.warp_products() * (threads / 32) + bits;
+        let fixed = TEAM + LEFT + self.warp_products() * (threads / 32) + bits;
         let Some(semiring) = &self.semiring else { return fixed };
         let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX).max(1);
         let sums = if semiring.kind().1 { 0 } else { sums / size * size };
@@ -178,7 +192,7 @@ impl Spec {
         // As many blocks as fill the device's threads share its memory; each takes 1 KiB more than it asks for.
         let room = |threads: u32| {
             let part = (u64::from(shared) * u64::from(threads) / 1024) as u32;
-            part.saturating_sub(1024 + TEAM + self.warp_products() * (threads / 32))
+            part.saturating_sub(1024 + TEAM + LEFT + self.warp_products() * (threads / 32))
         };
         let dense = |threads: u32| (room(threads) / (4 * size + 1) * 4) / 128 * 128;
         let widths = [128, 256, 512, 1024].into_iter().filter(|t| *t >= threads && (large || *t <= 256));
@@ -186,12 +200,15 @@ impl Spec {
             return BlockShape { width: dense(threads), threads, sums: dense(threads) * size };
         }
         let most = tuning.block_columns;
+        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let width = if columns > most {
-            4 * most
+            // As few windows as there is room for bits of, all of one width.
+            let widest = (room(threads).saturating_sub(tuning.block_bytes) / (most / 4)).max(1);
+            let parts = columns.div_ceil(most);
+            most * parts.div_ceil(parts.div_ceil(widest))
         } else {
             [most / 16, most / 4].into_iter().find(|w| columns <= *w).unwrap_or(most)
         };
-        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let sums = room(threads).saturating_sub(2 * (width / 8)) / 1024 * 1024;
         BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }
@@ -217,12 +234,12 @@ impl Spec {
             given.or_else(default).and_then(|n| u32::try_from(n).ok()).unwrap_or(64)
         };
         let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
-        let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
+        let (esc, sort, window) = (self.esc_launch(width).1, self.sort_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(BlockShape { width, threads, sums });
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
         let hash = self.hash_bytes(number("slots"));
         let warps = format!(
-            "constexpr u32 esc = {esc}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
+            "constexpr u32 esc = {esc}, sort = {sort}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
         );
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
