@@ -1,0 +1,13 @@
+//! In and out of raw arrays, files and other crates' types. `--features interop-all` adds those of the other crates.
+mod cases;
+mod csr;
+#[cfg(feature = "nalgebra-sparse")]
+mod nalgebra;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "petgraph")]
+mod petgraph;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "sprs")]
+mod sprs;
