@@ -14,15 +14,15 @@
 //! | `npz` | files of `scipy.sparse.save_npz`: [`io::npz`](crate::io) | – |
 mod csr;
 #[cfg(feature = "nalgebra-sparse")]
-mod nalgebra;
+pub mod nalgebra;
 #[cfg(feature = "ndarray")]
-mod ndarray;
+pub mod ndarray;
 #[cfg(feature = "petgraph")]
 pub mod petgraph;
 #[cfg(feature = "serde")]
-mod serde;
+pub mod serde;
 #[cfg(feature = "sprs")]
-mod sprs;
+pub mod sprs;
 #[cfg(any(feature = "sprs", feature = "nalgebra-sparse"))]
 mod width;
 

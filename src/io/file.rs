@@ -40,6 +40,20 @@ pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Op
     }
 }
 
+/// What `take` makes of the file's bytes, decompressed, and of how many there are where they are not compressed.
+pub(crate) fn streamed<X>(path: &Path, take: impl FnOnce(&mut dyn Read, Option<u64>) -> Result<X>) -> Result<X> {
+    let file = std::fs::File::open(path).map_err(|e| io_error(path, &e))?;
+    let about = file.metadata().map_err(|e| io_error(path, &e))?;
+    // A pipe's size says nothing.
+    let size = about.is_file().then_some(about.len());
+    let mut file = std::io::BufReader::new(file);
+    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    match compression(start) {
+        None => take(&mut file, size),
+        Some(compression) => take(&mut decoder(compression, file)?, None),
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Compression {
     Gzip,

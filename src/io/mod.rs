@@ -1,4 +1,5 @@
-//! Files: Matrix Market and edge lists, compressed or not.
+//! Files: Matrix Market, edge lists and a binary format, compressed or not; SciPy's `.npz`.
+pub mod binary;
 pub mod edge_list;
 pub(crate) mod file;
 mod matrix;
