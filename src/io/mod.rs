@@ -4,6 +4,8 @@ pub mod edge_list;
 pub(crate) mod file;
 mod matrix;
 pub mod matrix_market;
+#[cfg(feature = "npz")]
+pub mod npz;
 mod number;
 pub(crate) mod parts;
 mod text;
