@@ -66,6 +66,41 @@ fn every_width_masked_and_not() {
     }
 }
 
+/// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
+#[test]
+fn rows_sorted_by_a_block() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let long = |row| match row % 512 {
+        0 => 140,
+        1 => 300,
+        2 => 700,
+        3 => 12,
+        _ => 3,
+    };
+    // Columns of A's long rows lie apart, so that no window takes the row.
+    let n = 4099;
+    let mut mask = Coo::<bool>::new(n, n);
+    let pattern = oplus::generate::uniform(n, n, 900, 4).unwrap();
+    pattern.rows.iter().zip(&pattern.columns).filter(|e| e.0 % 512 < 4).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    let a = matrix_of(long, n);
+    let bins = mxm(&a.to(&Device::Cuda(0)).unwrap(), &a.to(&Device::Cuda(0)).unwrap()).strategy(Strategy::Esc);
+    let bins = bins.explain().unwrap().analysis.bins;
+    for width in [1024, 2048, 4096] {
+        assert!(bins.iter().any(|b| b.name == format!("sort {width}")), "{width}: {bins:?}");
+    }
+    for which in 0..3 {
+        let on = |d| masked::<PlusTimes>(&a, &mask, d, which);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+        let on = |d| masked::<AnySecondI>(&a, &mask, d, which);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+        let on = |d| masked::<AnyPair>(&a, &mask, d, which);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+    }
+}
+
 /// A warp sorts many rows at once, and fewer where some next to each other are long.
 #[test]
 fn rows_sorted_together() {

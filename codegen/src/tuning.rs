@@ -61,8 +61,10 @@ tuning! {
     small_work,
     /// Threads of a block whose warps sort a row each.
     esc_block,
-    /// Rows of more products are not sorted.
+    /// Rows of more products are not sorted by a warp.
     esc_products,
+    /// Nor by a block.
+    sort_products,
     /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
     esc_rows,
     /// Threads of a block whose warps own a window each, at most.
@@ -194,6 +196,7 @@ pub const SM_90: Tuning = Tuning {
     small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
+    sort_products: 4096,
     esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,
