@@ -27,6 +27,7 @@ mod ewise;
 mod explain;
 mod extract;
 mod factors;
+mod few;
 mod indices;
 mod kronecker;
 mod limit;
