@@ -19,6 +19,7 @@ mod analysis;
 mod assemble;
 mod assign;
 mod bins;
+mod columns;
 mod cut;
 mod dot;
 mod even;
@@ -50,6 +51,7 @@ mod symbolic;
 mod tests;
 mod tiles;
 mod vector;
+mod window;
 mod workers;
 
 pub(crate) use even::Batch;
@@ -139,6 +141,10 @@ impl Backend for Cpu {
         map::reduce_rows::<T, M>(a)
     }
 
+    fn reduce_columns<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<HostCsr<T>>> {
+        columns::reduce_columns::<T, M>(a)
+    }
+
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
         Ok(map::reduce::<T, M>(&a.values))
     }
@@ -174,6 +180,15 @@ impl Backend for Cpu {
 
     fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
         gather::gather(a, rows, moves)
+    }
+
+    fn window<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<Option<HostCsr<T>>> {
+        window::window(a, rows, cols)
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
