@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
+use rayon::prelude::*;
 use std::marker::PhantomData;
 
 mod sealed {
@@ -140,24 +141,42 @@ macro_rules! container {
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
+/// Indices looked at by one thread at a time.
+const PIECE: usize = 1 << 14;
+
 /// Checked triplets in places, for `build`.
 fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) -> Result<(Axis, Vec<u32>)> {
-    if let Some(position) = indices.iter().position(|i| *i >= n) {
+    let outside = |i: &u64| *i >= n;
+    // Few are not worth waking a thread.
+    let few = indices.len() <= PIECE;
+    let position = match few {
+        true => indices.iter().position(outside),
+        false => indices.par_iter().with_min_len(PIECE).position_first(outside),
+    };
+    if let Some(position) = position {
         let index = indices[position];
         return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n });
     }
-    let mut places = crate::memory::with_capacity(operation, indices.len())?;
+    let mut places = crate::memory::filled(operation, indices.len(), 0u32)?;
     let mut axis = Axis::new(n);
     if let Axis::Listed { ids, .. } = &mut axis {
         let mut used = crate::memory::copied(operation, indices)?;
-        used.sort_unstable();
+        if !used.is_sorted() {
+            used.par_sort_unstable();
+        }
         used.dedup();
         *ids = std::sync::Arc::new(used);
     }
-    match &axis {
-        Axis::Full(_) => places.extend(indices.iter().map(|i| *i as u32)),
+    let put = |(places, indices): (&mut [u32], &[u64])| match &axis {
+        Axis::Full(_) => places.iter_mut().zip(indices).for_each(|(place, i)| *place = *i as u32),
         // Every index was listed just now.
-        Axis::Listed { ids, .. } => places.extend(indices.iter().map(|i| ids.partition_point(|t| t < i) as u32)),
+        Axis::Listed { ids, .. } => {
+            places.iter_mut().zip(indices).for_each(|(place, i)| *place = ids.partition_point(|t| t < i) as u32)
+        }
+    };
+    match few {
+        true => put((&mut places, indices)),
+        false => places.par_chunks_mut(PIECE).zip(indices.par_chunks(PIECE)).for_each(put),
     }
     Ok((axis, places))
 }

@@ -161,6 +161,15 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<C>>;
     /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// The entry of each row r in the column `at(r)`, if it has one, as entry r of one row, where that is known to be
+    /// simpler than other ways.
+    fn one_a_row<T: Scalar>(
+        &self,
+        _a: &Self::Csr<T>,
+        _at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
     /// A with its rows and columns moved, where they move as ranges and that is known to be simpler than `gather`.
     fn window<T: Scalar>(
         &self,

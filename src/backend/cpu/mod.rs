@@ -36,6 +36,7 @@ mod met;
 mod multiply;
 mod need;
 mod numeric;
+mod one_a_row;
 mod order;
 mod parallel;
 mod pick;
@@ -180,6 +181,14 @@ impl Backend for Cpu {
 
     fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
         gather::gather(a, rows, moves)
+    }
+
+    fn one_a_row<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<HostCsr<T>>> {
+        one_a_row::one_a_row(a, at).map(Some)
     }
 
     fn window<T: Scalar>(
