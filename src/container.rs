@@ -1,5 +1,6 @@
 //! Matrices and vectors: a store under a semiring's label.
 use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
+use crate::backend::cpu::{unwritten, written};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -7,6 +8,7 @@ use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use rayon::prelude::*;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 mod sealed {
     pub trait Sealed {}
@@ -146,18 +148,15 @@ const PIECE: usize = 1 << 14;
 
 /// Checked triplets in places, for `build`.
 fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) -> Result<(Axis, Vec<u32>)> {
-    let outside = |i: &u64| *i >= n;
     // Few are not worth waking a thread.
     let few = indices.len() <= PIECE;
-    let position = match few {
-        true => indices.iter().position(outside),
-        false => indices.par_iter().with_min_len(PIECE).position_first(outside),
-    };
-    if let Some(position) = position {
+    let outside = |some: &[u64]| some.iter().any(|i| *i >= n);
+    if if few { outside(indices) } else { indices.par_chunks(PIECE).any(outside) } {
+        let position = indices.iter().position(|i| *i >= n).unwrap_or(0);
         let index = indices[position];
         return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n });
     }
-    let mut places = crate::memory::filled(operation, indices.len(), 0u32)?;
+    let mut places = unwritten::<u32>(operation, indices.len())?;
     let mut axis = Axis::new(n);
     if let Axis::Listed { ids, .. } = &mut axis {
         let mut used = crate::memory::copied(operation, indices)?;
@@ -167,17 +166,28 @@ fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) 
         used.dedup();
         *ids = std::sync::Arc::new(used);
     }
-    let put = |(places, indices): (&mut [u32], &[u64])| match &axis {
-        Axis::Full(_) => places.iter_mut().zip(indices).for_each(|(place, i)| *place = *i as u32),
-        // Every index was listed just now.
-        Axis::Listed { ids, .. } => {
-            places.iter_mut().zip(indices).for_each(|(place, i)| *place = ids.partition_point(|t| t < i) as u32)
+    let put = |(places, indices): (&mut [MaybeUninit<u32>], &[u64])| {
+        let places = places.iter_mut().zip(indices);
+        match &axis {
+            Axis::Full(_) => places.for_each(|(place, i)| *place = MaybeUninit::new(*i as u32)),
+            Axis::Listed { ids, .. } => {
+                let mut last = 0;
+                places.for_each(|(place, i)| {
+                    // Neighbours often have one place. Every index was listed just now.
+                    if ids.get(last) != Some(i) {
+                        last = ids.partition_point(|t| t < i);
+                    }
+                    *place = MaybeUninit::new(last as u32);
+                });
+            }
         }
     };
     match few {
         true => put((&mut places, indices)),
         false => places.par_chunks_mut(PIECE).zip(indices.par_chunks(PIECE)).for_each(put),
     }
+    // SAFETY: all were written.
+    let places = unsafe { written(places, indices.len()) };
     Ok((axis, places))
 }
 
@@ -196,6 +206,13 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     let (row_axis, i) = places(operation, "row", nrows, rows)?;
     let (col_axis, j) = places(operation, "column", ncols, columns)?;
     let shape = (row_axis.places(), col_axis.places());
+    let j = match device {
+        Device::Cpu => match crate::backend::cpu::in_order(shape, &i, j, values)? {
+            Ok(rows) => return Ok(Store { rows: row_axis, cols: col_axis, body: Body::from(rows), device }),
+            Err(j) => j,
+        },
+        _ => j,
+    };
     let body = on_backend!(device, |backend| { backend.build::<T, F>(shape, &i, &j, values, refuse)?.map(Body::from) });
     let body =
         body.map_err(|e| Error::DuplicateEntry { operation, row: rows[e], column: columns[e], position: e as u64 })?;

@@ -89,14 +89,17 @@ impl<'a> Columns<'a> {
     fn place(&self, q: u64) -> Option<u32> {
         self.axis.place(self.chosen.index(q)).map(|place| place as u32)
     }
-    /// Whether a place of C is one of them.
-    fn has(&self, place: u32) -> bool {
+    /// Whether a place of C is one of them; `from` is where the search in a list begins, places ascend.
+    fn has(&self, place: u32, from: &mut usize) -> bool {
         let id = self.axis.id(place as usize);
         match self.chosen {
             Chosen::All(_) => true,
             Chosen::Range(range) => range.contains(&id),
             Chosen::Stride { start, step, count } => Chosen::position_in_stride(*start, *step, *count, id).is_some(),
-            Chosen::List(list) => list.binary_search(&id).is_ok(),
+            Chosen::List(list) => {
+                *from += list[*from..].partition_point(|i| *i < id);
+                list.get(*from) == Some(&id)
+            }
         }
     }
 }
@@ -162,6 +165,7 @@ fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         memory::reserve(OPERATION, &mut made.values, columns.len() + new.len())?;
         let (mut old, mut new) =
             (columns.iter().copied().zip(values.iter().copied()).peekable(), new.iter().peekable());
+        let mut listed = 0;
         loop {
             let (x, y) = (old.peek().map(|e| e.0), new.peek().map(|e| e.0));
             let Some(column) = [x, y].into_iter().flatten().min() else { break };
@@ -169,7 +173,7 @@ fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             let after = new.next_if(|e| e.0 == column).map(|e| e.1);
             // Without an accumulator what has no value now is deleted, inside the region.
             let z = match (before, after) {
-                (Some(before), None) if F::TEXT.is_some() || !cols.has(column) => Some(before),
+                (Some(before), None) if F::TEXT.is_some() || !cols.has(column, &mut listed) => Some(before),
                 (before, after) => F::combine(before, after),
             };
             if let Some(z) = z {

@@ -132,9 +132,6 @@ pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     refuse: bool,
 ) -> Result<std::result::Result<HostCsr<T>, usize>> {
     let operation = "build";
-    if ascending(rows, columns) {
-        return in_order((nrows, ncols), rows, columns, values).map(Ok);
-    }
     let sorted = sort_triplets((nrows, ncols), rows, columns)?;
     let second = AtomicUsize::new(usize::MAX);
     let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, u64)>| {
@@ -179,32 +176,40 @@ fn ascending(rows: &[u32], columns: &[u32]) -> bool {
     if rows.len() <= SERIAL { piece(0..rows.len()) } else { pieces(rows.len(), SERIAL).all(piece) }
 }
 
-/// Triplets that are rows already.
-fn in_order<T: Scalar>(
+/// Triplets that are rows already, each once: their columns stay where they are. Else those come back.
+pub(crate) fn in_order<T: Scalar>(
     (nrows, ncols): (usize, usize),
     rows: &[u32],
-    columns: &[u32],
+    columns: Vec<u32>,
     values: &[T],
-) -> Result<HostCsr<T>> {
+) -> Result<std::result::Result<HostCsr<T>, Vec<u32>>> {
     let (operation, n) = ("build", rows.len());
+    if !ascending(rows, &columns) {
+        return Ok(Err(columns));
+    }
     let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
     let to = Shared::new(&mut offsets);
-    // Entry e begins its row and the empty ones before it.
-    let begin = |e: usize| {
-        let first = if e == 0 { 0 } else { rows[e - 1] as usize + 1 };
-        let last = rows.get(e).map_or(nrows, |r| *r as usize);
-        // SAFETY: rows ascend, so these ranges are disjoint.
-        (first..last + 1).for_each(|r| unsafe { to.write(r, MaybeUninit::new(e as u64)) });
+    // Entry e begins its row and the empty ones before it; the end begins what is left.
+    let begin = |range: Range<usize>| {
+        let mut next = if range.start == 0 { 0 } else { rows[range.start - 1] as usize + 1 };
+        for e in range {
+            let row = rows.get(e).map_or(nrows, |r| *r as usize);
+            while next <= row {
+                // SAFETY: rows ascend, so each is begun once.
+                unsafe { to.write(next, MaybeUninit::new(e as u64)) };
+                next += 1;
+            }
+        }
     };
     if n < SERIAL {
-        (0..n + 1).for_each(begin)
+        begin(0..n + 1)
     } else {
-        pieces(n + 1, SERIAL).for_each(|range| range.for_each(begin))
+        pieces(n + 1, SERIAL).for_each(begin)
     }
     // SAFETY: the ranges cover all rows and the end.
     let offsets = unsafe { written(offsets, nrows + 1) };
-    let (indices, values) = (copied(operation, columns)?, copied(operation, values)?);
-    Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
+    let values = copied(operation, values)?;
+    Ok(Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, columns), values)))
 }
 
 /// A copy, made by all threads where it is long.
