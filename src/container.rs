@@ -143,6 +143,35 @@ macro_rules! container {
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
+/// Where in an ascending list to search for an index, by its first bits.
+#[derive(Default)]
+struct Finder {
+    shift: u32,
+    starts: Vec<u32>,
+}
+
+impl Finder {
+    fn new(operation: &'static str, ids: &[u64]) -> Result<Self> {
+        let last = ids.last().copied().unwrap_or(0);
+        // About two places in the table for each id, were they spread evenly.
+        let bits = (2 * ids.len()).max(2).ilog2();
+        let shift = (u64::BITS - last.leading_zeros()).saturating_sub(bits);
+        let mut starts = crate::memory::filled(operation, (last >> shift) as usize + 2, 0u32)?;
+        ids.iter().for_each(|id| starts[(id >> shift) as usize + 1] += 1);
+        (1..starts.len()).for_each(|b| starts[b] += starts[b - 1]);
+        Ok(Self { shift, starts })
+    }
+    /// The first place of `ids`, for which this was made, that is not before the index.
+    fn find(&self, ids: &[u64], index: u64) -> usize {
+        let bucket = (index >> self.shift) as usize;
+        let (from, to) = match self.starts.get(bucket..bucket + 2) {
+            Some([from, to]) => (*from as usize, *to as usize),
+            _ => (0, ids.len()),
+        };
+        from + ids[from..to].partition_point(|t| *t < index)
+    }
+}
+
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
@@ -166,6 +195,10 @@ fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) 
         used.dedup();
         *ids = std::sync::Arc::new(used);
     }
+    let finder = match &axis {
+        Axis::Listed { ids, .. } if !few => Finder::new(operation, ids)?,
+        _ => Finder::default(),
+    };
     let put = |(places, indices): (&mut [MaybeUninit<u32>], &[u64])| {
         let places = places.iter_mut().zip(indices);
         match &axis {
@@ -175,7 +208,7 @@ fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) 
                 places.for_each(|(place, i)| {
                     // Neighbours often have one place. Every index was listed just now.
                     if ids.get(last) != Some(i) {
-                        last = ids.partition_point(|t| t < i);
+                        last = finder.find(ids, *i);
                     }
                     *place = MaybeUninit::new(last as u32);
                 });

@@ -8,6 +8,7 @@ use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -106,6 +107,10 @@ fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
 
 pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
     let operation = "reduce_rows";
+    let n = a.pattern.nrows;
+    if n > SERIAL && !a.pattern.offsets.par_windows(2).with_min_len(SERIAL).any(|o| o[0] == o[1]) {
+        return full_sums::<T, M>(a);
+    }
     let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {
         rows.reserve(operation, block.columns.len())?;
         for i in block.columns.clone() {
@@ -117,8 +122,26 @@ pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<Hos
         rows.end_row();
         Ok(())
     };
-    let n = a.pattern.nrows;
     assemble::<T, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
+}
+
+/// The sums of rows that all have entries.
+fn full_sums<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
+    let (operation, n) = ("reduce_rows", a.pattern.nrows);
+    let (mut indices, mut sums) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
+    let (to_indices, to_sums) = (Shared::new(&mut indices), Shared::new(&mut sums));
+    row_blocks(operation, &a.pattern)?.par_iter().for_each(|block| {
+        let rows = block.columns.start as usize..block.columns.end as usize;
+        // SAFETY: blocks have rows of their own.
+        let (indices, sums) = unsafe { (to_indices.part(rows.clone()), to_sums.part(rows.clone())) };
+        for ((i, index), sum) in rows.zip(indices).zip(sums) {
+            *index = MaybeUninit::new(i as u32);
+            *sum = MaybeUninit::new(fold::<T, M>(a.row(i).1).unwrap_or_else(M::identity));
+        }
+    });
+    // SAFETY: the blocks cover every row.
+    let (indices, sums) = unsafe { (written(indices, n), written(sums, n)) };
+    Ok(HostCsr::new(Pattern::new(1, n, vec![0, n as u64], indices), sums))
 }
 
 pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
