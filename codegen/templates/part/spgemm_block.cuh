@@ -12,7 +12,7 @@ template <u32 THREADS> struct BlockWindow {
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {

@@ -369,6 +369,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 1024;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
