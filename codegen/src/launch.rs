@@ -198,12 +198,15 @@ impl Spec {
             return BlockShape { width: dense(threads), threads, sums: dense(threads) * size };
         }
         let most = tuning.block_columns;
+        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let width = if columns > most {
-            4 * most
+            // As few windows as there is room for bits of, all of one width.
+            let widest = (room(threads).saturating_sub(tuning.block_bytes) / (most / 4)).max(1);
+            let parts = columns.div_ceil(most);
+            most * parts.div_ceil(parts.div_ceil(widest))
         } else {
             [most / 16, most / 4].into_iter().find(|w| columns <= *w).unwrap_or(most)
         };
-        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let sums = room(threads).saturating_sub(2 * (width / 8)) / 1024 * 1024;
         BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }

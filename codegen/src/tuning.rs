@@ -65,6 +65,9 @@ tuning! {
     esc_products,
     /// Nor by a block.
     sort_products,
+    /// Where blocks may have bits over the columns, they only sort rows with so many times more columns from first to last than
+    /// products.
+    sort_sparsity,
     /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
     esc_rows,
     /// Threads of a block whose warps own a window each, at most.
@@ -73,7 +76,7 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of columns within this are done by a block with bits over them; in windows of four times as many otherwise.
+    /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
     block_sparsity,
@@ -85,6 +88,8 @@ tuning! {
     block_threads,
     /// Bytes for the sums of a small block in shared memory.
     block_bytes,
+    /// Rows of a large block are split among blocks where these are few: at most one for so many products.
+    split_products,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -103,6 +108,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Of a block's warps that walk 32 entries of A each, one leaves entries of more products than this for all.
+    shared_round,
     /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
     long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
@@ -196,7 +203,8 @@ pub const SM_90: Tuning = Tuning {
     small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
-    sort_products: 4096,
+    sort_products: 2048,
+    sort_sparsity: 32,
     esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,
@@ -207,6 +215,7 @@ pub const SM_90: Tuning = Tuning {
     block_threads_small: 128,
     block_threads: 512,
     block_bytes: 8192,
+    split_products: 16384,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
@@ -216,6 +225,7 @@ pub const SM_90: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    shared_round: 1024,
     long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,

@@ -141,7 +141,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
-  if (work <= limits.esc) {
+  // Near columns are better off as bits.
+  const bool far = span >= u64(work) * tuning::sort_sparsity || !(limits.block & 1);
+  if (work <= limits.esc && (work <= tuning::esc_products || far)) {
     const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;

@@ -314,7 +314,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
-constexpr u32 sort_products = 4096;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -325,6 +326,7 @@ constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
+constexpr u32 split_products = 16384;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -334,6 +336,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 1024;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -694,7 +697,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
-  if (work <= limits.esc) {
+  // Near columns are better off as bits.
+  const bool far = span >= u64(work) * tuning::sort_sparsity || !(limits.block & 1);
+  if (work <= limits.esc && (work <= tuning::esc_products || far)) {
     const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
