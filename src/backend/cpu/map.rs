@@ -134,9 +134,10 @@ fn full_sums<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
         let rows = block.columns.start as usize..block.columns.end as usize;
         // SAFETY: blocks have rows of their own.
         let (indices, sums) = unsafe { (to_indices.part(rows.clone()), to_sums.part(rows.clone())) };
-        for ((i, index), sum) in rows.zip(indices).zip(sums) {
+        let ends = a.pattern.offsets[rows.start..=rows.end].windows(2);
+        for (((i, index), sum), o) in rows.zip(indices).zip(sums).zip(ends) {
             *index = MaybeUninit::new(i as u32);
-            *sum = MaybeUninit::new(fold::<T, M>(a.row(i).1).unwrap_or_else(M::identity));
+            *sum = MaybeUninit::new(fold::<T, M>(&a.values[o[0] as usize..o[1] as usize]).unwrap_or_else(M::identity));
         }
     });
     // SAFETY: the blocks cover every row.
