@@ -61,6 +61,13 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     if !few(new + old, nnz) {
         return Ok(false);
     }
+    if let Some(writes) = written::<C, T, F>(host, source, &rows, &cols)? {
+        let Body::Host(host) = &mut c.body else { return Ok(false) };
+        if let Some(values) = own(&mut host.values, |values| memory::copied(OPERATION, values))? {
+            writes.into_iter().for_each(|(place, z)| values[place] = z);
+        }
+        return Ok(true);
+    }
     let Some(anew) = anew::<C, T, F>(host, source, &rows, &cols)? else { return Ok(false) };
     let Body::Host(host) = &mut c.body else { return Ok(false) };
     put(host, anew).map(|()| true)
@@ -88,6 +95,21 @@ impl<'a> Columns<'a> {
     /// The place in C of the q-th one.
     fn place(&self, q: u64) -> Option<u32> {
         self.axis.place(self.chosen.index(q)).map(|place| place as u32)
+    }
+    /// How many of a row's columns are meant.
+    fn count_in(&self, columns: &[u32]) -> usize {
+        let found = |index: u64| self.axis.place(index).is_some_and(|c| columns.binary_search(&(c as u32)).is_ok());
+        match self.chosen {
+            Chosen::All(_) => columns.len(),
+            Chosen::Range(range) => {
+                let below = |bound: u64| columns.partition_point(|c| self.axis.id(*c as usize) < bound);
+                below(range.end) - below(range.start)
+            }
+            chosen if chosen.count() <= columns.len() as u64 => {
+                (0..chosen.count()).filter(|q| found(chosen.index(*q))).count()
+            }
+            _ => columns.iter().scan(0, |from, c| Some(self.has(*c, from))).filter(|inside| *inside).count(),
+        }
     }
     /// Whether a place of C is one of them; `from` is where the search in a list begins, places ascend.
     fn has(&self, place: u32, from: &mut usize) -> bool {
@@ -134,6 +156,41 @@ fn row_of<T: Scalar>(
         _ => {}
     }
     Ok(Some(()))
+}
+
+/// The values that change, where all that is assigned is there already and nothing is deleted: long rows are only searched.
+fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &HostCsr<C>,
+    source: &Source<T>,
+    rows: &[Option<usize>],
+    cols: &Columns<'_>,
+) -> Result<Option<Vec<(usize, C)>>> {
+    let from = match source {
+        Source::Store(a, _) => Some(a.to_host()?),
+        Source::Value(_) => None,
+    };
+    let (mut writes, mut new) = (Vec::new(), Vec::new());
+    for (p, row) in rows.iter().enumerate() {
+        if row_of(source, from.as_ref(), p, cols, &mut new)?.is_none() {
+            return Ok(None);
+        }
+        let Some(row) = *row else { if new.is_empty() { continue } else { return Ok(None) } };
+        let (columns, values) = c.row(row);
+        if F::TEXT.is_none() && cols.count_in(columns) != new.len() {
+            return Ok(None);
+        }
+        memory::reserve(OPERATION, &mut writes, new.len())?;
+        let (first, mut at) = (c.pattern.range(row).start, 0);
+        for (column, x) in &new {
+            at += columns[at..].partition_point(|c| c < column);
+            if columns.get(at) != Some(column) {
+                return Ok(None);
+            }
+            let Some(z) = F::combine(Some(values[at]), Some(*x)) else { return Ok(None) };
+            writes.push((first + at, z));
+        }
+    }
+    Ok(Some(writes))
 }
 
 /// `None` where C has no row or column for an entry.
@@ -198,13 +255,8 @@ fn own<X>(shared: &mut Arc<X>, copy: impl FnOnce(&X) -> Result<X>) -> Result<Opt
 
 fn put<C: Scalar>(c: &mut HostCsr<C>, anew: Anew<C>) -> Result<()> {
     let new = |k: usize| if k == 0 { 0 } else { anew.ends[k - 1] }..anew.ends[k];
-    let same = (0..anew.rows.len()).all(|k| c.pattern.indices[anew.old[k].clone()] == anew.columns[new(k)]);
     let values = own(&mut c.values, |values| memory::copied(OPERATION, values))?;
     let Some(values) = values else { return Ok(()) };
-    if same {
-        (0..anew.rows.len()).for_each(|k| values[anew.old[k].clone()].copy_from_slice(&anew.values[new(k)]));
-        return Ok(());
-    }
     let copy = |p: &Pattern| {
         let (offsets, indices) = (memory::copied(OPERATION, &p.offsets)?, memory::copied(OPERATION, &p.indices)?);
         Ok(Pattern::new(p.nrows, p.ncols, offsets, indices))
