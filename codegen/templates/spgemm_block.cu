@@ -24,7 +24,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
-  typedef BlockWindow<threads> Window;
+  typedef BlockWindow<threads, !flag::whole> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);

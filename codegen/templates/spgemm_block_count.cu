@@ -13,7 +13,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
                    u32* states, u32 row_words, u32 parts) {
   constexpr u32 width = u32(number::width);
-  typedef BlockWindow<u32(number::threads)> Window;
+  typedef BlockWindow<u32(number::threads), true> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};

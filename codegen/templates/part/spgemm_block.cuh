@@ -3,16 +3,17 @@
 
 namespace oplus {
 
-// Bits of the columns seen, in shared memory, and ranks of their words.
-template <u32 THREADS> struct BlockWindow {
-  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+// Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
+// costs registers.
+template <u32 THREADS, bool LEAVES> struct BlockWindow {
+  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
 
   unsigned char* memory;
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, LEAVES ? counters() + 4 : nullptr}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {

@@ -348,7 +348,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -369,7 +369,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
-constexpr u32 shared_round = 1024;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -395,10 +395,10 @@ constexpr u32 table4_bytes = 40960;
 namespace shared_bytes {
 constexpr u32 numeric_table0 = 39168;
 constexpr u32 numeric_table1 = 71936;
-constexpr u32 numeric_table2 = 18720;
-constexpr u32 numeric_table3 = 53536;
-constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, sort = 832, window = 832, block = 1408, thread = 32768, hash = 1024;
+constexpr u32 numeric_table2 = 18976;
+constexpr u32 numeric_table3 = 53792;
+constexpr u32 numeric_table4 = 115232;
+constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -931,10 +931,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
-  bool block = false;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1067,9 +1070,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  bool leaves = share.warps > 1 && share.block && !together;
-  constexpr u32 most_left = 63;
-  __shared__ u32 left[1 + most_left];  // how many, and which
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
   if (leaves) {
     if (threadIdx.x == 0) left[0] = 0;
     __syncthreads();
@@ -1083,7 +1085,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       if (!leaves) break;
       leaves = false;
       __syncthreads();
-      n = left[0] < most_left ? left[0] : most_left;
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + u64(left[1]) * 32 : a_end;
@@ -1099,9 +1101,9 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
-        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
-      if (shuffle(place, 0) < most_left) continue;
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
@@ -1207,7 +1209,7 @@ __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
 template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
   typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
-  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 scan = 34 * 8 + 16 + (THREADS == 32 ? 0 : Share::left_bytes), scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
   static constexpr u32 table_bytes = scan + scratch + bits;
 
   unsigned char* memory;  // of this team
@@ -1217,7 +1219,9 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
+  __device__ Share share() const {
+    return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS == 32 ? nullptr : counters() + 4};
+  }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
