@@ -76,8 +76,7 @@ impl Spec {
         let (threads, slots, bytes) = tuning.tables().get(table).copied()?;
         let block = if threads == 32 { tuning.table_warp_block } else { threads };
         let teams = block / threads;
-        let left = if threads == 32 { 0 } else { LEFT };
-        let fixed = TEAM + left + self.warp_products() * (threads / 32);
+        let fixed = TEAM + self.warp_products() * (threads / 32);
         let bits = |slots: u32, arrays: u32| rounded(4 * slots * (arrays + if self.masked() { 2 } else { 0 }));
         let Some(semiring) = self.semiring.as_ref() else {
             let slots = if table + 1 == TABLES { tuning.symbolic4_slots } else { slots };

@@ -359,9 +359,9 @@ constexpr u32 table4_bytes = 40960;
 namespace shared_bytes {
 constexpr u32 symbolic_table0 = 14592;
 constexpr u32 symbolic_table1 = 22784;
-constexpr u32 symbolic_table2 = 6688;
-constexpr u32 symbolic_table3 = 21024;
-constexpr u32 symbolic_table4 = 74272;
+constexpr u32 symbolic_table2 = 6432;
+constexpr u32 symbolic_table3 = 20768;
+constexpr u32 symbolic_table4 = 74016;
 constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 

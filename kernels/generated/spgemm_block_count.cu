@@ -286,6 +286,7 @@ namespace flag {
 constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
+constexpr bool split = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -366,9 +367,9 @@ constexpr u32 table4_bytes = 40960;
 namespace shared_bytes {
 constexpr u32 symbolic_table0 = 14592;
 constexpr u32 symbolic_table1 = 22784;
-constexpr u32 symbolic_table2 = 6688;
-constexpr u32 symbolic_table3 = 21024;
-constexpr u32 symbolic_table4 = 74272;
+constexpr u32 symbolic_table2 = 6432;
+constexpr u32 symbolic_table3 = 20768;
+constexpr u32 symbolic_table4 = 74016;
 constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 9248, thread = 1048576, hash = 768;
 }  // namespace shared_bytes
 
@@ -1177,7 +1178,7 @@ __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
 template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
   typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
-  static constexpr u32 scan = 34 * 8 + 16 + (THREADS == 32 ? 0 : Share::left_bytes), scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
   static constexpr u32 table_bytes = scan + scratch + bits;
 
   unsigned char* memory;  // of this team
@@ -1187,9 +1188,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const {
-    return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS == 32 ? nullptr : counters() + 4};
-  }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
@@ -1223,7 +1222,7 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 namespace oplus {
 
 // Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
-// costs registers.
+// costs registers and helps where there are few rows.
 template <u32 THREADS, bool LEAVES> struct BlockWindow {
   static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
@@ -1312,21 +1311,15 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
-// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+// Rows of many products may be split among blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
   static constexpr u32 begun = 1u << 31;
 
   u32 *words, *states;
-  u32 row_words, parts;
+  u32 row_words;
 
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
-  }
-  // How many blocks share a row of so many products. One window is all that they can share.
-  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
-    if (parts <= 1 || row.high - row.low > width) return 1;
-    const u32 wanted = products / tuning::split_products + 1;
-    return wanted < parts ? wanted : parts;
   }
   // Waits for the row's first part, which was drawn before: its block runs. All threads call.
   __device__ void wait_for_first(u32 place) const {
@@ -1357,6 +1350,12 @@ struct SavedBits {
     return is_last;
   }
 };
+
+// How many blocks share a row of so many products, of `parts` at most. One window is all that they can share.
+__device__ inline u32 parts_of(u32 parts, u32 products, Range row, u32 width) {
+  const u32 wanted = row.high - row.low > width ? 1 : products / tuning::split_products + 1;
+  return wanted < parts ? wanted : parts;
+}
 
 // A part of a row's entries of A.
 struct RowPart {
@@ -1394,24 +1393,25 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null; with it
-// rows may be split among up to `parts` blocks (else 1), states: u32 a row of the list, zero before and after.
+// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
+// flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
+// before and after.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
                    u32* states, u32 row_words, u32 parts) {
   constexpr u32 width = u32(number::width);
-  typedef BlockWindow<u32(number::threads), true> Window;
+  typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
-  const SavedBits bits = {saved, states, row_words, parts};
+  const SavedBits bits = {saved, states, row_words};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], parts, &control[tickets], [&](RowPart part) {
+  for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
-    const u32 of = bits.parts_of(products[part.row], all, width);
-    if (part.number >= of) return;
+    const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;
+    if (flag::split && part.number >= of) return;
     u32 count = 0;
     for_windows(all, width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
@@ -1419,7 +1419,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
       if (of == 1) count += window.count(words);
       if (!saved) return;
       volatile u32* const kept = bits.at(part.place, all, r);
-      if (part.number == 0) {
+      if (!flag::split || part.number == 0) {
         for (u32 i = threadIdx.x; i < words; i += Window::threads) kept[i] = window.bits()[i];
         if (of > 1) bits.let_others_begin(part.place);
       } else {

@@ -364,9 +364,9 @@ constexpr u32 table4_bytes = 40960;
 namespace shared_bytes {
 constexpr u32 symbolic_table0 = 14592;
 constexpr u32 symbolic_table1 = 22784;
-constexpr u32 symbolic_table2 = 6688;
-constexpr u32 symbolic_table3 = 21024;
-constexpr u32 symbolic_table4 = 74272;
+constexpr u32 symbolic_table2 = 6432;
+constexpr u32 symbolic_table3 = 20768;
+constexpr u32 symbolic_table4 = 74016;
 constexpr u32 esc = 18944, sort = 6816, window = 1536, block = 1696, thread = 262144, hash = 768;
 }  // namespace shared_bytes
 
@@ -1178,7 +1178,7 @@ __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
 template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
   typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
-  static constexpr u32 scan = 34 * 8 + 16 + (THREADS == 32 ? 0 : Share::left_bytes), scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
   static constexpr u32 table_bytes = scan + scratch + bits;
 
   unsigned char* memory;  // of this team
@@ -1188,9 +1188,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const {
-    return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS == 32 ? nullptr : counters() + 4};
-  }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }

@@ -99,7 +99,7 @@ __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
 template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
   typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
-  static constexpr u32 scan = 34 * 8 + 16 + (THREADS == 32 ? 0 : Share::left_bytes), scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
   static constexpr u32 table_bytes = scan + scratch + bits;
 
   unsigned char* memory;  // of this team
@@ -109,9 +109,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const {
-    return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS == 32 ? nullptr : counters() + 4};
-  }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }

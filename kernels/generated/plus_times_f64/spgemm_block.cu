@@ -320,6 +320,7 @@ constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool whole = false;
+constexpr bool split = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -402,9 +403,9 @@ constexpr u32 table4_bytes = 40960;
 namespace shared_bytes {
 constexpr u32 numeric_table0 = 39168;
 constexpr u32 numeric_table1 = 71936;
-constexpr u32 numeric_table2 = 18976;
-constexpr u32 numeric_table3 = 53792;
-constexpr u32 numeric_table4 = 115232;
+constexpr u32 numeric_table2 = 18720;
+constexpr u32 numeric_table3 = 53536;
+constexpr u32 numeric_table4 = 114976;
 constexpr u32 esc = 200704, sort = 59168, window = 37376, block = 42528, thread = 3145728, hash = 1280;
 }  // namespace shared_bytes
 
@@ -1489,7 +1490,7 @@ __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
 template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
   typedef WordTable<THREADS, SLOTS, RANKED, flag::masked> Table;
-  static constexpr u32 scan = 34 * 8 + 16 + (THREADS == 32 ? 0 : Share::left_bytes), scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
+  static constexpr u32 scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * (THREADS / 32), bits = rounded(Table::words_needed * 4);
   static constexpr u32 table_bytes = scan + scratch + bits;
 
   unsigned char* memory;  // of this team
@@ -1499,9 +1500,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const {
-    return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS == 32 ? nullptr : counters() + 4};
-  }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
@@ -1535,7 +1534,7 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 namespace oplus {
 
 // Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
-// costs registers.
+// costs registers and helps where there are few rows.
 template <u32 THREADS, bool LEAVES> struct BlockWindow {
   static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
@@ -1624,21 +1623,15 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
-// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+// Rows of many products may be split among blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
   static constexpr u32 begun = 1u << 31;
 
   u32 *words, *states;
-  u32 row_words, parts;
+  u32 row_words;
 
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
-  }
-  // How many blocks share a row of so many products. One window is all that they can share.
-  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
-    if (parts <= 1 || row.high - row.low > width) return 1;
-    const u32 wanted = products / tuning::split_products + 1;
-    return wanted < parts ? wanted : parts;
   }
   // Waits for the row's first part, which was drawn before: its block runs. All threads call.
   __device__ void wait_for_first(u32 place) const {
@@ -1669,6 +1662,12 @@ struct SavedBits {
     return is_last;
   }
 };
+
+// How many blocks share a row of so many products, of `parts` at most. One window is all that they can share.
+__device__ inline u32 parts_of(u32 parts, u32 products, Range row, u32 width) {
+  const u32 wanted = row.high - row.low > width ? 1 : products / tuning::split_products + 1;
+  return wanted < parts ? wanted : parts;
+}
 
 // A part of a row's entries of A.
 struct RowPart {
@@ -1759,7 +1758,8 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
-// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts as there.
+// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
+// with flag::whole.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
@@ -1767,7 +1767,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
-  typedef BlockWindow<threads, !flag::whole> Window;
+  typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
@@ -1786,10 +1786,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  const SavedBits bits = {saved, states, row_words, parts};
-  for_rows(window, mine, flag::whole ? rows : control[units], flag::whole ? 1 : parts, &control[tickets], [&](RowPart part) {
+  const SavedBits bits = {saved, states, row_words};
+  for_rows(window, mine, flag::whole ? rows : control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const u32 row = part.row;
-    u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
     const auto find_place = [&](u32 count) {
@@ -1804,8 +1804,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       find_place(0);
     }
     // Where there is room for the row's sums one block makes it alone.
-    u32 of = flag::whole || Semiring::constant || all.high - all.low <= room ? 1 : bits.parts_of(products[row], all, width);
-    if (part.number >= of) return;
+    u32 of = 1;
+    if constexpr (flag::split && !Semiring::constant) {
+      if (all.high - all.low > room) of = parts_of(parts, products[row], all, width);
+    }
+    if (flag::split && part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
@@ -1816,7 +1819,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
         __syncthreads();
       } else if (marked) {
-        mark_window(window, x, row, a_begin, a_end, r);
+        // Not a_begin and a_end: kept for what follows, they would cost registers here.
+        mark_window(window, x, row, x.a.offsets[row], x.a.offsets[row + 1], r);
       } else {
         window.clear(words);
         __syncthreads();
@@ -1827,7 +1831,9 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       for (u32 step = 0; step < 3; step++) {
         // Once: before the columns are known, before the place is, or to the place.
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
-          for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+          const bool part_only = flag::split && of > 1;
+          const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
+          for_products<batch>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 Loaded loaded[batch];
 #pragma unroll
@@ -1850,16 +1856,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (step == 0) {
           count = window.rank(words, bases);
           near_row = dense || count <= room;
-          if (of > 1 && near_row) {
+          if (flag::split && of > 1 && near_row) {
             if (part.number > 0) return;
             of = 1;
           }
-          if (of > 1) {
-            a_begin = part.begin(a_offsets, of);
-            a_end = part.end(a_offsets, of);
-          }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
-        } else if (step == 1 && part.number > 0) {
+        } else if (flag::split && step == 1 && part.number > 0) {
           bits.wait_for_first(part.place);
         } else if (step == 1) {
           if constexpr (flag::whole) {
@@ -1881,11 +1883,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               c_values[out + rank] = Sums::start();
             }
           });
-          if (of > 1) bits.let_others_begin(part.place);
+          if (flag::split && of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
-      if (of > 1) bits.end_part(part.place, of, window.counters() + 1);
+      if (flag::split && of > 1) bits.end_part(part.place, of, window.counters() + 1);
       out += count;
     });
   });
