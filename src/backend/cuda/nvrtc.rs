@@ -54,6 +54,19 @@ impl Image {
 /// What every kernel is compiled with, besides the architecture.
 pub const OPTIONS: &[&str] = &["--std=c++17", "-default-device", "--fmad=false"];
 
+/// Environment variable with further options for every kernel, separated by blanks: `-lineinfo` for a profiler.
+pub const NVRTC_OPTIONS: &str = "OPLUS_NVRTC_OPTIONS";
+
+/// [`OPTIONS`] and those of [`NVRTC_OPTIONS`], read once.
+pub(super) fn options() -> &'static [&'static str] {
+    static ALL: OnceLock<Vec<&'static str>> = OnceLock::new();
+    static ASKED: OnceLock<String> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let asked = ASKED.get_or_init(|| std::env::var(NVRTC_OPTIONS).unwrap_or_default());
+        OPTIONS.iter().copied().chain(asked.split_whitespace()).collect()
+    })
+}
+
 /// Compiles for an architecture (90 for sm_90), with [`OPTIONS`]. Needs no device, no driver, and uses no cache.
 pub fn compile_for(architecture: u32, name: &str, source: &str) -> Result<Compiled> {
     Nvrtc::get()?.compile(source, name, architecture, OPTIONS)
