@@ -225,7 +225,9 @@ fn long_rows_shared_by_blocks() {
             (0..if r == 4 { 40 } else { 1500 }).for_each(|_| a.push(r, rng.below(2000), rng.below(100) as i64 - 50));
         }
         for r in 0..2000 {
-            (0..30).for_each(|_| b.push(r, rng.below(columns / apart) * apart, rng.below(100) as i64 - 50));
+            // Some so long that the warps of a block share them.
+            (0..if r % 200 == 0 { 12_000 } else { 30 })
+                .for_each(|_| b.push(r, rng.below(columns / apart) * apart, rng.below(100) as i64 - 50));
         }
         let (a, b) = (Matrix::build_with(&a, Second).unwrap(), Matrix::build_with(&b, Second).unwrap());
         let mut mask = Coo::<bool>::new(5, columns);

@@ -108,6 +108,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Of a block's warps that walk 32 entries of A each, one leaves entries of more products than this for all.
+    shared_round,
     /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
     long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
@@ -202,7 +204,7 @@ pub const SM_90: Tuning = Tuning {
     esc_block: 128,
     esc_products: 512,
     sort_products: 2048,
-    sort_sparsity: 32,
+    sort_sparsity: 16,
     esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,
@@ -223,6 +225,7 @@ pub const SM_90: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    shared_round: 8192,
     long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,

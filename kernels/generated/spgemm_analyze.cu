@@ -322,7 +322,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -343,6 +343,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -371,7 +372,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, sort = 576, window = 576, block = 1328, thread = 16384, hash = 768;
+constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -49,6 +49,17 @@ pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> cr
     Ok(values)
 }
 
+/// Appends the scalars in bytes; `false`, and nothing is appended, where some are no value. Room is there.
+pub(crate) fn append_bytes<T: Scalar>(values: &mut Vec<T>, bytes: &[u8]) -> bool {
+    let size = size_of::<T>().max(1);
+    if !bytes.chunks_exact(size).all(T::is_valid) {
+        return false;
+    }
+    // SAFETY: each chunk has size_of::<T>() bytes that were just found to be a value.
+    values.extend(bytes.chunks_exact(size).map(|b| unsafe { b.as_ptr().cast::<T>().read_unaligned() }));
+    true
+}
+
 /// +, −, × and ÷ with one meaning on every backend: what numbers with and without an order have.
 ///
 /// Integers wrap in `plus`, `minus`, `times`; x/0 is the type's largest value (smallest for negative x), 0/0 is 0.

@@ -134,6 +134,10 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<A>>;
     /// One row: ⊕ over each row in column order, no entry for an empty row.
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// The rows of Aᵀ summed up where that needs no Aᵀ.
+    fn reduce_columns<T: Scalar, M: Monoid<T>>(&self, _a: &Self::Csr<T>) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
     /// ⊕ over all entries; `None` where there are none.
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Option<T>>;
     fn transpose<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
@@ -157,6 +161,24 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<C>>;
     /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// The entry of each row r in the column `at(r)`, if it has one, as entry r of one row, where that is known to be
+    /// simpler than other ways.
+    fn one_a_row<T: Scalar>(
+        &self,
+        _a: &Self::Csr<T>,
+        _at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
+    /// A with its rows and columns moved, where they move as ranges and that is known to be simpler than `gather`.
+    fn window<T: Scalar>(
+        &self,
+        _a: &Self::Csr<T>,
+        _rows: Option<&Moves>,
+        _cols: Option<&Moves>,
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
     /// Rows as [`extract_rows`](Self::extract_rows) takes them, all without a list, and in them the columns where `moves` says;
     /// the others are left out.
     fn gather<T: Scalar>(&self, a: &Self::Csr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<Self::Csr<T>>;

@@ -358,7 +358,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -379,6 +379,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -407,7 +408,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, sort = 832, window = 832, block = 1408, thread = 32768, hash = 1024;
+constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1178,9 +1179,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1276,46 +1281,81 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
   }
 }
 
+// The products of one round, of the `part`-th of `parts` warps.
+template <u32 BATCH, class F>
+__device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
+  const u64 total = warp_sum(u64(round.left));
+  const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
+  if (total >> 31 == 0) {
+    const u32 last = warp_inclusive_sum(u32(round.left));
+    const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
+    if (lo == hi) return;
+    if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+    else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+    return;
+  }
+  // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+  for (;;) {
+    const u32 pending = __ballot_sync(full_warp, round.left != 0);
+    if (pending == 0) break;
+    const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
+    const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
+    const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
+    walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
+    round.begin += piece;
+    round.left -= piece;
+  }
+}
+
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's.
+// products in the order of A's entries. No barrier but the warp's, unless the share is a block's.
 template <u32 BATCH, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
-  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each.
+  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
+  // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  const u32 part = together ? share.warp : 0, parts = together ? share.warps : 1;
-  const u64 step = 32 * (together ? 1 : share.warps);
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
+  if (leaves) {
+    if (threadIdx.x == 0) left[0] = 0;
+    __syncthreads();
+  }
+  const bool barriers = leaves;
+  u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0;
   u64 at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round(a_indices, at, a_end, b, low, high, partial);
-  for (; at < a_end; at += step) {
-    Round round = next;
-    next = load_round(a_indices, at + step, a_end, b, low, high, partial);
-    const Position first = Position(at);
-    const u64 total = warp_sum(u64(round.left));
-    const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
-    if (total >> 31 == 0) {
-      const u32 last = warp_inclusive_sum(u32(round.left));
-      const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
-      if (lo == hi) continue;
-      if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-      else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+  for (;;) {
+    if (at >= a_end) {
+      if (!leaves) break;
+      leaves = false;
+      __syncthreads();
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
+      part = share.warp;
+      parts = share.warps;
+      at = n ? a_begin + u64(left[1]) * 32 : a_end;
+      next = load_round(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
-    // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-    for (;;) {
-      const u32 pending = __ballot_sync(full_warp, round.left != 0);
-      if (pending == 0) break;
-      const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
-      const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
-      const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
-      walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
-      round.begin += piece;
-      round.left -= piece;
+    const u64 now = at;
+    const Round round = next;
+    if (n == 0) at += 32 * u64(together ? 1 : share.warps);
+    else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
+    next = load_round(a_indices, at, a_end, b, low, high, partial);
+    if (leaves && warp_sum(u64(round.left)) > tuning::shared_round) {
+      u32 place = 0;
+      if (lane_id() == 0) {
+        place = atomicAdd(&left[0], 1u);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
+      }
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
+    walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
+  if (barriers) __syncthreads();
 }
 
 }  // namespace oplus

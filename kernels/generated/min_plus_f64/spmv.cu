@@ -356,7 +356,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -377,6 +377,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -405,7 +406,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1408, thread = 49152, hash = 1280;
+constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus

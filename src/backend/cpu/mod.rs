@@ -19,6 +19,7 @@ mod analysis;
 mod assemble;
 mod assign;
 mod bins;
+mod columns;
 mod cut;
 mod dot;
 mod even;
@@ -35,6 +36,7 @@ mod met;
 mod multiply;
 mod need;
 mod numeric;
+mod one_a_row;
 mod order;
 mod parallel;
 mod pick;
@@ -50,12 +52,14 @@ mod symbolic;
 mod tests;
 mod tiles;
 mod vector;
+mod window;
 mod workers;
 
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
-pub(crate) use layout::transpose;
+pub(crate) use layout::{in_order, transpose};
+pub(crate) use parallel::{unwritten, written};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
@@ -139,6 +143,10 @@ impl Backend for Cpu {
         map::reduce_rows::<T, M>(a)
     }
 
+    fn reduce_columns<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<HostCsr<T>>> {
+        columns::reduce_columns::<T, M>(a)
+    }
+
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
         Ok(map::reduce::<T, M>(&a.values))
     }
@@ -174,6 +182,23 @@ impl Backend for Cpu {
 
     fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
         gather::gather(a, rows, moves)
+    }
+
+    fn one_a_row<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<HostCsr<T>>> {
+        one_a_row::one_a_row(a, at).map(Some)
+    }
+
+    fn window<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<Option<HostCsr<T>>> {
+        window::window(a, rows, cols)
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
