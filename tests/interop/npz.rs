@@ -90,6 +90,32 @@ fn what_numpy_may_write_is_read() {
 }
 
 #[test]
+fn complex_numbers_and_halves() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let c = |re, im| c64::new(re, im);
+    // Each part in the file's order of bytes.
+    let parts = [0.5f64, -1.0, 1.5, 2.0, 2.5, 3.0].map(f64::to_be_bytes).concat();
+    let mut all = small();
+    all.retain(|(n, _)| n != "data.npy");
+    all.push(("data.npy".into(), array(">c16", "(3,)", &parts)));
+    archive(&path, &all);
+    let a: Matrix<c64> = npz::read(&path).unwrap();
+    assert_eq!(a.entries().unwrap(), [(0, 2, c(0.5, -1.0)), (1, 0, c(1.5, 2.0)), (1, 1, c(2.5, 3.0))]);
+    fn back<T: Scalar>(a: &Matrix<T>, path: &Path, dtype: &str) {
+        npz::write_uncompressed(path, a).unwrap();
+        let b: Matrix<T> = npz::read(path).unwrap();
+        assert_eq!(b.entries().unwrap(), a.entries().unwrap());
+        let data = members(path).into_iter().find(|m| m.0 == "data.npy").unwrap().1;
+        assert!(String::from_utf8_lossy(&data).contains(dtype), "{dtype}");
+    }
+    back(&a, &path, "'<c16'");
+    back(&a.cast::<c32>().unwrap(), &path, "'<c8'");
+    #[cfg(feature = "half")]
+    back(&a.cast::<f16>().unwrap(), &path, "'<f2'");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (name, bytes, told) in [
         ("indices", list("<i4", &[2i32, 0, 3].map(i32::to_le_bytes)), "column 3 at position 2 is out of range"),

@@ -17,6 +17,22 @@ fn structs_of_the_users() {
 }
 
 #[test]
+fn complex_numbers_and_halves() {
+    fn back<T: Scalar + serde::Serialize + serde::de::DeserializeOwned>(a: &Matrix<T>) {
+        let b: Matrix<T> = serde_json::from_str(&serde_json::to_string(a).unwrap()).unwrap();
+        assert_eq!(b.entries().unwrap(), a.entries().unwrap());
+    }
+    let a: Matrix<c64> = Matrix::build(1, 2, &[(0, 1, c64::new(1.5, -0.25))]).unwrap();
+    back(&a);
+    back(&a.cast::<c32>().unwrap());
+    #[cfg(feature = "half")]
+    {
+        back(&a.cast::<f16>().unwrap());
+        back(&a.cast::<bf16>().unwrap());
+    }
+}
+
+#[test]
 fn hostile_input_is_an_error() {
     let good =
         r#"{"nrows":2,"ncols":2,"row_ids":null,"column_ids":null,"offsets":[0,1,2],"indices":[1,0],"values":[1,2]}"#;

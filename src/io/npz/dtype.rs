@@ -1,5 +1,7 @@
 //! NumPy's names of types.
-use crate::algebra::Scalar;
+#[cfg(feature = "half")]
+use crate::algebra::f16;
+use crate::algebra::{Scalar, c32, c64};
 use std::any::TypeId;
 
 /// What values are: NumPy's letter, and bytes of one.
@@ -26,8 +28,10 @@ impl Dtype {
             bool: b'b';
             i8: b'i'; i16: b'i'; i32: b'i'; i64: b'i';
             u8: b'u'; u16: b'u'; u32: b'u'; u64: b'u';
-            f32: b'f'; f64: b'f';
+            f32: b'f'; f64: b'f'; c32: b'c'; c64: b'c';
         }
+        #[cfg(feature = "half")]
+        known! { f16: b'f'; }
         None
     }
     /// From `<f8`.
