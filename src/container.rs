@@ -3,6 +3,7 @@ use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::found;
 use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use std::marker::PhantomData;
@@ -50,7 +51,8 @@ pub struct Owned<T>(pub(crate) Store<T>);
 ///
 /// `S` is a label: [`over`](Matrix::over) changes it without copying, and which scalars a semiring takes is asked where
 /// a product is made, so that a bool matrix is a legal operand of [`PlusSecond`](crate::algebra::PlusSecond). Clones
-/// share their entries. Indices are u64; storage is compressed rows with 32-bit columns, whatever the dimension.
+/// share their entries. Indices are u64, in storage 32 bits whatever the dimension; how entries are stored is a
+/// [`Format`](crate::Format) that never shows in a result.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -183,6 +185,11 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     Ok(Store { rows: row_axis, cols: col_axis, body, device })
 }
 
+/// With its value stored once, where all entries have the same.
+fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
+    Ok(found(&store)?.unwrap_or(store))
+}
+
 impl<T: Scalar, S> Matrix<T, S> {
     /// No entries.
     ///
@@ -205,7 +212,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu).map(Self::of)
+        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// From triplets; values of one position are folded by `fold` in input order.
     ///
@@ -213,7 +221,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`.
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu).map(Self::of)
+        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels.
     ///
@@ -230,7 +239,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
         pattern.validate("from_csr", values.len())?;
-        Ok(Self::of(Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu)))
+        let store = Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu);
+        iso_where_equal(store).map(Self::of)
     }
     /// Rows and columns.
     pub fn shape(&self) -> (u64, u64) {
@@ -379,6 +389,9 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
     if let Body::Dense(d) = &store.body {
         return Ok(d.get(column as u32));
+    }
+    if let Body::Held(h) = &store.body {
+        return Ok(h.get(row, column as u32));
     }
     on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

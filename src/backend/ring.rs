@@ -78,6 +78,8 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn step(&self) -> Step;
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     fn text(&self) -> SemiringText;
+    /// Whether it looks at the values of its left and of its right operand.
+    fn reads(&self) -> (bool, bool);
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
     /// The positions of a product of matrices.
@@ -94,6 +96,9 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
         fn text(&self) -> SemiringText {
             self.text.text()
+        }
+        fn reads(&self) -> (bool, bool) {
+            (self.operators.reads.a, self.operators.reads.b)
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);

@@ -224,7 +224,7 @@ impl<T: Scalar> Core<T> {
             return Ok((Some(mask), None));
         }
         let marks = oriented(&marked(&mask.pattern)?, lies)?;
-        mask.pattern = spread(self.name, &marks, &reach, (&c.rows, &c.cols))?.pattern();
+        mask.pattern = spread(self.name, &marks, &reach, (&c.rows, &c.cols))?.pattern()?;
         Ok((Some(mask), Some(reach)))
     }
 

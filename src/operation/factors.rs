@@ -176,8 +176,11 @@ impl Factors {
             let turning = |store: &UntypedStore, turned| if turned { store.turning_bytes() } else { 0 };
             beside(operation, limit, turning(a, to.turned.0).saturating_add(turning(b, to.turned.1)))?;
         }
-        let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
-        let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
+        let (reads_a, reads_b) = self.ring.reads();
+        // A push may look at a few rows alone, again and again: what it lists is kept.
+        let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
+        let a = once(a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
+        let b = once(b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
     /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.

@@ -6,12 +6,13 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
-use crate::backend::{Body, MaskBody, on_backend};
+use crate::backend::{Body, MaskBody, PatternBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{copied, updated};
 use crate::mask::{AsMask, Mask};
+use crate::storage::held::Held;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
 use std::marker::PhantomData;
@@ -28,7 +29,7 @@ mod explain;
 mod extract;
 mod factors;
 mod indices;
-mod kronecker;
+pub(crate) mod kronecker;
 mod limit;
 mod operand;
 mod plan;
@@ -265,10 +266,28 @@ pub(crate) fn same_shape(
 /// The store, transposed where asked: row i of the result is column i.
 pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<Store<T>> {
     if !transposed {
-        return Ok(store.clone());
+        return Ok(store.once());
+    }
+    if let Some(body) = turned(store)? {
+        return Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device });
     }
     let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&store.body)?)?) });
     Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
+}
+
+/// The transpose where it takes no values to be moved.
+fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
+    let Body::Held(h) = &store.body else { return Ok(None) };
+    if let Some(turned) = h.turned() {
+        return Ok(Some(Body::Held(turned)));
+    }
+    let Some(value) = h.one() else { return Ok(None) };
+    let marks = store.holding(Body::Held(Held::iso(h.frame.pattern("transpose")?.clone(), 0u8)));
+    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&marks.body)?)?) });
+    match body.pattern()? {
+        PatternBody::Host(pattern) => Ok(Some(Body::Held(Held::iso(pattern, value)))),
+        _ => Ok(None),
+    }
 }
 
 pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u64) {
