@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 mod iso;
 mod matrix;
 
-pub(crate) use iso::{filled, found};
+pub(crate) use iso::found;
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
 ///

@@ -135,10 +135,6 @@ impl Frame {
             }
         }
     }
-    /// The positions by rows, once they are known.
-    pub(crate) fn known(&self) -> Option<&Arc<Pattern>> {
-        self.listed.get()
-    }
     /// The positions by rows.
     pub(crate) fn pattern(&self, operation: &'static str) -> Result<&Arc<Pattern>> {
         if let Some(listed) = self.listed.get() {

@@ -1,0 +1,82 @@
+//! Formats of matrices and iso values: never visible in a result, chosen by hand and by themselves.
+#[path = "common/formats.rs"]
+mod formats;
+
+use formats::{Operands, check};
+use oplus::prelude::*;
+use quickcheck::QuickCheck;
+
+const TESTS: u64 = 40;
+
+fn agrees(o: Operands) -> bool {
+    for device in [Device::Reference, Device::Cpu] {
+        check::<i64>(&o, &device);
+    }
+    check::<f64>(&o, &Device::Cpu);
+    true
+}
+
+#[test]
+fn operations_give_the_same_in_every_format() {
+    QuickCheck::new().tests(TESTS).quickcheck(agrees as fn(Operands) -> bool);
+}
+
+fn diagonal(n: u64) -> Matrix<f64> {
+    let entries: Vec<_> = (0..n).map(|i| (i, i, i as f64)).collect();
+    Matrix::build(n, n, &entries).unwrap()
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_an_error() {
+    let (a, large) = (diagonal(3), Matrix::<f64>::new(1 << 20, 1 << 20).unwrap());
+    assert!(matches!(a.to_format(Format::Full), Err(Error::InvalidValue { operation: "to_format", .. })));
+    for format in [Format::Bitmap, Format::Full] {
+        match large.to_format(format) {
+            Err(Error::OutOfMemory { needed, .. }) => assert_eq!(needed, (1 << 43) + (1 << 37)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let huge: Matrix<f64> = Matrix::build(1 << 40, 1 << 40, &[(1, 1 << 39, 2.0), (1 << 38, 5, 3.0)]).unwrap();
+    for format in [Format::Csr, Format::Dia] {
+        assert!(matches!(huge.to_format(format), Err(Error::IndexOverflow { value, .. }) if value == 1 << 40));
+    }
+    assert!(matches!(huge.to_format(Format::Bitmap), Err(Error::OutOfMemory { needed: u64::MAX, .. })));
+    let columns = huge.to_format(Format::Csc).unwrap();
+    assert_eq!((columns.format(), columns.entries().unwrap()), (Format::Csc, huge.entries().unwrap()));
+    assert_eq!(columns.to_format(Format::Hypersparse).unwrap().format(), Format::Hypersparse);
+}
+
+#[test]
+fn iso_matrices_store_one_value() {
+    let n = 1000u64;
+    let entries: Vec<_> = (0..n).flat_map(|i| (0..8).map(move |k| (i, (i * 7 + k * 31) % n, 2.5f64))).collect();
+    let a: Matrix<f64> = Matrix::build(n, n, &entries).unwrap();
+    assert!(a.is_iso());
+    let positions = (n + 1) * 8 + n * 8 * 4;
+    assert_eq!(a.memory_bytes(), positions + 8);
+    assert_eq!(a.with_value(7u8).unwrap().memory_bytes(), positions + 1);
+    // Another value for one entry, and the same again.
+    let (mut b, (i, j, v)) = (a.clone(), entries[5]);
+    b.set(i, j, 1.0).unwrap();
+    assert!(!b.is_iso() && b.memory_bytes() == positions + n * 8 * 8);
+    match b.to_iso() {
+        Err(Error::InvalidValue { reason, .. }) => assert!(reason.contains(&format!("({i}, {j})")), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    b.set(i, j, v).unwrap();
+    assert!(b.to_iso().unwrap().is_iso());
+    assert_eq!(b.to_iso().unwrap().entries().unwrap(), a.entries().unwrap());
+    let x: Vector<f64> = Vector::build(5, &[(1, 2.0), (3, 2.0)]).unwrap();
+    assert!(!x.is_iso() && x.to_iso().unwrap().is_iso());
+    assert_eq!(x.to_iso().unwrap().entries().unwrap(), x.entries().unwrap());
+    assert_eq!(x.with_value(4i32).unwrap().entries().unwrap(), [(1, 4), (3, 4)]);
+}
+
+/// Floats that are equal and not the same bits are different values.
+#[test]
+fn iso_is_bit_for_bit() {
+    let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 0.0), (1, 1, -0.0)]).unwrap();
+    assert!(!a.is_iso());
+    let nan: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, f64::NAN), (1, 1, f64::NAN)]).unwrap();
+    assert!(nan.is_iso() && nan.get(1, 1).unwrap().unwrap().is_nan());
+}
