@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+pub(crate) mod ends;
 pub(crate) mod host;
 pub(crate) mod places;
 pub(crate) mod reference;

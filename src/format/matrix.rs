@@ -28,7 +28,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn format(&self) -> Format {
-        let listed = matches!((&self.store.rows, &self.store.cols), (Axis::Listed { .. }, _) | (_, Axis::Listed { .. }));
+        let listed =
+            matches!((&self.store.rows, &self.store.cols), (Axis::Listed { .. }, _) | (_, Axis::Listed { .. }));
         let rows = if listed { Format::Hypersparse } else { Format::Csr };
         let Body::Held(held) = &self.store.body else { return rows };
         match &held.frame.form {
@@ -116,7 +117,9 @@ fn full(axis: &Axis, what: &'static str) -> Result<Axis> {
 
 /// With a place for every row and column, where that can be for this format.
 fn full_axes<T: Scalar>(store: &Store<T>, format: Format) -> Result<Store<T>> {
-    if let (Format::Bitmap | Format::Full, true) = (format, store.device == Device::Cpu || store.device == Device::Reference) {
+    if let (Format::Bitmap | Format::Full, true) =
+        (format, store.device == Device::Cpu || store.device == Device::Reference)
+    {
         // What would be needed says more than that a dimension is long.
         let (m, n) = store.shape();
         let size = value_size(store.one());
@@ -141,10 +144,7 @@ fn in_rows<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
 }
 
 /// A format in host memory, made of the list, or of its positions and the one value.
-fn held<T: Scalar>(
-    store: &Store<T>,
-    make: impl FnOnce(&HostCsr<T>, Option<T>) -> Result<Held<T>>,
-) -> Result<Store<T>> {
+fn held<T: Scalar>(store: &Store<T>, make: impl FnOnce(&HostCsr<T>, Option<T>) -> Result<Held<T>>) -> Result<Store<T>> {
     let positions = |pattern: &Arc<Pattern>| HostCsr { pattern: pattern.clone(), values: Arc::default() };
     let made = match &store.body {
         Body::Host(list) => make(list, None)?,

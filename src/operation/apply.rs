@@ -23,7 +23,7 @@ pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
     Operation::new(OfOne::new("apply", a.operand(), mapping::<ScalarOf<X>, Y, F>(thunk)))
 }
 
-fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
+pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
     Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {

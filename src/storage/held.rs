@@ -100,12 +100,7 @@ impl<T: Scalar> Held<T> {
         self.frame.slot(row, column).map(|slot| self.values.at(slot))
     }
     /// Values for other slots: `f` of those that `each` visits, in its order.
-    fn moved(
-        operation: &'static str,
-        to: usize,
-        value: Option<T>,
-        put: impl FnOnce(&mut [T]),
-    ) -> Result<Values<T>> {
+    fn moved(operation: &'static str, to: usize, value: Option<T>, put: impl FnOnce(&mut [T])) -> Result<Values<T>> {
         if let Some(value) = value {
             return Ok(Values::One(value));
         }
@@ -160,9 +155,7 @@ impl<T: Scalar> Held<T> {
                 let values = filled(operation, pattern.nnz(), *value)?;
                 HostCsr { pattern, values: Arc::new(values) }
             }
-            (Values::All(values), Form::Rows(pattern)) => {
-                HostCsr { pattern: pattern.clone(), values: values.clone() }
-            }
+            (Values::All(values), Form::Rows(pattern)) => HostCsr { pattern: pattern.clone(), values: values.clone() },
             (Values::All(values), Form::Columns(columns)) => {
                 let (pattern, values) = cpu::transpose(columns, values)?;
                 HostCsr { pattern: frame.keep(pattern).clone(), values: Arc::new(values) }
@@ -223,7 +216,8 @@ impl<T: Scalar> Held<T> {
             Values::One(_) => size,
         };
         let shared = |list: &HostCsr<T>| matches!(&*self.values, Values::All(v) if Arc::ptr_eq(v, &list.values));
-        let list = self.lists.listed.get().filter(|list| !shared(list)).map_or(0, |list| list.values.len() as u64 * size);
+        let list =
+            self.lists.listed.get().filter(|list| !shared(list)).map_or(0, |list| list.values.len() as u64 * size);
         own + self.frame.bytes() + list
     }
 }

@@ -21,6 +21,7 @@ mod assign;
 mod bins;
 mod cut;
 mod dot;
+mod ended;
 mod even;
 mod exact;
 mod explain;
@@ -52,6 +53,8 @@ mod tiles;
 mod vector;
 mod workers;
 
+pub(crate) use assemble::Rows;
+pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};

@@ -43,6 +43,7 @@ mod vector;
 
 pub(crate) use backend::{Cuda, DevicePlan};
 pub use buffer::Buffer;
+pub(crate) use composed::top_k;
 pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};
 pub use launch::{Argument, Launch};
