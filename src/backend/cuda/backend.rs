@@ -1,6 +1,6 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
-use super::product::{self, Operand};
+use super::product::{self, Operand, Product};
 use super::spgemm;
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
@@ -63,6 +63,21 @@ impl Cuda {
     fn device(&self) -> Device {
         self.context.device()
     }
+    /// What `work` makes of a product, B turned where that was asked for.
+    fn of<R>(
+        &self,
+        semiring: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        work: impl FnOnce(&Product) -> Result<R>,
+    ) -> Result<R> {
+        let turned = if options.transposed_b { Some(b.transposed(semiring.b)?) } else { None };
+        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
+        work(&Product { context: &self.context, semiring, a, b, mask, at })
+    }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
         &self,
@@ -74,15 +89,13 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
-        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
-        made(match step {
-            Step::Mxm => chunks::mxm(context, text, a, b, mask, at, options),
-            Step::Mxv if options.reproducible => chunks::mxv_ordered(context, text, a, b, mask, at, options),
-            Step::Vxm if options.reproducible => chunks::mxm(context, text, a, b, mask, at, options),
-            Step::Mxv => product::mxv(context, text, a, b, mask, at),
-            Step::Vxm => product::vxm(context, text, a, b, mask, at),
-        })
+        made(self.of(text, a, b, mask, at, options, |product| match step {
+            Step::Mxm => chunks::mxm(product, options),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options),
+            Step::Vxm if options.reproducible => chunks::mxm(product, options),
+            Step::Mxv => product::mxv(product),
+            Step::Vxm => product::vxm(product),
+        }))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(
@@ -95,12 +108,10 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Analysis> {
-        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
-        let (context, a, b) = (&self.context, operand(a), operand(turned.as_ref().unwrap_or(b)));
-        match step {
+        self.of(text, a, b, mask, at, options, |product| match step {
             Step::Mxm => {
-                let ordered = options.reproducible && !spgemm::is_exact(&text);
-                let mut analysis = spgemm::explain(context, text, a, b, mask, at, options.strategy)?;
+                let ordered = options.reproducible && !spgemm::is_exact(&product.semiring);
+                let mut analysis = spgemm::explain(product, options.strategy)?;
                 if ordered {
                     analysis.reason += "; what does not sum in the order of k is summed again so";
                 }
@@ -112,10 +123,11 @@ impl Cuda {
                     Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
                     None => None,
                 };
-                let (a, b) = (a.pattern.download()?, b.pattern.download()?);
-                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), text.c.size)
+                let (a, b) = (product.a.pattern.download()?, product.b.pattern.download()?);
+                let size = product.semiring.c.size;
+                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), size)
             }
-        }
+        })
     }
     /// What `work` makes where its buffers hold at most `limit` bytes at once.
     pub(crate) fn within<R>(&self, limit: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
@@ -140,9 +152,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Vec<Vec<u8>>> {
-        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
-        let b = operand(turned.as_ref().unwrap_or(b));
-        chunks::mxm_reduce(&self.context, text, &reduce, operand(a), b, mask, at)
+        self.of(text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
     }
 }
 
@@ -164,9 +174,8 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DevicePlan> {
-        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
-        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
-        let (prepared, pattern) = spgemm::prepare(&self.context, text, a, b, mask, at, options)?;
+        let prepared = self.of(text, a, b, mask, at, options, |product| spgemm::prepare(product, options));
+        let (prepared, pattern) = prepared?;
         Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
     }
     /// The product, by its plan.
@@ -180,9 +189,8 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let turned = if options.transposed_b { Some(b.transposed(text.b)?) } else { None };
-        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
-        let values = plan.prepared.values(&self.context, text, a, b, mask, at, &plan.pattern)?;
+        let values = |product: &Product| plan.prepared.values(product, &plan.pattern);
+        let values = self.of(text, a, b, mask, at, options, values)?;
         Ok(DeviceCsr::on(plan.pattern.clone(), values))
     }
 }

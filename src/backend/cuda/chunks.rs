@@ -1,64 +1,44 @@
 //! Products that do not fit as a whole, by chunks of rows.
 use super::entries::{block_and_tile, places, structure};
-use super::product::{DeviceMask, Operand};
+use super::product::{Operand, Product};
 use super::spgemm;
 use super::transpose::transpose;
-use super::{Buffer, Context, DevicePattern};
+use super::{Buffer, DevicePattern};
 use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::spgemm::Strategy;
 use crate::spgemm::chunks::{ByRows, by_chunks};
+use oplus_codegen::FunctionText;
 use oplus_codegen::text::ScalarText;
-use oplus_codegen::{FunctionText, SemiringText};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// T⟨M⟩ = A ⊕.⊗ B, as a whole if there is memory for that.
-pub(super) fn mxm(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-    options: &MxmOptions,
-) -> Result<(DevicePattern, Buffer)> {
-    let by = if options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
-    match by(context, semiring.clone(), a, b, mask, at, options.strategy) {
+pub(super) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePattern, Buffer)> {
+    let chunks = RowChunks { product, options };
+    match chunks.made(product, options.strategy) {
         Err(Error::OutOfMemory { .. }) => {}
         made => return made,
     }
-    let chunks = RowChunks { context, semiring, a, b, mask, at, options };
-    let rows = a.pattern.nrows;
+    let (rows, columns) = (chunks.rows(), product.b.pattern.ncols);
     let made = by_chunks(&chunks, rows.div_ceil(2))?;
     let longest = made.longest;
-    let pattern = DevicePattern::new((rows, b.pattern.ncols), made.entries, made.offsets, made.indices);
+    let pattern = DevicePattern::new((rows, columns), made.entries, made.offsets, made.indices);
     Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, made.values))
 }
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩ as bytes: of all rows, or where there is no memory for that, of some rows each, in order.
-pub(super) fn mxm_reduce(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    reduce: &FunctionText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-) -> Result<Vec<Vec<u8>>> {
-    match spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at) {
-        Err(Error::OutOfMemory { .. }) if a.pattern.nrows > 1 => {}
+pub(super) fn mxm_reduce(product: &Product, reduce: &FunctionText) -> Result<Vec<Vec<u8>>> {
+    let chunks = RowChunks { product, options: &MxmOptions::default() };
+    match spgemm::mxm_reduce(product, reduce.clone()) {
+        Err(Error::OutOfMemory { .. }) if chunks.rows() > 1 => {}
         made => return made.map(|sum| sum.into_iter().collect()),
     }
-    let options = &MxmOptions::default();
-    let chunks = RowChunks { context, semiring: semiring.clone(), a, b, mask, at, options };
-    let (mut sums, mut row, mut size) = (Vec::new(), 0, a.pattern.nrows.div_ceil(2));
+    let (mut sums, mut row, mut size) = (Vec::new(), 0, chunks.rows().div_ceil(2));
     while row < chunks.rows() {
         let rows = row..chunks.rows().min(row + size);
-        let sum = chunks
-            .cut(&rows, |a, mask, at| spgemm::mxm_reduce(context, semiring.clone(), reduce.clone(), a, b, mask, at));
-        match sum {
+        match chunks.cut(&rows, |part| spgemm::mxm_reduce(part, reduce.clone())) {
             Ok(sum) => {
                 memory::reserve("mxm", &mut sums, 1)?;
                 sums.extend(sum);
@@ -72,37 +52,23 @@ pub(super) fn mxm_reduce(
 }
 
 /// t⟨m⟩ = A ⊕.⊗ x with sums in the order of k: a product with a matrix of one column.
-pub(super) fn mxv_ordered(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    x: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-    options: &MxmOptions,
-) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn mxv_ordered(product: &Product, options: &MxmOptions) -> Result<(DevicePattern, Buffer)> {
     const PLACE: ScalarText = ScalarText { name: "u32", definition: "", size: 4 };
-    let (pattern, values) = transpose(semiring.b, x)?;
-    let column = Operand { pattern: &pattern, values: &values };
-    let mask = match mask {
+    let (pattern, values) = transpose(product.semiring.b, product.b)?;
+    let mask = match product.mask {
         None => None,
         Some(m) => {
             let row = Operand { pattern: &m.pattern, values: &m.pattern.indices };
             Some(MaskOn { pattern: Arc::new(transpose(PLACE, row)?.0), complement: m.complement })
         }
     };
-    let (at, c) = (Positions { j: None, ..at.clone() }, semiring.c);
-    let (pattern, values) = mxm(context, semiring, a, column, mask.as_ref(), &at, options)?;
-    transpose(c, Operand { pattern: &pattern, values: &values })
+    let (b, at) = (Operand { pattern: &pattern, values: &values }, &Positions { j: None, ..product.at.clone() });
+    let (pattern, values) = mxm(&Product { b, mask: mask.as_ref(), at, ..product.clone() }, options)?;
+    transpose(product.semiring.c, Operand { pattern: &pattern, values: &values })
 }
 
 struct RowChunks<'a> {
-    context: &'a Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'a>,
-    b: Operand<'a>,
-    mask: DeviceMask<'a>,
-    at: &'a Positions,
+    product: &'a Product<'a>,
     options: &'a MxmOptions,
 }
 
@@ -120,22 +86,16 @@ impl ByRows for RowChunks<'_> {
     type Whole = Room;
 
     fn rows(&self) -> usize {
-        self.a.pattern.nrows
+        self.product.a.pattern.nrows
     }
 
     fn part(&self, rows: Range<usize>) -> Result<(DevicePattern, Buffer)> {
-        self.cut(&rows, |a, mask, at| {
-            let by = |strategy| {
-                let by = if self.options.reproducible { spgemm::mxm_ordered } else { spgemm::mxm };
-                by(self.context, self.semiring.clone(), a, self.b, mask, at, strategy)
-            };
-            match by(self.options.strategy) {
-                // Ways that guess the size of the result may take more than it needs.
-                Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
-                    by(Strategy::Hash)
-                }
-                made => made,
+        self.cut(&rows, |part| match self.made(part, self.options.strategy) {
+            // Ways that guess the size of the result may take more than it needs.
+            Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
+                self.made(part, Strategy::Hash)
             }
+            made => made,
         })
     }
 
@@ -147,14 +107,14 @@ impl ByRows for RowChunks<'_> {
         Ok(Room {
             entries,
             longest: Some(0),
-            offsets: Buffer::alloc_for::<u64>(self.context, self.rows() + 1)?,
-            indices: Buffer::alloc_for::<u32>(self.context, places(entries))?,
-            values: Buffer::alloc(self.context, entries.saturating_mul(self.semiring.c.size as u64))?,
+            offsets: Buffer::alloc_for::<u64>(self.product.context, self.rows() + 1)?,
+            indices: Buffer::alloc_for::<u32>(self.product.context, places(entries))?,
+            values: Buffer::alloc(self.product.context, entries.saturating_mul(self.product.semiring.c.size as u64))?,
         })
     }
 
     fn place(&self, to: &mut Room, part: &(DevicePattern, Buffer), rows: Range<usize>, start: u64) -> Result<()> {
-        let ((pattern, values), size) = (part, self.semiring.c.size as u64);
+        let ((pattern, values), size) = (part, self.product.semiring.c.size as u64);
         shift(&pattern.offsets, 0, rows.len() as u64 + 1, 0, start, &to.offsets, rows.start as u64)?;
         to.indices.copy_range(start * 4, &pattern.indices, 0..pattern.nnz * 4)?;
         to.values.copy_range(start * size, values, 0..pattern.nnz * size)?;
@@ -164,33 +124,33 @@ impl ByRows for RowChunks<'_> {
 }
 
 impl RowChunks<'_> {
+    fn made(&self, product: &Product, strategy: Strategy) -> Result<(DevicePattern, Buffer)> {
+        if self.options.reproducible { spgemm::mxm_ordered(product, strategy) } else { spgemm::mxm(product, strategy) }
+    }
     /// What `work` makes of some rows of A and of the mask.
-    fn cut<R>(
-        &self,
-        rows: &Range<usize>,
-        work: impl FnOnce(Operand<'_>, DeviceMask<'_>, &Positions) -> Result<R>,
-    ) -> Result<R> {
-        let (pattern, values) = rows_of(self.a, self.semiring.a.size, rows)?;
-        let mask = match self.mask {
+    fn cut<R>(&self, rows: &Range<usize>, work: impl FnOnce(&Product) -> Result<R>) -> Result<R> {
+        let (pattern, values) = rows_of(self.product.a, self.product.semiring.a.size, rows)?;
+        let mask = match self.product.mask {
             None => None,
             Some(m) => {
                 let pattern = rows_of(Operand { pattern: &m.pattern, values: &m.pattern.indices }, 0, rows)?.0;
                 Some(MaskOn { pattern: Arc::new(pattern), complement: m.complement })
             }
         };
-        work(Operand { pattern: &pattern, values: &values }, mask.as_ref(), &self.ids(rows)?)
+        let (a, at) = (Operand { pattern: &pattern, values: &values }, &self.ids(rows)?);
+        work(&Product { a, mask: mask.as_ref(), at, ..self.product.clone() })
     }
     /// Positions with the ids of these rows alone.
     fn ids(&self, rows: &Range<usize>) -> Result<Positions> {
-        if !self.semiring.reads.position {
+        if !self.product.semiring.reads.position {
             return Ok(Positions::default());
         }
         let mut ids = memory::with_capacity("mxm", rows.len())?;
-        match &self.at.i {
+        match &self.product.at.i {
             Some(all) => ids.extend_from_slice(all.get(rows.clone()).unwrap_or_default()),
             None => ids.extend(rows.clone().map(|r| r as u64)),
         }
-        Ok(Positions { i: Some(Arc::new(ids)), ..self.at.clone() })
+        Ok(Positions { i: Some(Arc::new(ids)), ..self.product.at.clone() })
     }
 }
 

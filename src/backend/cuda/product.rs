@@ -25,6 +25,17 @@ pub(super) fn is_narrow(a: &DevicePattern, b: &DevicePattern) -> bool {
 
 pub(super) type DeviceMask<'a> = Option<&'a MaskOn<Arc<DevicePattern>>>;
 
+/// A product to be computed: its operands, and what their places are called.
+#[derive(Clone)]
+pub(super) struct Product<'a> {
+    pub(super) context: &'a Arc<Context>,
+    pub(super) semiring: SemiringText,
+    pub(super) a: Operand<'a>,
+    pub(super) b: Operand<'a>,
+    pub(super) mask: DeviceMask<'a>,
+    pub(super) at: &'a Positions,
+}
+
 /// Ids of listed axes on the device; null where a place is its id.
 pub(super) struct DeviceIds {
     pub(super) i: Option<Buffer>,
@@ -42,14 +53,8 @@ impl DeviceIds {
 }
 
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
-pub(super) fn mxv(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    x: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn mxv(product: &Product) -> Result<(DevicePattern, Buffer)> {
+    let Product { context, semiring, a, b: x, mask, at } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let (rows, c, tuning) = (a.pattern.nrows as u64, semiring.c, tuning(context));
     let dense = vector::bitmap(x.pattern, semiring.b, x.values)?;
@@ -83,14 +88,8 @@ pub(super) fn mxv(
 }
 
 /// t⟨m⟩ = xᵀ ⊕.⊗ A by pushing the entries of x along the rows of A.
-pub(super) fn vxm(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    x: Operand<'_>,
-    a: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn vxm(product: &Product) -> Result<(DevicePattern, Buffer)> {
+    let Product { context, semiring, a: x, b: a, mask, at } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let (columns, count, c, tuning) = (a.pattern.ncols as u64, x.pattern.nnz, semiring.c, tuning(context));
     let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;

@@ -2,15 +2,16 @@
 use super::analysis::{Limits, PerRow, analyze};
 use super::short::{self, Kind};
 use super::whole::Whole;
-use super::{BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS};
+use super::{
+    BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS,
+};
+use crate::backend::MaskOn;
 use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::extract_rows;
-use crate::backend::cuda::product::{DeviceMask, Operand};
-use crate::backend::cuda::{Buffer, Context, DevicePattern};
-use crate::backend::{MaskOn, Positions};
+use crate::backend::cuda::product::{Operand, Product};
+use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Sample, Strategy};
-use oplus_codegen::SemiringText;
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
@@ -18,29 +19,17 @@ use std::sync::Arc;
 const ROWS: u64 = 256;
 const WORK: u64 = 1 << 26;
 
-/// The place of the largest row's products in the control block.
-const LARGEST: usize = 1;
-
 /// What `mxm` will do with these operands.
-pub(in crate::backend::cuda) fn explain(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-    strategy: Strategy,
-) -> Result<Analysis> {
-    let size = semiring.c.size;
-    let job = Job::new(context, semiring, a, b, mask, at)?;
+pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy) -> Result<Analysis> {
+    let (job, mask, size) = (Job::new(product)?, product.mask, product.semiring.c.size);
     let control = job.control(job.limits(strategy))?;
     let dense = job.rows.saturating_mul(u64::from(job.columns));
     let admitted = mask.filter(|m| !m.complement).map_or(u64::MAX, |m| m.pattern.nnz);
     let mut analysis = Analysis {
-        products: control[super::PRODUCTS],
+        products: control[PRODUCTS],
         largest_row: control[LARGEST],
-        bound: control[super::PRODUCTS].min(dense).min(admitted),
-        sample: job.sample(&control, at)?,
+        bound: control[PRODUCTS].min(dense).min(admitted),
+        sample: job.sample(&control, product)?,
         ..Analysis::default()
     };
     job.choose(strategy, &control, &mut analysis)?;
@@ -62,10 +51,10 @@ impl Job<'_> {
     }
 
     /// Some rows, spread over all, computed; fewer where rows are long.
-    fn sample(&self, control: &[u64], at: &Positions) -> Result<Option<Sample>> {
-        let mean = control[super::PRODUCTS] / self.rows.max(1) + 1;
+    fn sample(&self, control: &[u64], product: &Product) -> Result<Option<Sample>> {
+        let mean = control[PRODUCTS] / self.rows.max(1) + 1;
         let wanted = ROWS.min(WORK / mean + 1).min(self.rows);
-        if control[super::PRODUCTS] == 0 || wanted == 0 || control[LARGEST] > WORK {
+        if control[PRODUCTS] == 0 || wanted == 0 || control[LARGEST] > WORK {
             return Ok(None);
         }
         let list: Vec<u32> = (0..wanted).map(|r| ((2 * r + 1) * self.rows / (2 * wanted)) as u32).collect();
@@ -76,9 +65,10 @@ impl Job<'_> {
         };
         let a = Operand { pattern: &pattern, values: &values };
         // Which places rows have matters to their values alone.
-        let job = Job::new(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at)?;
-        let products = job.control(job.limits(Strategy::Hash))?[super::PRODUCTS];
-        let made = super::mxm(self.context, self.semiring.clone(), a, self.b, mask.as_ref(), at, Strategy::Hash)?;
+        let sampled = Product { a, mask: mask.as_ref(), ..product.clone() };
+        let job = Job::new(&sampled)?;
+        let products = job.control(job.limits(Strategy::Hash))?[PRODUCTS];
+        let made = super::mxm(&sampled, Strategy::Hash)?;
         Ok((products > 0).then(|| Sample::of(wanted, products, made.0.nnz)))
     }
 
@@ -174,11 +164,8 @@ impl Job<'_> {
         let rows = self.rows;
         let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
         let places = 2 * self.tuning.slice_units as u64 + 64;
-        let lists = if tabled {
-            4 * rows + 4 * places + 24 * control[super::PRODUCTS].min(rows + (1 << 16)) + 8 * rows
-        } else {
-            0
-        };
+        let lists =
+            if tabled { 4 * rows + 4 * places + 24 * control[PRODUCTS].min(rows + (1 << 16)) + 8 * rows } else { 0 };
         let staged = control[STAGED].saturating_mul(4 + self.semiring.c.size as u64);
         let staged = if staged > self.context.properties().total_memory / 8 { 0 } else { staged };
         (28 * rows + 8 * places + lists).saturating_add(staged)

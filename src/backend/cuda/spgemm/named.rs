@@ -1,12 +1,12 @@
 //! Strategies that take a whole product, asked for by name.
-use super::Job;
 use super::band::Bands;
 use super::slices::Sorting;
+use super::{Job, Made};
+use crate::backend::cuda::DevicePattern;
 use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::{empty, movable};
 use crate::backend::cuda::merge::{Kind, merge};
 use crate::backend::cuda::product::Operand;
-use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
 use oplus_codegen::FunctionText;
@@ -36,8 +36,6 @@ impl Way {
 pub(super) fn sums_in_order(strategy: Strategy) -> bool {
     matches!(Way::of(strategy), Some(Way::Slices(_) | Way::Band))
 }
-
-type Made = (DevicePattern, Buffer);
 
 impl Job<'_> {
     /// The product by this strategy; `None` where it is one of those that choose row by row.

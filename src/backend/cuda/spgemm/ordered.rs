@@ -1,16 +1,14 @@
 //! Products whose sums run in the order of k, as on the host: reproducible to the bit.
 use super::named::sums_in_order;
 use super::whole::Whole;
-use super::{BLOCK, CLASS_COUNT, Job, SLICES, UNITS, mxm};
-use crate::backend::Positions;
-use crate::backend::cuda::product::{DeviceMask, Operand};
+use super::{BLOCK, CLASS_COUNT, Job, Made, SLICES, UNITS, mxm};
+use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, resident};
-use crate::backend::cuda::{Buffer, Context, DevicePattern};
+use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;
 use oplus_codegen::text::Atomic;
 use oplus_codegen::{SemiringText, Template};
-use std::sync::Arc;
 
 /// Rows of C of more entries than this get a block.
 const WARP_ROWS: u32 = 256;
@@ -22,31 +20,17 @@ pub(in crate::backend::cuda) fn is_exact(semiring: &SemiringText) -> bool {
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B, each sum in the order of k.
-pub(in crate::backend::cuda) fn mxm_ordered(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-    strategy: Strategy,
-) -> Result<(DevicePattern, Buffer)> {
-    if is_exact(&semiring) || sums_in_order(strategy) {
-        return mxm(context, semiring, a, b, mask, at, strategy);
+pub(in crate::backend::cuda) fn mxm_ordered(product: &Product, strategy: Strategy) -> Result<Made> {
+    if is_exact(&product.semiring) || sums_in_order(strategy) {
+        return mxm(product, strategy);
     }
-    let job = Job::new(context, semiring.clone(), a, b, mask, at)?;
-    if strategy == Strategy::Auto
-        && let Some(made) = job.mxm_band()?
-    {
-        return Ok(made);
-    }
-    if let Some(whole @ (Whole::Thread(_) | Whole::Esc(..) | Whole::Hash)) = job.whole(strategy)
-        && let Some(made) = job.mxm_whole(whole)?
-    {
+    let job = Job::new(product)?;
+    let in_order = |whole: &Whole| matches!(whole, Whole::Thread(_) | Whole::Esc(..) | Whole::Hash);
+    if let Some(made) = job.without_analysis(strategy, in_order)? {
         return Ok(made);
     }
     let ordered = job.is_ordered(strategy)?;
-    let (pattern, values) = mxm(context, semiring, a, b, mask, at, strategy)?;
+    let (pattern, values) = mxm(product, strategy)?;
     if ordered {
         return Ok((pattern, values));
     }
@@ -56,15 +40,8 @@ pub(in crate::backend::cuda) fn mxm_ordered(
 }
 
 /// The values of a product at its positions, each sum in the order of k.
-pub(in crate::backend::cuda) fn values_in_order(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    at: &Positions,
-    c: &DevicePattern,
-) -> Result<Buffer> {
-    Job::new(context, semiring, a, b, None, at)?.in_order(c)
+pub(in crate::backend::cuda) fn values_in_order(product: &Product, c: &DevicePattern) -> Result<Buffer> {
+    Job::new(product)?.in_order(c)
 }
 
 impl Job<'_> {

@@ -1,26 +1,16 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
 use super::analysis::{Limits, PerRow, analyze};
 use super::{Job, TABLES};
-use crate::backend::Positions;
-use crate::backend::cuda::product::{DeviceMask, Operand};
+use crate::backend::cuda::Buffer;
+use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, resident};
-use crate::backend::cuda::{Buffer, Context};
 use crate::error::Result;
 use oplus_codegen::text::{Atomic, Terminal};
-use oplus_codegen::{FunctionText, SemiringText, Template};
-use std::sync::Arc;
+use oplus_codegen::{FunctionText, Template};
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
-pub(in crate::backend::cuda) fn mxm_reduce(
-    context: &Arc<Context>,
-    semiring: SemiringText,
-    reduce: FunctionText,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    mask: DeviceMask,
-    at: &Positions,
-) -> Result<Option<Vec<u8>>> {
-    let job = Job::new(context, semiring, a, b, mask, at)?;
+pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionText) -> Result<Option<Vec<u8>>> {
+    let (job, context, nrows) = (Job::new(product)?, product.context, product.a.pattern.nrows);
     let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
     if rows == 0 {
         return Ok(None);
@@ -31,9 +21,9 @@ pub(in crate::backend::cuda) fn mxm_reduce(
         && reduce.terminal != Terminal::Always;
     let program =
         Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
-    let row_units = Buffer::alloc_for::<u32>(context, a.pattern.nrows)?;
+    let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
     let work = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
-    let places = a.pattern.nrows + work.slice_places;
+    let places = nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;
     for t in 0..TABLES {

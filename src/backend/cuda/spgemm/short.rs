@@ -1,5 +1,6 @@
 //! Rows of few products or few columns: whole rows by a thread or a warp, in one pass or counted first.
-use super::{CLASS_COPY, CLASS_COUNT, Job, Rows, Run, THREAD, UNITS, places};
+use super::run::Run;
+use super::{CLASS_COPY, CLASS_COUNT, Job, Rows, THREAD, UNITS, places};
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident};
 use crate::error::Result;
@@ -99,19 +100,19 @@ impl Job<'_> {
 
 impl Run<'_> {
     fn short_classes(&self) -> impl Iterator<Item = (usize, Kind, u64)> {
-        (THREAD..END).filter_map(|c| Some((c, Kind::of(c)?, self.control[UNITS + c]))).filter(|c| c.2 > 0)
+        (THREAD..END).filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
     }
 
     /// How many columns the rows have.
     pub(super) fn count_short_rows(&self, fork: &Fork) -> Result<()> {
-        let (job, work) = (self.job, &self.work);
+        let (job, work) = (self.job, &self.listed.work);
         for (class, kind, n) in self.short_classes() {
             let (program, block, shared, rows) = job.short(kind, false, false);
             let kernel = program.kernel(program.spec.template.name())?;
             let grid = resident(&kernel, block, shared, n.div_ceil(rows))?;
             let (units, begin) = places(class);
             let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
-            let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.c_offsets);
+            let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.listed.c_offsets);
             let launch = if let Kind::Thread(_) = kind { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
             unsafe { launch.run_on(fork.next()?)? };
@@ -121,7 +122,7 @@ impl Run<'_> {
 
     /// The rows, whole; `counted`: their lengths too.
     pub(super) fn short_rows(&self, fork: &Fork, to: &Rows, counted: bool) -> Result<()> {
-        let (job, work) = (self.job, &self.work);
+        let (job, work) = (self.job, &self.listed.work);
         for (class, kind, n) in self.short_classes() {
             let (program, block, shared, rows) = job.short(kind, true, false);
             let kernel = program.kernel(program.spec.template.name())?;
@@ -129,7 +130,7 @@ impl Run<'_> {
             let (units, begin) = places(class);
             let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
-            let launch = launch.arg(counted.then_some(&self.c_offsets)).arg(to.indices).arg(to.values);
+            let launch = launch.arg(counted.then_some(&self.listed.c_offsets)).arg(to.indices).arg(to.values);
             let lists_only = matches!(kind, Kind::Window(_));
             let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64) };
             // SAFETY: as above.
@@ -140,22 +141,23 @@ impl Run<'_> {
 
     /// Rows of A with one entry.
     pub(super) fn copy_rows(&self, fork: &Fork, c: &Rows) -> Result<()> {
-        let (job, n) = (self.job, self.control[UNITS + CLASS_COPY]);
+        let (job, n) = (self.job, self.listed.control[UNITS + CLASS_COPY]);
         if n == 0 {
             return Ok(());
         }
         let program = job.numeric(0);
         let kernel = program.kernel("spgemm_numeric_copy")?;
         let block = job.tuning.copy_block;
-        let launch = job.operands(kernel.launch(resident(&kernel, block, 0, n)?, block, 0)).arg(&self.work.control);
+        let launch =
+            job.operands(kernel.launch(resident(&kernel, block, 0, n)?, block, 0)).arg(&self.listed.work.control);
         let (units, begin) = places(CLASS_COPY);
-        let launch = launch.arg(units).arg(begin).arg(&self.work.units);
+        let launch = launch.arg(units).arg(begin).arg(&self.listed.work.units);
         // SAFETY: as above.
         unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
     }
 
     /// How many classes have rows, by the lists from `at` on.
     pub(super) fn classes(&self, at: usize) -> usize {
-        self.control[at + CLASS_COPY..at + CLASS_COUNT].iter().filter(|n| **n > 0).count()
+        self.listed.control[at + CLASS_COPY..at + CLASS_COUNT].iter().filter(|n| **n > 0).count()
     }
 }

@@ -1,0 +1,290 @@
+//! Products whose rows are counted, classed and listed first: each class by its kernels, rows moved together in the end.
+use super::analysis::{Limits, PerRow, Work, analyze};
+use super::{
+    BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED, SUMS,
+    TABLE, TABLES, THREAD, UNITS, places,
+};
+use crate::backend::cuda::entries::movable;
+use crate::backend::cuda::lanes::Fork;
+use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::{Buffer, DevicePattern};
+use crate::error::{Error, Result};
+use crate::spgemm::Strategy;
+use oplus_codegen::{TableLaunch, Template};
+
+/// What is known of a product's rows, row by row, and found out of them.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) work: Work,
+    pub(super) limits: Limits,
+    pub(super) tables: Vec<TableLaunch>,
+    pub(super) c_offsets: Buffer,
+    pub(super) row_kinds: Buffer,
+    /// Rows of the tables in the numeric phase.
+    pub(super) sums: Buffer,
+    pub(super) slice_counts: Buffer,
+    pub(super) parts: Buffer,
+    pub(super) spill: Buffer,
+    pub(super) parts_room: u32,
+    pub(super) control: Vec<u64>,
+}
+
+/// A product being computed row by row.
+pub(super) struct Run<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) listed: Listed,
+}
+
+impl<'a> Run<'a> {
+    /// The analysis, and room for what follows from it; and the room of each row that is made in one pass.
+    pub(super) fn begin(job: &'a Job<'a>, strategy: Strategy) -> Result<(Self, Buffer)> {
+        let (context, rows, nrows, limits) = (job.context, job.rows, job.a.pattern.nrows, job.limits(strategy));
+        let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+        let row_kinds = Buffer::alloc_for::<u32>(context, nrows)?;
+        let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+        let work = analyze(job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
+        let control: Vec<u64> = work.control.to_host()?;
+        let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
+        // A part has a product at least.
+        let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
+        let parts_room = if tabled { u32::try_from(most_parts).unwrap_or(u32::MAX) } else { 0 };
+        let spec = job.numeric(0).spec;
+        let listed = Listed {
+            limits,
+            tables: (0..TABLES).filter_map(|t| spec.table_launch(t)).collect(),
+            sums: Buffer::alloc_for::<u32>(context, if tabled { nrows } else { 0 })?,
+            slice_counts: Buffer::alloc_for::<u32>(context, if tabled { work.slice_places } else { 0 })?,
+            parts: Buffer::alloc_for::<u32>(context, 6 * parts_room as usize)?,
+            spill: Buffer::alloc_for::<u32>(context, if tabled { 2 * nrows } else { 0 })?,
+            work,
+            c_offsets,
+            row_kinds,
+            parts_room,
+            control,
+        };
+        Ok((Self { job, listed }, room))
+    }
+
+    /// The product, from the analysis on; `room` is of each row that is made in one pass.
+    pub(super) fn finish(mut self, room: &Buffer) -> Result<Made> {
+        let (context, size) = (self.job.context, self.job.semiring.c.size as u64);
+        let stage = self.stage(size)?;
+        let staged = stage.as_ref().map(|(indices, values)| Rows { offsets: room, indices, values });
+        let room_taken = self.listed.control[STAGED];
+        self.count(staged.as_ref())?;
+        let (nnz, longest) = self.size();
+        let shape = (self.job.a.pattern.nrows, self.job.b.pattern.ncols);
+        if !self.has_others()
+            && nnz == room_taken
+            && let Some((indices, values)) = stage
+        {
+            // Nothing to spare: rows stand where they belong.
+            let pattern = DevicePattern::new(shape, nnz, self.listed.c_offsets, indices);
+            return Ok((pattern.with_longest(longest), values));
+        }
+        let indices = Buffer::alloc_for::<u32>(context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
+        if nnz > 0 {
+            self.fill(&indices, &values, staged.as_ref().map(|stage| (stage, room_taken)))?;
+        }
+        let pattern = DevicePattern::new(shape, nnz, self.listed.c_offsets, indices);
+        Ok((pattern.with_longest(longest), values))
+    }
+
+    /// How many entries the rows have, and where they begin; with a stage for it, short rows whole.
+    pub(super) fn count(&mut self, staged: Option<&Rows>) -> Result<()> {
+        {
+            let fork = Fork::begin(self.job.context, self.classes(UNITS) > 2)?;
+            self.blocks(&fork, None)?;
+            self.count_tables(&fork)?;
+            match staged {
+                Some(stage) => self.short_rows(&fork, stage, true)?,
+                None => self.count_short_rows(&fork)?,
+            }
+        }
+        let total = Some((&self.listed.work.control, NNZ as u64, LONGEST as u64));
+        scan_in_place(self.job.context, &self.listed.c_offsets, self.job.rows, total)?;
+        if self.listed.parts_room > 0 {
+            self.list_sums(self.job.numeric(0).spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+        }
+        self.listed.control = self.listed.work.control.to_host()?;
+        Ok(())
+    }
+
+    /// Entries of C and of its longest row, once counted.
+    pub(super) fn size(&self) -> (u64, u64) {
+        (self.listed.control[NNZ], self.listed.control[LONGEST])
+    }
+
+    /// Columns and values of the counted rows; those that stand in the stage already are moved from there.
+    pub(super) fn fill(&self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
+        let c = Rows { offsets: &self.listed.c_offsets, indices, values };
+        let fork = Fork::begin(self.job.context, self.classes(UNITS) > 2)?;
+        if self.has_others() {
+            self.blocks(&fork, Some(&c))?;
+            self.sum_tables(&fork, &c)?;
+            self.copy_rows(&fork, &c)?;
+        }
+        match staged {
+            Some((stage, entries)) => self.compact(&fork, stage, &c, entries),
+            None => self.short_rows(&fork, &c, false),
+        }
+    }
+
+    /// Whether there are rows that are not made in one pass.
+    fn has_others(&self) -> bool {
+        let counts = &self.listed.control[UNITS..];
+        self.listed.parts_room > 0 || counts[CLASS_COPY] > 0 || counts[BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0)
+    }
+
+    /// Room for the rows that one pass makes, where the device can spare it.
+    fn stage(&self, size: u64) -> Result<Option<(Buffer, Buffer)>> {
+        let context = self.job.context;
+        let entries = self.listed.control[STAGED];
+        if u128::from(entries) * u128::from(4 + size) > u128::from(context.properties().total_memory / 8) {
+            return Ok(None);
+        }
+        let both = || Ok((Buffer::alloc(context, entries * 4)?, Buffer::alloc(context, entries * size)?));
+        match both() {
+            Ok(stage) => Ok(Some(stage)),
+            Err(Error::OutOfMemory { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// How many columns the rows of the tables have.
+    fn count_tables(&self, fork: &Fork) -> Result<()> {
+        if self.listed.parts_room == 0 {
+            return Ok(());
+        }
+        let (job, work) = (self.job, &self.listed.work);
+        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
+        let values = |t: usize| self.listed.tables.get(t).map_or(0, |l| l.values);
+        let mut reached = 0;
+        // One after the other, as rows go on from each to the next.
+        let stream = fork.next()?;
+        for t in 0..TABLES {
+            let Some(table) = program.spec.table_launch(t) else { continue };
+            // Rows spill from any table before.
+            reached +=
+                self.listed.control[UNITS + TABLE + t] + if t + 1 == TABLES { self.listed.control[SLICES] } else { 0 };
+            if reached == 0 {
+                continue;
+            }
+            let kernel = program.kernel(&format!("spgemm_symbolic_table{t}"))?;
+            let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
+            let launch = job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control);
+            let launch =
+                launch.arg(&work.units).arg(&work.slices).arg(&self.listed.spill).arg(&work.products).arg(&work.first);
+            let launch = launch
+                .arg(&work.last)
+                .arg(&self.listed.c_offsets)
+                .arg(&self.listed.row_kinds)
+                .arg(&self.listed.slice_counts);
+            // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
+            unsafe {
+                launch
+                    .arg(&self.listed.parts)
+                    .arg(self.listed.parts_room)
+                    .arg(values(4))
+                    .arg(values(3))
+                    .run_on(stream)?
+            };
+        }
+        Ok(())
+    }
+
+    /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
+    fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
+        let (job, work) = (self.job, &self.listed.work);
+        for size in (0..BLOCK_SIZES).rev() {
+            let n = self.listed.control[UNITS + BLOCK + size];
+            if n == 0 {
+                continue;
+            }
+            let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
+            let (program, shape) = match to {
+                Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s)),
+                None => job.block_program(Template::SpgemmBlockCount, sized, |s| job.walking(s)),
+            };
+            let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
+            let kernel = program.kernel(program.spec.template.name())?;
+            let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
+            let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
+            let (units, begin) = places(BLOCK + size);
+            let launch = launch.arg(units).arg(begin);
+            let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
+            let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
+            match to {
+                // SAFETY: as above.
+                Some(c) => unsafe {
+                    let launch = launch.arg(c.offsets).arg(c.indices).arg(c.values);
+                    launch.arg(0u64).arg(0u64).arg(0u64).run_on(fork.next()?)?
+                },
+                // SAFETY: as above.
+                None => unsafe { launch.arg(&self.listed.c_offsets).run_on(fork.next()?)? },
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of the tables by class again, for the numeric phase.
+    fn list_sums(&self, value_bytes: u32) -> Result<()> {
+        let (job, work) = (self.job, &self.listed.work);
+        let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
+        let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
+        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&self.listed.sums))] {
+            let kernel = program.kernel(name)?;
+            let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
+            let launch =
+                launch.arg(&work.control).arg(&work.products).arg(&self.listed.row_kinds).arg(&self.listed.c_offsets);
+            let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
+            let launch = launch
+                .arg(self.listed.limits.thread)
+                .arg(self.listed.limits.esc)
+                .arg(self.listed.limits.window)
+                .arg(self.listed.limits.block);
+            // SAFETY: as above.
+            unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
+        }
+        Ok(())
+    }
+
+    /// The rows of the tables.
+    fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
+        let (job, work) = (self.job, &self.listed.work);
+        for (t, table) in self.listed.tables.iter().enumerate() {
+            let parts = if t + 1 == TABLES { self.listed.control[PARTS] } else { 0 };
+            let n = self.listed.control[SUMS + TABLE + t] + parts;
+            if n > 0 {
+                let program = job.numeric(1 + t as u64);
+                let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
+                let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
+                let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control);
+                let launch =
+                    launch.arg(&self.listed.sums).arg(&work.first).arg(&work.last).arg(&self.listed.slice_counts);
+                let launch = launch.arg(&self.listed.parts).arg(self.listed.parts_room).arg(c.offsets);
+                // SAFETY: as above.
+                unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows made in one pass, moved to where they belong.
+    fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
+        let job = self.job;
+        let n: u64 = self.listed.control[UNITS + THREAD..UNITS + BLOCK].iter().sum();
+        if n == 0 {
+            return Ok(());
+        }
+        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
+        let lanes = (entries / n / 2).max(1).next_power_of_two().min(32) as u32;
+        let block = job.tuning.primitive_block;
+        let kernel = program.kernel("spgemm_compact")?;
+        let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);
+        let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
+        // SAFETY: as above.
+        unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
+    }
+}
