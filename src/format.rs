@@ -13,9 +13,11 @@ use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
 
+mod fast;
 mod iso;
 mod matrix;
 
+pub(crate) use fast::{applied, intersected, selected, still_iso, united};
 pub(crate) use iso::found;
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
@@ -154,7 +156,7 @@ pub(crate) fn copied<C: Scalar>(from: &Store<C>, few: u64, to: &Store<C>) {
     }
 }
 
-/// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one: whether it was done. Nothing of c is
+/// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one, or a matrix of cells: whether it was done. Nothing of c is
 /// deleted by an accumulator, so only entries of t are looked at.
 pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     operation: &'static str,
@@ -166,11 +168,26 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     let row = match &t.body {
         _ if replace || F::TEXT.is_none() => return Ok(false),
         Body::Host(row) => row,
-        Body::Held(h) if matches!(c.body, Body::Dense(_)) => h.listed(operation)?,
+        Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
-    if !c.cols.same(&t.cols) || mask.is_some_and(|m| !m.pattern.cols.same(&c.cols)) {
+    let aligned = |rows: &Axis, cols: &Axis| c.rows.same(rows) && c.cols.same(cols);
+    if !aligned(&t.rows, &t.cols) || mask.is_some_and(|m| !aligned(&m.pattern.rows, &m.pattern.cols)) {
         return Ok(false);
+    }
+    // An accumulator makes an entry of what is new, always.
+    let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
+    if let Body::Held(h) = &mut c.body {
+        if !matches!(c.rows, Axis::Full(1)) {
+            return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+                None => h.update(operation, row, |_, _| true, f),
+                Some(MaskBody::Host(m)) => {
+                    h.update(operation, row, |i, j| m.pattern.find(i, j).is_some() != m.complement, f)
+                }
+                _ => Ok(false),
+            };
+        }
+        c.body = Body::Host(h.listed(operation)?.clone());
     }
     if let Body::Host(list) = &c.body
         && row.pattern.nnz() <= list.pattern.nnz() / FEW
@@ -180,8 +197,6 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         c.body = Body::Dense(grown);
     }
     let Body::Dense(d) = &mut c.body else { return Ok(false) };
-    // An accumulator makes an entry of what is new, always.
-    let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,

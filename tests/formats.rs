@@ -80,3 +80,53 @@ fn iso_is_bit_for_bit() {
     let nan: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, f64::NAN), (1, 1, f64::NAN)]).unwrap();
     assert!(nan.is_iso() && nan.get(1, 1).unwrap().unwrap().is_nan());
 }
+
+/// Operations that keep equal values equal keep one value.
+#[test]
+fn iso_stays_where_values_stay_equal() {
+    let a: Matrix<f64> = Matrix::build(40, 40, &(0..40).map(|i| (i, i * 7 % 40, 2.0)).collect::<Vec<_>>()).unwrap();
+    let b: Matrix<f64> =
+        Matrix::build(40, 40, &(0..40).map(|i| (i, (i / 2) * 14 % 40, 2.0)).collect::<Vec<_>>()).unwrap();
+    let loose = apply_index(&a, RowIndex, 0).eval().unwrap();
+    assert!(a.is_iso() && !loose.is_iso());
+    assert!(apply(&a, Negate).eval().unwrap().is_iso());
+    assert!(apply_second(&loose, Second, 5i64).eval().unwrap().is_iso());
+    assert!(apply(&loose, Pair::<u64>::default()).eval().unwrap().is_iso());
+    assert!(transpose(&a).eval().unwrap().is_iso());
+    assert!(select(&a, Tril, 0).eval().unwrap().is_iso());
+    assert!(extract(&a, 1..30, ..).eval().unwrap().is_iso());
+    assert!(ewise_mult(&a, &b, Plus).eval().unwrap().is_iso());
+    assert!(ewise_add(&a, &b, Max).eval().unwrap().is_iso());
+    assert!(!ewise_add(&a, &b, Plus).eval().unwrap().is_iso());
+    assert!(mxm(&loose.over::<AnyPair>(), &loose.over::<AnyPair>()).eval().unwrap().is_iso());
+    assert!(mxm(&a.over::<MinPlus>(), &b.over::<MinPlus>()).eval().unwrap().is_iso());
+    assert!(!mxm(&a.over::<PlusPair>(), &b.over::<PlusPair>()).eval().unwrap().is_iso());
+    // A product that looks at no value of A leaves it at one; so does one that looks at all.
+    let bytes = a.memory_bytes();
+    mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
+    mxm(&a, &b).eval().unwrap();
+    reduce_rows(&a, Plus).eval().unwrap();
+    ewise_add(&a, &b, Plus).eval().unwrap();
+    assert_eq!(a.memory_bytes(), bytes);
+}
+
+/// What reads cells alone leaves cells.
+#[test]
+fn cells_stay_cells() {
+    let entries: Vec<_> = (0..30u64).flat_map(|i| (0..20u64).map(move |j| (i, j, (i * j) as f64))).collect();
+    let full: Matrix<f64> = Matrix::build(30, 20, &entries).unwrap().to_format(Format::Full).unwrap();
+    let most = select(&full, ValueGt, 50.0).eval().unwrap();
+    assert_eq!((full.format(), most.format()), (Format::Full, Format::Bitmap));
+    assert_eq!(apply(&full, Negate).eval().unwrap().format(), Format::Full);
+    assert_eq!(ewise_add(&full, &most, Plus).eval().unwrap().format(), Format::Full);
+    assert_eq!(ewise_mult(&full, &most, Plus).eval().unwrap().format(), Format::Bitmap);
+    assert_eq!(full.memory_bytes(), 30 * 20 * 8);
+    // Full += sparse stays full, where it lies.
+    let few: Matrix<f64> = Matrix::build(30, 20, &[(3, 4, 1.0), (29, 19, 2.0)]).unwrap();
+    let (mut c, mut b) = (full.clone(), most.clone());
+    apply(&few, Identity).accumulate(Plus).into(&mut c).unwrap();
+    apply(&few, Identity).accumulate(Plus).mask(&few.structure()).into(&mut b).unwrap();
+    assert_eq!((c.format(), c.get(3, 4).unwrap(), full.get(3, 4).unwrap()), (Format::Full, Some(13.0), Some(12.0)));
+    assert_eq!((b.format(), b.get(3, 4).unwrap(), most.get(3, 4).unwrap()), (Format::Bitmap, Some(1.0), None));
+    assert_eq!((b.nvals(), b.entries().unwrap().len() as u64), (most.nvals() + 1, most.nvals() + 1));
+}

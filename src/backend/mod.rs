@@ -227,6 +227,8 @@ pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> 
     F::apply(x, y)
 }
 
+pub(crate) use cpu::in_pieces;
+
 /// A store's entries, wherever they are.
 #[derive(Debug)]
 pub(crate) enum Body<T> {

@@ -40,6 +40,18 @@ impl<T: Scalar> HostValues for Vec<T> {
     }
 }
 
+/// One value for all entries.
+#[derive(Debug)]
+struct Same<T>(T);
+impl<T: Scalar> HostValues for Same<T> {
+    fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
+        memory::filled("transpose", pattern.nnz(), self.0)?.transposed(pattern, device)
+    }
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
+        memory::filled("mask", row.nnz(), self.0)?.kept(row, keeps)
+    }
+}
+
 /// Compressed rows in host memory.
 #[derive(Clone, Debug)]
 pub(crate) struct UntypedCsr {
@@ -59,9 +71,26 @@ impl UntypedCsr {
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
     }
+    /// One value at every position.
+    pub(crate) fn iso<T: Scalar>(pattern: Arc<Pattern>, value: T) -> Self {
+        UntypedCsr { pattern, values: Arc::new(Same(value)) }
+    }
+    fn body<T: Scalar>(&self) -> Result<Body<T>> {
+        let values: Arc<dyn Any + Send + Sync> = self.values.clone();
+        match values.downcast::<Same<T>>() {
+            Ok(same) => Ok(Body::Held(Held::iso(self.pattern.clone(), same.0))),
+            Err(_) => self.typed().map(Body::Host),
+        }
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
-        let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
+        let values = match values.downcast() {
+            Ok(values) => values,
+            Err(values) => match values.downcast::<Same<T>>() {
+                Ok(same) => Arc::new(memory::filled("dispatch", self.pattern.nnz(), same.0)?),
+                Err(_) => return Err(mistyped(T::TEXT)),
+            },
+        };
         Ok(HostCsr { pattern: self.pattern.clone(), values })
     }
 }
@@ -152,7 +181,7 @@ impl UntypedBody {
     }
     fn typed<T: Scalar>(&self) -> Result<Body<T>> {
         Ok(match self {
-            UntypedBody::Host(h) => Body::Host(h.typed()?),
+            UntypedBody::Host(h) => h.body()?,
             UntypedBody::Dense(d) => Body::Host(d.listed()?.typed()?),
             UntypedBody::Held(h) => Body::Host(h.listed()?.typed()?),
             #[cfg(feature = "cuda")]

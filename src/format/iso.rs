@@ -42,12 +42,12 @@ macro_rules! iso {
 }
 iso!(Matrix Vector);
 
-fn on_host(device: Device) -> bool {
+pub(super) fn on_host(device: Device) -> bool {
     matches!(device, Device::Cpu | Device::Reference)
 }
 
 /// `value` at all positions of a store.
-fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
+pub(super) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
     if let Body::Held(h) = &store.body {
         return Ok(store.holding(Body::Held(h.with(value))));
     }

@@ -254,7 +254,12 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         Within::Range(range) => Some(range.start as usize..range.end as usize),
         Within::Some(_) => None,
     };
-    let (Body::Host(old), Body::Host(new)) = (&mut c.body, &t.body) else { return Ok(false) };
+    let new = match &t.body {
+        Body::Host(new) => new,
+        Body::Held(new) => new.listed(name)?,
+        _ => return Ok(false),
+    };
+    let Body::Host(old) = &mut c.body else { return Ok(false) };
     let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
         return Ok(false);
     };

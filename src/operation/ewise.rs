@@ -29,6 +29,9 @@ where
 }
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
+    if let Some(made) = crate::format::united::<T, F>(a, b)? {
+        return Ok(made);
+    }
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.union::<T, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
     });
@@ -95,6 +98,9 @@ where
 }
 
 fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {
+    if let Some(made) = crate::format::intersected::<A, B, F>(a, b)? {
+        return Ok(made);
+    }
     if let Some(found) = looked_up::<A, B, F>(a, b)? {
         return Ok(a.holding(Body::Host(found)));
     }

@@ -234,7 +234,7 @@ fn moved<T: Scalar>(
             (None, None) => csr.clone(),
         })
     });
-    Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device })
+    crate::format::still_iso(a, Store { rows: rows.0, cols: cols.0, body, device: a.device })
 }
 
 /// T(p, q) = A(rows[p], cols[q]).

@@ -64,6 +64,12 @@ pub(crate) fn bit(words: &[u64], slot: usize) -> bool {
     words[slot >> 6] >> (slot & 63) & 1 != 0
 }
 
+/// Bits of the slots from 64 · w on, of n.
+#[inline(always)]
+pub(crate) fn words_of(w: usize, n: usize, has: impl Fn(usize) -> bool) -> u64 {
+    (w << 6..n.min((w + 1) << 6)).fold(0, |word, slot| word | (has(slot) as u64) << (slot & 63))
+}
+
 impl Cells {
     #[inline(always)]
     pub(crate) fn has(&self, slot: usize) -> bool {
@@ -188,7 +194,7 @@ impl Frame {
             }
             words = Some(bits);
         }
-        Ok(Self::listed_as(Form::Cells(Cells { nrows, ncols, words }), list))
+        Ok(Self::new(Form::Cells(Cells { nrows, ncols, words }), list.nnz()))
     }
     /// The diagonals in use.
     pub(crate) fn diagonals(operation: &'static str, list: &Arc<Pattern>, size: usize) -> Result<Self> {
@@ -212,6 +218,6 @@ impl Frame {
             }
             made.words = Some(words);
         }
-        Ok(Self::listed_as(Form::Diagonals(made), list))
+        Ok(Self::new(Form::Diagonals(made), list.nnz()))
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    let usual = || product::mxm(NAME, &ring.operators, &ring.cpu, a, b, mask, at, options);
+    let usual = || product::mxm(NAME, &ring.cpu, a, b, mask, at, options);
     if options.memory_limit.is_none() {
         return match usual() {
             Err(Error::OutOfMemory { .. }) => {
@@ -42,6 +42,24 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
         return usual();
     }
     exactly(ring, a, b, mask, at, options, &budget(options))
+}
+
+/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand and the limit allows the usual
+/// way.
+pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> Result<Option<(Arc<Pattern>, C)>> {
+    if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
+        return Ok(None);
+    }
+    match product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, mask, options) {
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        made => made,
+    }
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩, within the limit if there is one: where what is usual does not fit, of the product, stored.

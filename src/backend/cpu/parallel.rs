@@ -118,6 +118,25 @@ pub(super) fn pieces(n: usize, size: usize) -> impl IndexedParallelIterator<Item
     (0..n.div_ceil(size)).into_par_iter().map(move |p| p * size..n.min((p + 1) * size))
 }
 
+/// f(0), f(1), … f(n - 1).
+pub(crate) fn in_pieces<T: Send + Sync>(
+    operation: &'static str,
+    n: usize,
+    f: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut made = unwritten::<T>(operation, n)?;
+    let fill = |(p, piece): (usize, &mut [MaybeUninit<T>])| {
+        piece.iter_mut().enumerate().for_each(|(e, z)| *z = MaybeUninit::new(f(p * SERIAL + e)));
+    };
+    if n <= SERIAL {
+        made.chunks_mut(SERIAL).enumerate().for_each(fill);
+    } else {
+        made.par_chunks_mut(SERIAL).enumerate().for_each(fill);
+    }
+    // SAFETY: every element was written.
+    Ok(unsafe { written(made, n) })
+}
+
 /// Sums of all values before each, with the total at the end: one more than values.
 pub(super) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
     if n <= SERIAL {

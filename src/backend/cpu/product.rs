@@ -99,10 +99,32 @@ pub(super) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(o: &Operators<A, B, C
     foreseen(o, a, b).is_some()
 }
 
+/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand.
+pub(super) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
+    operation: &'static str,
+    operators: &Operators<A, B, C>,
+    kernels: &MxmKernels<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> Result<Option<(Arc<Pattern>, C)>> {
+    if a.values.is_empty() || b.values.is_empty() {
+        return Ok(None);
+    }
+    // One row with few products: looking at all values of B would cost more.
+    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
+    let value = if many { foreseen(operators, &a.values, &b.values) } else { None };
+    let Some(value) = value else { return Ok(None) };
+    if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
+        return Ok(None);
+    }
+    structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b).map(|pattern| Some((pattern, value)))
+}
+
 /// T⟨M⟩ = A ⊕.⊗ B.
 pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
-    operators: &Operators<A, B, C>,
     kernels: &MxmKernels<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
@@ -116,16 +138,6 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     }
     let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
     let dot = dots.is_some();
-    // One row with few products: looking at all values of B would cost more.
-    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
-    if !dot
-        && many
-        && let Some(value) = foreseen(operators, &a.values, &b.values)
-    {
-        let pattern = structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b)?;
-        let values = memory::filled(operation, pattern.nnz(), value)?;
-        return Ok(HostCsr { pattern, values: Arc::new(values) });
-    }
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
     let job = Job::new(operation, (a, &b), mask, at, dot);
