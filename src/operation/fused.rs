@@ -35,7 +35,7 @@ struct Ended<A: 'static, B: 'static, C: 'static, T> {
     /// The same by the operations' own kernels.
     steps: Steps<C, T>,
 }
-type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
+pub(super) type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
 
 impl<A: 'static, B: 'static, C: 'static, T, S> Clone for Fused<A, B, C, T, S> {
     fn clone(&self) -> Self {
@@ -51,26 +51,25 @@ impl<A: 'static, B: 'static, C: 'static, T, S> std::fmt::Debug for Fused<A, B, C
 }
 
 /// A step: its end on the CPU, and its own kernels.
-type Step<M, T> = (Arc<dyn End<M, T>>, Steps<M, T>);
+pub(super) type Step<M, T> = (Arc<dyn End<M, T>>, Steps<M, T>);
 
-fn mapped<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y>>(thunk: Y) -> Step<C, F::Out> {
+pub(super) fn mapped<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y>>(thunk: Y) -> Step<C, F::Out> {
     (Arc::new(Mapped::<F, Y>(thunk, PhantomData)), super::apply::mapping::<C, Y, F>(thunk))
 }
-fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thunk: Y) -> Step<C, C> {
+pub(super) fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thunk: Y) -> Step<C, C> {
     (Arc::new(Kept::<F, Y>(thunk, PhantomData)), super::select::selecting::<C, Y, F>(thunk))
 }
-fn largest<C: Number>(k: u64) -> Step<C, C> {
+pub(super) fn largest<C: Number>(k: u64) -> Step<C, C> {
     let k = usize::try_from(k).unwrap_or(usize::MAX);
     (Arc::new(Largest(k)), Arc::new(move |a| super::top_k::largest(a, k)))
 }
 
-type After<A, B, C, T, S> = Operation<Fused<A, B, C, T, S>>;
+type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
 
 macro_rules! steps {
-    ([$($generic:tt)*] $on:ty, $from:ident, |$self:ident, $step:ident| $then:expr) => {
+    ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
         impl<$($generic)*> $on {
-            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU of a product nothing is stored before that,
-            /// in the rows of which it is done.
+            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU it is done to rows as they are made.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -83,7 +82,7 @@ macro_rules! steps {
                 $self,
                 _op: F,
                 thunk: Y,
-            ) -> After<A, B, C, F::Out, S> {
+            ) -> $after<$($args,)* F::Out> {
                 let $step = mapped::<$from, Y, F>(thunk);
                 $then
             }
@@ -95,7 +94,7 @@ macro_rules! steps {
             /// assert_eq!(mxm(&a, &a).apply(Inverse).eval()?.get(1, 0)?, Some(0.1));
             /// # Ok(()) }
             /// ```
-            pub fn apply<F: UnaryOp<$from>>($self, _op: F) -> After<A, B, C, F::Out, S> {
+            pub fn apply<F: UnaryOp<$from>>($self, _op: F) -> $after<$($args,)* F::Out> {
                 $self.apply_index(OfValue::<F>::new(), <$from>::zeroed())
             }
             /// f(value, c) in place of each entry c.
@@ -103,7 +102,7 @@ macro_rules! steps {
                 $self,
                 value: Y,
                 _op: F,
-            ) -> After<A, B, C, F::Out, S> {
+            ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindFirst::<F>::new(), value)
             }
             /// f(c, value) in place of each entry c.
@@ -111,10 +110,10 @@ macro_rules! steps {
                 $self,
                 _op: F,
                 value: Y,
-            ) -> After<A, B, C, F::Out, S> {
+            ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindSecond::<F>::new(), value)
             }
-            /// The entries c at (i, j) for which f(c, i, j, thunk) holds: a threshold. On the CPU the memory of what is
+            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory of what is
             /// dropped is never taken.
             /// ```
             /// use oplus::prelude::*;
@@ -128,7 +127,7 @@ macro_rules! steps {
                 $self,
                 _predicate: F,
                 thunk: Y,
-            ) -> After<A, B, C, $from, S> {
+            ) -> $after<$($args,)* $from> {
                 let $step = kept::<$from, Y, F>(thunk);
                 $then
             }
@@ -141,7 +140,7 @@ macro_rules! steps {
             /// assert_eq!(mxm(&a, &a).top_k(1).eval()?.entries()?, [(0, 0, 19.0), (1, 1, 15.0)]);
             /// # Ok(()) }
             /// ```
-            pub fn top_k($self, k: u64) -> After<A, B, C, $from, S>
+            pub fn top_k($self, k: u64) -> $after<$($args,)* $from>
             where
                 $from: Number,
             {
@@ -151,12 +150,14 @@ macro_rules! steps {
         }
     };
 }
-steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, |self, step| {
+pub(super) use steps;
+
+steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
     let (end, steps) = step;
     let core = Ended { factors: self.kernel.core, mask: self.mask, ring: Of::<A, B, S>::MXM, end, steps };
     Operation::new(Fused { core, label: PhantomData })
 });
-steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, |self, step| {
+steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
     let Ended { factors, mask, ring, end, steps } = self.kernel.core;
     let next = step.1;
     let steps = Arc::new(move |a: &Store<C>| next(&steps(a)?));

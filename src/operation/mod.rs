@@ -6,6 +6,7 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
+use crate::backend::cpu::chain::Merge;
 use crate::backend::{Body, MaskBody, PatternBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
@@ -23,6 +24,7 @@ mod arg;
 mod assign;
 mod assignment;
 mod cast;
+mod chain;
 mod diagonal;
 mod ewise;
 mod explain;
@@ -56,6 +58,7 @@ pub use assign::{
 };
 pub use assignment::Assignment;
 pub use cast::cast;
+pub use chain::Chain;
 pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
 pub use ewise::{ewise_add, ewise_mult, ewise_union};
 pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
@@ -321,6 +324,7 @@ struct Two<A, B, T> {
     a: (Store<A>, bool),
     b: (Store<B>, bool),
     run: RunTwo<A, B, T>,
+    merge: Merge<A, B, T>,
 }
 /// What two operands of one shape and on the same axes make.
 pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
@@ -331,8 +335,13 @@ impl<A, C: Container> OfOne<A, C> {
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(name: &'static str, a: (Parts<'_, A>, bool), b: (Parts<'_, B>, bool), run: RunTwo<A, B, C::Scalar>) -> Self {
-        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
+    fn new(
+        name: &'static str,
+        a: (Parts<'_, A>, bool),
+        b: (Parts<'_, B>, bool),
+        (run, merge): (RunTwo<A, B, C::Scalar>, Merge<A, B, C::Scalar>),
+    ) -> Self {
+        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run, merge } }
     }
 }
 impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
@@ -352,7 +361,8 @@ impl<A, C: Container> Clone for OfOne<A, C> {
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), run: self.core.run.clone(), ..self.core } }
+        let Two { name, a, b, run, merge } = &self.core;
+        Self { core: Two { name, a: a.clone(), b: b.clone(), run: run.clone(), merge: merge.clone() } }
     }
 }
 

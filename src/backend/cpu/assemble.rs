@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Some rows, all columns of them or a part of one row's.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub(super) rows: Range<usize>,
     pub(super) columns: Range<u32>,
     /// All columns.

@@ -19,6 +19,7 @@ mod analysis;
 mod assemble;
 mod assign;
 mod bins;
+pub(crate) mod chain;
 mod cut;
 mod dot;
 mod ended;
