@@ -86,6 +86,31 @@ pub fn agrees(f: &Factors, device: &Device) {
         apply(&steps, Identity).mask(&m).accumulate(Minus).into(&mut stepped).unwrap();
         assert_eq!(bits(&fused), bits(&stepped));
     }
+    // Scaled on the way in.
+    let vector = |n: u64, step: u64| {
+        let entries: Vec<_> = (0..40)
+            .step_by(step as usize)
+            .filter(|i| *i < n)
+            .map(|i| (i * (n / n.min(40)), 0.5 * i as f64 - 3.0))
+            .collect();
+        Vector::<f64>::build(n, &entries).unwrap().to(device).unwrap()
+    };
+    let ((m1, k1), n1) = (a.shape(), b.shape().1);
+    let (rows, inner, columns) = (vector(m1, 1), vector(k1, 3), vector(n1, 2));
+    let scaled = || mxm(&a, &b).scale_rows(&rows, Minus).scale_inner(&inner, Times).scale_columns(&columns, Plus);
+    let left = scale_columns(&scale_rows(&rows, &a, Minus).eval().unwrap(), &inner, Times).eval().unwrap();
+    let right = scale_columns(&b, &columns, Plus).eval().unwrap();
+    let c = mxm(&left, &right).eval().unwrap();
+    assert_eq!(bits(&scaled().eval().unwrap()), bits(&c));
+    assert_eq!(
+        bits(&scaled().mask(&m).apply(Abs).eval().unwrap()),
+        bits(&mxm(&left, &right).mask(&m).apply(Abs).eval().unwrap())
+    );
+    let (at, bt) = (a.transposed(), b.transposed());
+    let t = mxm(&bt, &at).scale_rows(&columns, Second).scale_columns(&rows, First).eval().unwrap();
+    let (left, right) =
+        (scale_rows(&columns, &bt, Second).eval().unwrap(), scale_columns(&at, &rows, First).eval().unwrap());
+    assert_eq!(bits(&t), bits(&mxm(&left, &right).eval().unwrap()));
     let c = mxm(&b, &a).transpose_a().transpose_b().eval().unwrap();
     let t = mxm(&b, &a).transpose_a().transpose_b().select(ValueLe, 0.25).eval().unwrap();
     assert_eq!(bits(&t), bits(&select(&c, ValueLe, 0.25).eval().unwrap()));
