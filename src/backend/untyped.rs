@@ -23,11 +23,13 @@ pub(crate) trait HostValues: Any + Debug + Send + Sync {
 }
 impl<T: Scalar> HostValues for Vec<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
-        let (pattern, values) = match device {
-            Device::Reference => reference::transpose(pattern, self)?,
-            _ => cpu::transpose(pattern, self)?,
-        };
-        Ok(HostCsr::new(pattern, values).into())
+        match device {
+            Device::Reference => {
+                let (pattern, values) = reference::transpose(pattern, self)?;
+                Ok(HostCsr::new(pattern, values).into())
+            }
+            _ => Ok(cpu::turned(pattern, self)?.into()),
+        }
     }
     fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
         let n = row.nnz();
@@ -272,8 +274,11 @@ impl UntypedStore {
     pub(crate) fn turning_bytes(&self) -> u64 {
         let (entries, keys) = (self.body.nnz(), self.cols.places().max(self.rows.places()) as u64 + 1);
         let each = match self.device {
-            // Counters of each thread.
-            Device::Cpu => keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12),
+            // Counters of each thread, and what is kept of where entries go.
+            Device::Cpu => {
+                let counters = keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12);
+                counters.saturating_add(entries.saturating_mul(8))
+            }
             // Ordered maps, and vectors that grow by doubling.
             _ => keys.saturating_mul(96).saturating_add(entries.saturating_mul(112 + 3 * self.scalar.size as u64)),
         };

@@ -4,7 +4,7 @@ use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, reference};
 use crate::device::Device;
 use crate::error::Result;
-use crate::storage::frame::{Cells, Form, Frame, words_of};
+use crate::storage::frame::{Cells, Form, Frame};
 use crate::storage::held::{Held, Values};
 use crate::storage::store::Store;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     }
     let Body::Held(held) = &a.body else { return Ok(None) };
     let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
-    let made = in_pieces("apply", values.len(), |slot| F::apply(values[slot], 0, 0, y))?;
+    let made = cpu::mapped("apply", values, |x| F::apply(x, 0, 0, y))?;
     Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), Values::All(Arc::new(made)))))))
 }
 
@@ -78,6 +78,9 @@ pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &St
         _ => None,
     };
     let (p, q) = (p.0, q.0);
+    if let (None, None, Values::All(x), Values::All(y)) = (&p.words, &q.words, x, y) {
+        return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
+    }
     let made = in_pieces(operation, p.nrows * p.ncols, |slot| match (p.has(slot), q.has(slot)) {
         (true, true) => F::apply(x.at(slot), y.at(slot)),
         (true, false) => x.at(slot),
@@ -102,6 +105,9 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         return Ok(None);
     }
     let (p, q) = (p.0, q.0);
+    if let (None, None, Values::All(x), Values::All(y)) = (&p.words, &q.words, x, y) {
+        return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
+    }
     let words = match (&p.words, &q.words) {
         (Some(p), Some(q)) => Some(in_pieces(operation, p.len(), |w| p[w] & q[w])?),
         (Some(words), None) | (None, Some(words)) => Some(crate::memory::copied(operation, words)?),
@@ -166,11 +172,22 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     if n == 0 || held.frame.count() < n / SPARSE {
         return Ok(None);
     }
-    let keeps = |slot: usize| {
-        let (i, j) = (slot / c.ncols, slot % c.ncols);
-        c.has(slot) && F::apply(values[slot], i as i64, j as i64, y)
-    };
-    let words = in_pieces("select", n.div_ceil(64), |w| words_of(w, n, keeps))?;
+    let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
+    let words = in_pieces("select", n.div_ceil(64), |w| {
+        let (first, last) = (w << 6, n.min((w + 1) << 6));
+        let (mut i, mut j, mut word) = (0, 0, 0u64);
+        if placed {
+            (i, j) = (first / c.ncols, first % c.ncols);
+        }
+        for (bit, x) in values[first..last].iter().enumerate() {
+            word |= (F::apply(*x, i as i64, j as i64, y) as u64) << bit;
+            j += 1;
+            if placed && j == c.ncols {
+                (i, j) = (i + 1, 0);
+            }
+        }
+        word & c.words.as_ref().map_or(u64::MAX, |words| words[w])
+    })?;
     let form = |words: Vec<u64>| {
         let count = words.iter().map(|w| w.count_ones() as usize).sum();
         let words = Some(words).filter(|_| count < n);

@@ -6,13 +6,14 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
-use crate::backend::cpu::chain::Merge;
-use crate::backend::{Body, MaskBody, PatternBody, on_backend};
+use crate::backend::cpu::{self, chain::Merge};
+use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{copied, updated};
 use crate::mask::{AsMask, Mask};
+use crate::memory;
 use crate::storage::held::Held;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
@@ -289,12 +290,9 @@ fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
         return Ok(Some(Body::Held(turned)));
     }
     let Some(value) = h.one() else { return Ok(None) };
-    let marks = store.holding(Body::Held(Held::iso(h.frame.pattern("transpose")?.clone(), 0u8)));
-    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&marks.body)?)?) });
-    match body.pattern()? {
-        PatternBody::Host(pattern) => Ok(Some(Body::Held(Held::iso(pattern, value)))),
-        _ => Ok(None),
-    }
+    let pattern = h.frame.pattern("transpose")?;
+    let turned = cpu::turned(pattern, &memory::filled("transpose", pattern.nnz(), ())?)?;
+    Ok(Some(Body::Held(Held::iso(turned.pattern, value))))
 }
 
 pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u64) {

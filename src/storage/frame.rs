@@ -64,12 +64,6 @@ pub(crate) fn bit(words: &[u64], slot: usize) -> bool {
     words[slot >> 6] >> (slot & 63) & 1 != 0
 }
 
-/// Bits of the slots from 64 · w on, of n.
-#[inline(always)]
-pub(crate) fn words_of(w: usize, n: usize, has: impl Fn(usize) -> bool) -> u64 {
-    (w << 6..n.min((w + 1) << 6)).fold(0, |word, slot| word | (has(slot) as u64) << (slot & 63))
-}
-
 impl Cells {
     #[inline(always)]
     pub(crate) fn has(&self, slot: usize) -> bool {

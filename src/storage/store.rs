@@ -94,7 +94,7 @@ impl<T: Scalar> Store<T> {
     /// The same entries on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
-            return Ok(self.clone());
+            return Ok(self.once());
         }
         let on = self.pattern()?.on_axes(rows, cols, operation)?;
         Ok(Self { rows: on.rows, cols: on.cols, body: self.body.at(on.body)?, device: self.device })

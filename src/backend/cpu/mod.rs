@@ -59,8 +59,8 @@ pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
-pub(crate) use layout::transpose;
-pub(crate) use parallel::in_pieces;
+pub(crate) use layout::{transpose, turned};
+pub(crate) use parallel::{in_pieces, mapped, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
@@ -149,7 +149,7 @@ impl Backend for Cpu {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        layout::transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
+        layout::turned(&a.pattern, &a.values)
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 fn turned<B: Scalar>(b: &HostCsr<B>) -> Result<HostCsr<B>> {
-    transpose(&b.pattern, &b.values).map(|(pattern, values)| HostCsr::new(pattern, values))
+    super::layout::turned(&b.pattern, &b.values)
 }
 
 /// The value that all are, bit for bit.
