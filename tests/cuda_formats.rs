@@ -1,6 +1,8 @@
 //! Matrices of every format on their way to CUDA, emulated or real, which knows compressed rows alone; and products with what
 //! follows them, there step by step.
 #![cfg(feature = "cuda")]
+#[path = "common/chains.rs"]
+mod chains;
 mod common;
 #[path = "common/formats.rs"]
 mod formats;
@@ -56,4 +58,45 @@ fn top_k_of_rows_of_every_length() {
         let top = top_k(&a.to(&DEVICE).unwrap(), k).eval().unwrap();
         assert_eq!(format!("{:?}", top.entries().unwrap()), format!("{:?}", fused::largest(&a, k)), "{k}");
     }
+}
+
+#[test]
+fn chains_are_what_the_steps_make_on_cuda() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut g = Gen::new(20);
+    for _ in 0..3 {
+        chains::agrees(&chains::Operands::arbitrary(&mut g), &DEVICE);
+    }
+}
+
+/// Rows that are cut among threads, empty rows by the thousand, and a launch for all steps.
+#[test]
+fn chains_of_long_and_empty_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (m, n) = (3000u64, 900u64);
+    let build = |step: u64, seed: u64| -> Matrix<i64> {
+        let wide = (0..n).step_by(step as usize).map(|j| (7, j, (j * seed % 13) as i64 - 6));
+        let wide = wide.chain((0..n).step_by(11 * step as usize).map(|j| (2999, j, 5)));
+        let tall = (100..200).map(|i| (i * 7, i * seed % n, (i % 5) as i64));
+        Matrix::build(m, n, &wide.chain(tall).collect::<Vec<_>>()).unwrap().to(&DEVICE).unwrap()
+    };
+    let (a, b, c) = (build(1, 3), build(2, 5), build(3, 7));
+    let sum = ewise_add(&a, &b, Minus).eval().unwrap();
+    let product = ewise_mult(&sum, &c, Times).eval().unwrap();
+    let steps = select(&apply(&product, Abs).eval().unwrap(), ValueGt, 3).eval().unwrap();
+    let chain = ewise_add(&a, &b, Minus).ewise_mult(&c, Times).apply(Abs).select(ValueGt, 3).eval().unwrap();
+    assert_eq!(chain.entries().unwrap(), steps.entries().unwrap());
+    let steps = ewise_add(&apply(&sum, Negate).eval().unwrap(), &c, Max).eval().unwrap();
+    let chain = ewise_add(&a, &b, Minus).apply(Negate).ewise_add(&c, Max).eval().unwrap();
+    assert_eq!(chain.entries().unwrap(), steps.entries().unwrap());
+    let none: Matrix<i64> = Matrix::new(m, n).unwrap().to(&DEVICE).unwrap();
+    assert_eq!(ewise_add(&none, &none, Plus).ewise_add(&none, Plus).eval().unwrap().nvals(), 0);
+    assert_eq!(
+        ewise_add(&none, &none, Plus).ewise_add(&a, Plus).eval().unwrap().entries().unwrap(),
+        a.entries().unwrap()
+    );
 }

@@ -14,6 +14,7 @@ use crate::storage::pattern::Pattern;
 use places::{Assigned, Moves};
 use std::sync::{Arc, OnceLock};
 
+pub(crate) mod chain;
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;

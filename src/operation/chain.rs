@@ -6,9 +6,14 @@ use super::{
     shape_of, write,
 };
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Number, OfValue, Scalar, UnaryOp};
+#[cfg(feature = "cuda")]
+use crate::backend::chain::{ChainText, JoinKind};
+use crate::backend::chain::{Each, Join};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu::chain::{Admitting, Ending, Making, Merge, Merging, Source, There, chained};
 use crate::backend::ends::End;
+#[cfg(feature = "cuda")]
+use crate::backend::untyped::{UntypedBody, UntypedStore};
 use crate::backend::{Backend, Body, MaskBody, Positions};
 use crate::container::{Container, Owned};
 use crate::device::Device;
@@ -59,10 +64,50 @@ trait Node<T: Scalar>: Send + Sync {
     fn ready(&self, rows: &Axis, cols: &Axis) -> Result<Source<T>>;
     /// The result by the operations' own kernels.
     fn made(&self) -> Result<Store<T>>;
+    /// What can be left to one generated kernel, with the operands for that.
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial>;
+}
+
+/// Operands on CUDA and what a kernel makes of them; one and no text: itself.
+#[cfg(feature = "cuda")]
+struct Partial {
+    leaves: Vec<UntypedStore>,
+    text: Option<ChainText>,
+}
+#[cfg(feature = "cuda")]
+impl Partial {
+    fn of<T: Scalar>(store: &Store<T>) -> Self {
+        Self { leaves: vec![UntypedStore::of(store)], text: None }
+    }
+    /// By the kernel, where there is something to do.
+    fn made<T: Scalar>(self) -> Result<Store<T>> {
+        let misplaced = || crate::backend::misplaced(Device::Cpu);
+        let Some(first) = self.leaves.first() else { return Err(misplaced()) };
+        let (device, mut axes) = (first.device, (first.rows.clone(), first.cols.clone()));
+        let Some(text) = self.text else { return Store::made(axes.0, axes.1, &first.body, device) };
+        for leaf in &self.leaves[1..] {
+            axes = (axes.0.union(&leaf.rows, "ewise")?, axes.1.union(&leaf.cols, "ewise")?);
+        }
+        let mut bodies = Vec::with_capacity(3);
+        for leaf in self.leaves {
+            match leaf.on_axes(&axes.0, &axes.1, "ewise")?.body {
+                UntypedBody::Cuda(body) => bodies.push(body),
+                _ => return Err(misplaced()),
+            }
+        }
+        let at = Positions { i: axes.0.ids(), k: None, j: axes.1.ids() };
+        let body = crate::backend::cuda::chained(&text, &bodies, &at)?;
+        Ok(Store { rows: axes.0, cols: axes.1, body: Body::Cuda(body.cast()), device })
+    }
 }
 
 struct Leaf<T>(Store<T>, bool);
 impl<T: Scalar> Node<T> for Leaf<T> {
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial> {
+        self.made().map(|store| Partial::of(&store))
+    }
     fn name(&self) -> &'static str {
         "ewise"
     }
@@ -87,8 +132,24 @@ struct Two<A, B, T> {
     b: Arc<dyn Node<B>>,
     run: RunTwo<A, B, T>,
     merge: Merge<A, B, T>,
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    join: Join,
 }
 impl<A: Scalar, B: Scalar, T: Scalar> Node<T> for Two<A, B, T> {
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial> {
+        let (mut a, b, join) = (self.a.partial()?, self.b.partial()?, self.join.clone());
+        let full = a.text.as_ref().is_some_and(|text| text.again.is_some() || text.keep.is_some());
+        if full || join.kind == JoinKind::Filled {
+            a = Partial::of(&a.made::<A>()?);
+        }
+        a.leaves.extend(b.leaves);
+        match &mut a.text {
+            Some(text) => text.again = Some(join),
+            None => a.text = Some(ChainText { join, map: None, again: None, map_again: None, keep: None }),
+        }
+        Ok(a)
+    }
     fn name(&self) -> &'static str {
         self.name
     }
@@ -115,8 +176,27 @@ struct Then<C, T> {
     from: Arc<dyn Node<C>>,
     end: Arc<dyn End<C, T>>,
     steps: Steps<C, T>,
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    each: Option<Each>,
 }
 impl<C: Scalar, T: Scalar> Node<T> for Then<C, T> {
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial> {
+        let mut from = self.from.partial()?;
+        let room = match (&mut from.text, &self.each) {
+            (Some(ChainText { keep: keep @ None, .. }), Some(each)) if each.select => Some(keep),
+            (Some(ChainText { map: map @ None, again: None, keep: None, .. }), Some(each)) if !each.select => Some(map),
+            (Some(ChainText { again: Some(_), map_again: map @ None, keep: None, .. }), Some(each)) if !each.select => {
+                Some(map)
+            }
+            _ => None,
+        };
+        match room {
+            Some(room) => *room = self.each.clone(),
+            None => from = Partial::of(&(self.steps)(&from.made()?)?),
+        }
+        Ok(from)
+    }
     fn name(&self) -> &'static str {
         self.from.name()
     }
@@ -149,6 +229,11 @@ impl<T: Scalar> Admitted<T> {
     }
 }
 impl<T: Scalar> Node<T> for Admitted<T> {
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial> {
+        let made = self.from.partial()?.made()?;
+        self.admitted(made).map(|store| Partial::of(&store))
+    }
     fn name(&self) -> &'static str {
         self.from.name()
     }
@@ -169,9 +254,13 @@ impl<T: Scalar> Node<T> for Admitted<T> {
         Ok(Source::Made(Box::new(Admitting { from, mask })))
     }
     fn made(&self) -> Result<Store<T>> {
-        let t = self.from.made()?;
-        let c = Store::<T>::empty_on(self.name(), t.rows.clone(), t.cols.clone(), t.device)?;
-        write::<_, _, Overwrite>(self.name(), &c, t, Some(&self.parts()?), true)
+        self.admitted(self.from.made()?)
+    }
+}
+impl<T: Scalar> Admitted<T> {
+    fn admitted(&self, t: Store<T>) -> Result<Store<T>> {
+        let c = Store::<T>::empty_on(self.from.name(), t.rows.clone(), t.cols.clone(), t.device)?;
+        write::<_, _, Overwrite>(self.from.name(), &c, t, Some(&self.parts()?), true)
     }
 }
 
@@ -198,6 +287,10 @@ impl<T: Scalar> Core<T> for Root<T> {
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         let device = self.0.check()?.1;
+        #[cfg(feature = "cuda")]
+        if let Device::Cuda(_) = device {
+            return self.0.partial()?.made().map(|t| (Owned(t), false));
+        }
         if device != Device::Cpu {
             return self.0.made().map(|t| (Owned(t), false));
         }
@@ -212,8 +305,8 @@ impl<T: Scalar> Core<T> for Root<T> {
 
 impl<A: Scalar, B: Scalar, C: Container> Operation<OfTwo<A, B, C>> {
     fn node(self) -> Arc<dyn Node<C::Scalar>> {
-        let super::Two { name, a, b, run, merge } = self.kernel.core;
-        let two = Two { name, a: Arc::new(Leaf(a.0, a.1)), b: Arc::new(Leaf(b.0, b.1)), run, merge };
+        let super::Two { name, a, b, run, merge, join } = self.kernel.core;
+        let two = Two { name, a: Arc::new(Leaf(a.0, a.1)), b: Arc::new(Leaf(b.0, b.1)), run, merge, join };
         masked(Arc::new(two), self.mask)
     }
 }
@@ -231,18 +324,19 @@ fn masked<T: Scalar>(from: Arc<dyn Node<T>>, mask: Option<Mask>) -> Arc<dyn Node
 
 type Chained<C, T> = Operation<Chain<<C as Container>::Of<T, <C as Container>::Label>>>;
 
-fn after<C: Scalar, K: Container>(from: Arc<dyn Node<C>>, (end, steps): Step<C, K::Scalar>) -> Operation<Chain<K>> {
-    Operation::new(Chain { root: Root(Arc::new(Then { from, end, steps })) })
+fn after<C: Scalar, K: Container>(from: Arc<dyn Node<C>>, step: Step<C, K::Scalar>) -> Operation<Chain<K>> {
+    let Step { end, steps, each } = step;
+    Operation::new(Chain { root: Root(Arc::new(Then { from, end, steps, each })) })
 }
 fn with<A: Scalar, Z: Operand, K: Container>(
     name: &'static str,
     a: Arc<dyn Node<A>>,
     z: &Z,
-    (run, merge): Ways<A, ScalarOf<Z>, K::Scalar>,
+    (run, merge, join): Ways<A, ScalarOf<Z>, K::Scalar>,
 ) -> Operation<Chain<K>> {
     let (b, transposed) = z.operand();
     let b = Arc::new(Leaf(b.0.clone(), transposed));
-    Operation::new(Chain { root: Root(Arc::new(Two { name, a, b, run, merge })) })
+    Operation::new(Chain { root: Root(Arc::new(Two { name, a, b, run, merge, join })) })
 }
 
 macro_rules! joins {

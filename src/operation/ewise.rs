@@ -2,6 +2,7 @@
 use super::operand::Like;
 use super::{OfTwo, Operand, Operation, RunTwo, ScalarOf};
 use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::chain::{Join, JoinKind};
 use crate::backend::cpu::chain::{self, Merge};
 use crate::backend::{Body, on_backend};
 use crate::container::Container;
@@ -29,14 +30,14 @@ where
     Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), adding::<ScalarOf<X>, F>()))
 }
 
-/// By the operation's own kernel, and row by row.
-pub(super) type Ways<A, B, T> = (RunTwo<A, B, T>, Merge<A, B, T>);
+/// By the operation's own kernel, row by row, and as text.
+pub(super) type Ways<A, B, T> = (RunTwo<A, B, T>, Merge<A, B, T>, Join);
 
 pub(super) fn adding<T: Scalar, F: BinaryOp<T, T, Out = T>>() -> Ways<T, T, T> {
-    (Arc::new(united::<T, F>), chain::either::<T, F>())
+    (Arc::new(united::<T, F>), chain::either::<T, F>(), Join::of::<T, T, F>(JoinKind::Union, None))
 }
 pub(super) fn multiplying<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> Ways<A, B, F::Out> {
-    (Arc::new(intersected::<A, B, F>), chain::both::<A, B, F>())
+    (Arc::new(intersected::<A, B, F>), chain::both::<A, B, F>(), Join::of::<A, B, F>(JoinKind::Intersection, None))
 }
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
@@ -73,7 +74,8 @@ where
     F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
     let run = Arc::new(move |a: &Store<_>, b: &Store<_>| filled_up::<_, _, F>(a, alpha, b, beta));
-    let ways = (run as RunTwo<_, _, _>, chain::filled::<_, _, F>(alpha, beta));
+    let join = Join::of::<_, _, F>(JoinKind::Filled, Some((alpha, beta)));
+    let ways = (run as RunTwo<_, _, _>, chain::filled::<_, _, F>(alpha, beta), join);
     Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), ways))
 }
 

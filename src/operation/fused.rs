@@ -3,6 +3,7 @@ use super::factors::Factors;
 use super::product::Product;
 use super::{Compute, Core, MaskParts, Operation, mask_parts};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Number, OfValue, Scalar, Semiring, UnaryOp};
+use crate::backend::chain::Each;
 use crate::backend::cpu::{self, Cpu};
 use crate::backend::ends::{End, Kept, Largest, Mapped, Then};
 use crate::backend::ring::{MxmRing, Of};
@@ -50,18 +51,25 @@ impl<A: 'static, B: 'static, C: 'static, T, S> std::fmt::Debug for Fused<A, B, C
     }
 }
 
-/// A step: its end on the CPU, and its own kernels.
-pub(super) type Step<M, T> = (Arc<dyn End<M, T>>, Steps<M, T>);
+/// A step by rows on the CPU, by its own kernels, and as text.
+pub(super) struct Step<M, T> {
+    pub(super) end: Arc<dyn End<M, T>>,
+    pub(super) steps: Steps<M, T>,
+    /// As text, where it is one.
+    pub(super) each: Option<Each>,
+}
 
 pub(super) fn mapped<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y>>(thunk: Y) -> Step<C, F::Out> {
-    (Arc::new(Mapped::<F, Y>(thunk, PhantomData)), super::apply::mapping::<C, Y, F>(thunk))
+    let (end, steps) = (Arc::new(Mapped::<F, Y>(thunk, PhantomData)), super::apply::mapping::<C, Y, F>(thunk));
+    Step { end, steps, each: Some(Each::of::<C, Y, F>(false, thunk)) }
 }
 pub(super) fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thunk: Y) -> Step<C, C> {
-    (Arc::new(Kept::<F, Y>(thunk, PhantomData)), super::select::selecting::<C, Y, F>(thunk))
+    let (end, steps) = (Arc::new(Kept::<F, Y>(thunk, PhantomData)), super::select::selecting::<C, Y, F>(thunk));
+    Step { end, steps, each: Some(Each::of::<C, Y, F>(true, thunk)) }
 }
 pub(super) fn largest<C: Number>(k: u64) -> Step<C, C> {
     let k = usize::try_from(k).unwrap_or(usize::MAX);
-    (Arc::new(Largest(k)), Arc::new(move |a| super::top_k::largest(a, k)))
+    Step { end: Arc::new(Largest(k)), steps: Arc::new(move |a| super::top_k::largest(a, k)), each: None }
 }
 
 type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
@@ -153,15 +161,15 @@ macro_rules! steps {
 pub(super) use steps;
 
 steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
-    let (end, steps) = step;
+    let Step { end, steps, .. } = step;
     let core = Ended { factors: self.kernel.core, mask: self.mask, ring: Of::<A, B, S>::MXM, end, steps };
     Operation::new(Fused { core, label: PhantomData })
 });
 steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
     let Ended { factors, mask, ring, end, steps } = self.kernel.core;
-    let next = step.1;
+    let next = step.steps;
     let steps = Arc::new(move |a: &Store<C>| next(&steps(a)?));
-    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.0)), steps };
+    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps };
     Operation::new(Fused { core, label: PhantomData })
 });
 

@@ -6,6 +6,7 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
+use crate::backend::chain::Join;
 use crate::backend::cpu::{self, chain::Merge};
 use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
@@ -323,6 +324,7 @@ struct Two<A, B, T> {
     b: (Store<B>, bool),
     run: RunTwo<A, B, T>,
     merge: Merge<A, B, T>,
+    join: Join,
 }
 /// What two operands of one shape and on the same axes make.
 pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
@@ -337,9 +339,9 @@ impl<A, B, C: Container> OfTwo<A, B, C> {
         name: &'static str,
         a: (Parts<'_, A>, bool),
         b: (Parts<'_, B>, bool),
-        (run, merge): (RunTwo<A, B, C::Scalar>, Merge<A, B, C::Scalar>),
+        (run, merge, join): ewise::Ways<A, B, C::Scalar>,
     ) -> Self {
-        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run, merge } }
+        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run, merge, join } }
     }
 }
 impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
@@ -359,8 +361,9 @@ impl<A, C: Container> Clone for OfOne<A, C> {
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        let Two { name, a, b, run, merge } = &self.core;
-        Self { core: Two { name, a: a.clone(), b: b.clone(), run: run.clone(), merge: merge.clone() } }
+        let Two { name, a, b, run, merge, join } = &self.core;
+        let (run, merge, join) = (run.clone(), merge.clone(), join.clone());
+        Self { core: Two { name, a: a.clone(), b: b.clone(), run, merge, join } }
     }
 }
 
