@@ -7,13 +7,23 @@ use oplus::prelude::*;
 type Entries<T> = Vec<(u64, u64, T)>;
 
 fn masked<S: Semiring<i64, i64>>(a: &Matrix<i64>, mask: &Matrix<bool>, device: Device, which: u32) -> Entries<S::Out> {
+    masked_by::<S>(a, mask, device, which, Strategy::Auto)
+}
+
+fn masked_by<S: Semiring<i64, i64>>(
+    a: &Matrix<i64>,
+    mask: &Matrix<bool>,
+    device: Device,
+    which: u32,
+    strategy: Strategy,
+) -> Entries<S::Out> {
     let (a, m) = (a.to(&device).unwrap().over::<S>(), mask.to(&device).unwrap());
     let product = match which {
         0 => mxm(&a, &a),
         1 => mxm(&a, &a).mask(&m.structure()),
         _ => mxm(&a, &a).mask(&m.structure().complement()),
     };
-    let c = product.eval().unwrap();
+    let c = product.strategy(strategy).eval().unwrap();
     // A product of products: the length of the longest row is known of those too.
     assert_eq!(c.nvals(), c.entries().unwrap().len() as u64);
     c.entries().unwrap()
@@ -63,6 +73,39 @@ fn every_width_masked_and_not() {
             assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
             assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
         }
+    }
+}
+
+/// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
+#[test]
+fn rows_sorted_by_a_block() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let long = |row| match row % 512 {
+        0 => 140,
+        1 => 340,
+        2 => 12,
+        _ => 3,
+    };
+    let n = 4099;
+    let mut mask = Coo::<bool>::new(n, n);
+    let pattern = oplus::generate::uniform(n, n, 900, 4).unwrap();
+    pattern.rows.iter().zip(&pattern.columns).filter(|e| e.0 % 512 < 4).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    let a = matrix_of(long, n);
+    let bins = mxm(&a.to(&Device::Cuda(0)).unwrap(), &a.to(&Device::Cuda(0)).unwrap()).strategy(Strategy::Esc);
+    let bins = bins.explain().unwrap().analysis.bins;
+    for width in [1024, 2048] {
+        assert!(bins.iter().any(|b| b.name == format!("sort {width}")), "{width}: {bins:?}");
+    }
+    for which in 0..3 {
+        let on = |d| masked_by::<PlusTimes>(&a, &mask, d, which, Strategy::Esc);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+        let on = |d| masked_by::<AnySecondI>(&a, &mask, d, which, Strategy::Esc);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+        let on = |d| masked_by::<AnyPair>(&a, &mask, d, which, Strategy::Esc);
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
     }
 }
 

@@ -5,7 +5,7 @@ use oplus::backend::cuda::compile_for;
 use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::Spec;
 use oplus_codegen::golden::variants;
-use rayon::prelude::*;
+use std::process::{Child, Command};
 
 /// Bytes a thread may spill, stores and loads together, and registers it may have.
 const SPILLED: u32 = 1024;
@@ -32,6 +32,9 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     variants(architecture).into_iter().filter(|(name, _)| name.contains(&only) && kept(name)).collect()
 }
 
+/// Set in the processes that compile a share each: which one, and of how many.
+const SHARE: &str = "OPLUS_TEST_SHARE";
+
 #[test]
 fn every_template_compiles_for_every_architecture() {
     if let Err(e) = Nvrtc::get() {
@@ -39,27 +42,50 @@ fn every_template_compiles_for_every_architecture() {
         eprintln!("skipped: {e}");
         return;
     }
+    match std::env::var(SHARE) {
+        Ok(share) => {
+            let (one, of) = share.split_once('/').unwrap();
+            compile_share(one.parse().unwrap(), of.parse().unwrap());
+        }
+        // NVRTC works on one text at a time in a process.
+        Err(_) => {
+            let of = std::thread::available_parallelism().map_or(1, |n| n.get());
+            let start = |one| {
+                let test = ["every_template_compiles_for_every_architecture", "--exact", "--nocapture"];
+                Command::new(std::env::current_exe().unwrap())
+                    .args(test)
+                    .env(SHARE, format!("{one}/{of}"))
+                    .spawn()
+                    .unwrap()
+            };
+            let shares: Vec<Child> = (0..of).map(start).collect();
+            let ended: Vec<bool> = shares.into_iter().map(|mut share| share.wait().unwrap().success()).collect();
+            assert!(ended.iter().all(|well| *well), "{ended:?}");
+        }
+    }
+}
+
+fn compile_share(one: usize, of: usize) {
     for architecture in [75, 80, 90, 100] {
         let all = chosen(architecture);
         assert!(all.len() > 20 || std::env::var_os("OPLUS_TEST_TEMPLATES").is_some(), "{}", all.len());
-        let worst: Vec<(u32, u32, String)> =
-            all.par_iter()
-                .flat_map_iter(|(name, spec)| {
-                    let compiled = compile_for(architecture, name, &spec.source().unwrap());
-                    let compiled = compiled.unwrap_or_else(|e| panic!("{name} for sm_{architecture}: {e}"));
-                    assert!(!compiled.resources.is_empty(), "{name}");
-                    compiled.resources.into_iter().map(move |(kernel, r)| {
-                        (r.spill_stores + r.spill_loads, r.registers, format!("{name}: {kernel}"))
-                    })
-                })
-                .collect();
-        for (spilled, registers, kernel) in &worst {
-            assert!(
-                *spilled <= SPILLED && *registers <= REGISTERS,
-                "sm_{architecture}, {kernel}: {registers} registers, {spilled} bytes spilled"
-            );
+        let (mut modules, mut kernels, mut most) = (0, 0, None);
+        for (name, spec) in all.iter().skip(one).step_by(of) {
+            let compiled = compile_for(architecture, name, &spec.source().unwrap());
+            let compiled = compiled.unwrap_or_else(|e| panic!("{name} for sm_{architecture}: {e}"));
+            assert!(!compiled.resources.is_empty(), "{name}");
+            modules += 1;
+            for (kernel, r) in compiled.resources {
+                let spilled = r.spill_stores + r.spill_loads;
+                assert!(
+                    spilled <= SPILLED && r.registers <= REGISTERS,
+                    "sm_{architecture}, {name}: {kernel}: {} registers, {spilled} bytes spilled",
+                    r.registers
+                );
+                kernels += 1;
+                most = most.max(Some((spilled, r.registers, format!("{name}: {kernel}"))));
+            }
         }
-        let most = worst.iter().max();
-        println!("sm_{architecture}: {} modules, {} kernels, most spilled: {most:?}", all.len(), worst.len());
+        println!("sm_{architecture}, {one} of {of}: {modules} modules, {kernels} kernels, most spilled: {most:?}");
     }
 }

@@ -55,6 +55,10 @@ templates! {
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
     SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"], numbers ["width" = 64, "rows" = 1];
+    /// Sparse product, rows of at most `width` products, a block a row: how many columns they have.
+    SpgemmSortCount = "spgemm_sort_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 1024];
+    /// Sparse product, rows of at most `width` products, a block a row: expanded, sorted, contracted.
+    SpgemmSort = "spgemm_sort", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 1024];
     /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
     SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
         numbers ["width" = 32, "block" = 128];
@@ -181,7 +185,9 @@ parts! {
     "part/spgemm_factors.cuh"
     "part/spgemm_hash.cuh"
     "part/spgemm_rows.cuh"
+    "part/spgemm_sort.cuh"
     "part/spgemm_sums.cuh"
+    "part/spgemm_terms.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"
 }

@@ -176,6 +176,7 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             Template::SpgemmThreadCount,
             Template::SpgemmHashCount,
             Template::SpgemmEscCount,
+            Template::SpgemmSortCount,
             Template::SpgemmWindowCount,
             Template::SpgemmBlockCount,
         ] {
@@ -206,9 +207,12 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                     all.push((name(&format!("{}-{}_{}", template.name(), s.name, s.c.name)), spec));
                 }
             }
-            for (template, width) in
-                [(Template::SpgemmEsc, 64), (Template::SpgemmEsc, 512), (Template::SpgemmWindow, 1024)]
-            {
+            for (template, width) in [
+                (Template::SpgemmEsc, 64),
+                (Template::SpgemmEsc, 512),
+                (Template::SpgemmSort, 4096),
+                (Template::SpgemmWindow, 1024),
+            ] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone())).number("width", width);
                 let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true)));

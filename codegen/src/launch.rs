@@ -98,11 +98,23 @@ impl Spec {
     #[must_use]
     pub fn esc_launch(&self, width: u32) -> (u32, u32) {
         let block = Tuning::of(self.architecture).esc_block;
-        let terms = match &self.semiring {
-            Some(s) if !s.kind().1 => rounded(width * u32::try_from(s.c.size).unwrap_or(u32::MAX / width / 2)),
+        (block, block / 32 * (rounded(4 * (width + width / 32)) + self.term_bytes(width) + self.warp_products()))
+    }
+
+    /// Block and dynamic shared bytes of the kernels whose blocks sort a row of at most `width` products each, with this
+    /// semiring's terms or, without one, to count.
+    #[must_use]
+    pub fn sort_launch(&self, width: u32) -> (u32, u32) {
+        let block = width / 8;
+        let fixed = TEAM + self.warp_products() * (block / 32) + width / 4 + rounded(4 * (width + width / 32));
+        (block, fixed + self.term_bytes(width))
+    }
+    /// Shared bytes of the terms of so many products.
+    fn term_bytes(&self, products: u32) -> u32 {
+        match &self.semiring {
+            Some(s) if !s.kind().1 => rounded(products * u32::try_from(s.c.size).unwrap_or(u32::MAX).min(1 << 16)),
             _ => 0,
-        };
-        (block, block / 32 * (rounded(4 * (width + width / 32)) + terms + self.warp_products()))
+        }
     }
 
     /// Block and dynamic shared bytes of the kernels that give each thread a row of at most `width` products, with this
@@ -186,12 +198,15 @@ impl Spec {
             return BlockShape { width: dense(threads), threads, sums: dense(threads) * size };
         }
         let most = tuning.block_columns;
+        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let width = if columns > most {
-            4 * most
+            // As few windows as there is room for bits of, all of one width.
+            let widest = (room(threads).saturating_sub(tuning.block_bytes) / (most / 4)).max(1);
+            let parts = columns.div_ceil(most);
+            most * parts.div_ceil(parts.div_ceil(widest))
         } else {
             [most / 16, most / 4].into_iter().find(|w| columns <= *w).unwrap_or(most)
         };
-        let threads = if large { tuning.block_threads } else { tuning.block_threads_small };
         let sums = room(threads).saturating_sub(2 * (width / 8)) / 1024 * 1024;
         BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }
@@ -217,12 +232,12 @@ impl Spec {
             given.or_else(default).and_then(|n| u32::try_from(n).ok()).unwrap_or(64)
         };
         let (width, threads, sums) = (number("width"), number("threads"), number("bytes"));
-        let (esc, window) = (self.esc_launch(width).1, self.window_bytes(width));
+        let (esc, sort, window) = (self.esc_launch(width).1, self.sort_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(BlockShape { width, threads, sums });
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
         let hash = self.hash_bytes(number("slots"));
         let warps = format!(
-            "constexpr u32 esc = {esc}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
+            "constexpr u32 esc = {esc}, sort = {sort}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
         );
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }

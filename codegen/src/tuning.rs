@@ -61,8 +61,13 @@ tuning! {
     small_work,
     /// Threads of a block whose warps sort a row each.
     esc_block,
-    /// Rows of more products are not sorted.
+    /// Rows of more products are not sorted by a warp.
     esc_products,
+    /// Nor by a block.
+    sort_products,
+    /// Where blocks may have bits over the columns, they only sort rows with so many times more columns from first to last than
+    /// products.
+    sort_sparsity,
     /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
     esc_rows,
     /// Threads of a block whose warps own a window each, at most.
@@ -71,7 +76,7 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
-    /// Rows of columns within this are done by a block with bits over them; in windows of four times as many otherwise.
+    /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
     block_sparsity,
@@ -194,6 +199,8 @@ pub const SM_90: Tuning = Tuning {
     small_work: 16000000,
     esc_block: 128,
     esc_products: 512,
+    sort_products: 2048,
+    sort_sparsity: 32,
     esc_rows: 8192,
     window_block: 128,
     window_columns: 4096,

@@ -120,7 +120,7 @@ struct Choice {
 // Which rows are done without a table. See Limits on the host.
 struct Limits {
   u32 thread;  // a thread's: at most so many products; 0, 16 or 32
-  u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
+  u32 esc;     // sorted, by a warp up to tuning::esc_products, else by a block: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can
 };
@@ -141,14 +141,16 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
-  if (work <= limits.esc) {
+  // Near columns are better off as bits.
+  const bool far = span >= u64(work) * tuning::sort_sparsity || !(limits.block & 1);
+  if (work <= limits.esc && (work <= tuning::esc_products || far)) {
     const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
   const bool few = total < (1u << 25);
-  const bool worthy = (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work;
+  const bool worthy = (few || work > 2 * tuning::esc_products) && work <= product_share(total) && span / tuning::block_sparsity <= work;
   // Windows without a single product would be most of the work of a row of far columns.
   if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words

@@ -16,11 +16,12 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
+// saved: the bits that spgemm_block_count kept of the same list, or null.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, u32* saved, u32 row_words) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
@@ -41,7 +42,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row) {
+  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row, u32 listed) {
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
@@ -61,7 +62,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
       // to hear how many they are.
       const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
-      if (marked) {
+      if (marked && !flag::whole && saved) {
+        const u32* const kept = SavedBits{saved, row_words}.at(listed, all, r);
+        for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
+        __syncthreads();
+      } else if (marked) {
         mark_window(window, x, row, r);
       } else {
         window.clear(words);

@@ -5,8 +5,7 @@
 // every row of A is one of these, and rows find their places in C by look-back: one pass, no count before it.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "device/look_back.cuh"
-#include "part/spgemm_esc.cuh"
-#include "part/spgemm_factors.cuh"
+#include "part/spgemm_terms.cuh"
 
 namespace oplus {
 
@@ -23,7 +22,6 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
            u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
-  constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
   static_assert(bytes * warps == shared_bytes::esc, "");
@@ -46,22 +44,6 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
     if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
-  // The sum of the products whose keys are equal to key i but for their number, of `filled` keys.
-  const auto sum_from = [&](u32 i, u32 key, u32 filled) {
-    if constexpr (Semiring::constant) {
-      return Semiring::multiply(A(), B(), At{0, 0, 0});
-    } else {
-      C sum = terms[keys.source(key)];
-      if constexpr (summed) {
-        for (u32 next = i + 1; next < filled; next++) {
-          const u32 other = keys.at(next);
-          if (keys.column(other) != keys.column(key)) break;
-          sum = Semiring::add(sum, terms[keys.source(other)]);
-        }
-      }
-      return sum;
-    }
-  };
   if constexpr (!flag::whole) {
     const u64 n = control[units], from = control[begin];
     for (u64 u = u64(blockIdx.x) * warps + threadIdx.x / 32; u < n; u += u64(gridDim.x) * warps) {
@@ -74,7 +56,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
         if (!head) return;
         out_indices[out + rank] = base + keys.column(key);
-        out_values[out + rank] = sum_from(i, key, filled);
+        out_values[out + rank] = sum_equal(keys, terms, i, key, filled);
       });
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
@@ -123,7 +105,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               if (head && e < capacity) {
                 const u32 key = keys.at(i);
                 out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                out_values[e] = sum_from(i, key, filled);
+                out_values[e] = sum_equal(keys, terms, i, key, filled);
               }
             }
           }

@@ -311,6 +311,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -358,7 +360,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768;
+constexpr u32 esc = 3136, sort = 576, window = 576, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

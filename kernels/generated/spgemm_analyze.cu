@@ -314,6 +314,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -361,7 +363,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768;
+constexpr u32 esc = 3136, sort = 576, window = 576, block = 1328, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -376,16 +378,16 @@ constexpr u32 esc = 3136, window = 576, block = 1328, thread = 16384, hash = 768
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5
@@ -672,7 +674,7 @@ struct Choice {
 // Which rows are done without a table. See Limits on the host.
 struct Limits {
   u32 thread;  // a thread's: at most so many products; 0, 16 or 32
-  u32 esc;     // sorted by a warp: at most so many products; 0, or 64 and more, a power of two
+  u32 esc;     // sorted, by a warp up to tuning::esc_products, else by a block: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can
 };
@@ -693,14 +695,16 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
-  if (work <= limits.esc) {
+  // Near columns are better off as bits.
+  const bool far = span >= u64(work) * tuning::sort_sparsity || !(limits.block & 1);
+  if (work <= limits.esc && (work <= tuning::esc_products || far)) {
     const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
   const bool few = total < (1u << 25);
-  const bool worthy = (few || work > 2 * limits.esc) && work <= product_share(total) && span / tuning::block_sparsity <= work;
+  const bool worthy = (few || work > 2 * tuning::esc_products) && work <= product_share(total) && span / tuning::block_sparsity <= work;
   // Windows without a single product would be most of the work of a row of far columns.
   if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words

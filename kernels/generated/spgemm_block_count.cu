@@ -318,6 +318,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -365,7 +367,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 69632, window = 4608, block = 8992, thread = 1048576, hash = 768;
+constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 8992, thread = 1048576, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -766,16 +768,16 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5
@@ -1264,7 +1266,16 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
+// The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+struct SavedBits {
+  u32* words;
+  u32 row_words;
+  __device__ u32* at(u32 place, Range row, Range window) const {
+    return words + u64(place) * row_words + (window.low - row.low) / 32;
+  }
+};
+
+// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1277,7 +1288,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list ? list[u] : u);
+    f(list ? list[u] : u, u);
   }
 }
 
@@ -1287,23 +1298,28 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row.
+// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
-                   const u32* list, const u32* first, const u32* last, u64* row_counts) {
+                   const u32* list, const u32* first, const u32* last, u64* row_counts, u32* saved, u32 row_words) {
   constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads)> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row) {
+  for_rows(window, list + control[begin], control[units], &control[tickets], [&](u32 row, u32 at) {
     u32 count = 0;
-    for_windows(row_range(row, columns, first, last), width, [&](Range r) {
+    const Range all = row_range(row, columns, first, last);
+    for_windows(all, width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
       mark_window(window, x, row, r);
       count += window.count(words);
+      if (saved) {
+        u32* const kept = SavedBits{saved, row_words}.at(at, all, r);
+        for (u32 i = threadIdx.x; i < words; i += Window::threads) kept[i] = window.bits()[i];
+      }
     });
     if (threadIdx.x == 0) row_counts[row] = count;
   });

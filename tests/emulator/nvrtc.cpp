@@ -1,4 +1,5 @@
 // A stand-in for NVRTC: the "CUBIN" is a shared object that the host's C++ compiler made of the kernel.
+#include <atomic>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -91,6 +92,7 @@ R nvrtcDestroyProgram(Program** p) {
   return 0;
 }
 R nvrtcCompileProgram(Program* p, int, const char* const*) {
+  static std::atomic<int> drafts;
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
   // A sanitizer's library that this process was started with is not for the compiler.
   const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
@@ -103,7 +105,7 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
   p->binary = contents(object);
   if (!p->binary.empty()) return 0;
   mkdir(cache.c_str(), 0777);
-  const std::string draft = cache + "/" + name + "." + std::to_string(getpid()), log = " >> " + draft + ".log 2>&1";
+  const std::string draft = cache + "/" + name + "." + std::to_string(getpid()) + "." + std::to_string(drafts++), log = " >> " + draft + ".log 2>&1";
   std::ofstream(draft + ".cu") << p->source;
   // Kernels that macros define are visible only after preprocessing.
   const std::string first = command + " -E -DEMU_GLOBAL=EMU_GLOBAL -I" + home + " -include cuda_host.h -x c++ " + draft + ".cu -o " +

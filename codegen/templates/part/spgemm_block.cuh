@@ -90,7 +90,16 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
+// The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+struct SavedBits {
+  u32* words;
+  u32 row_words;
+  __device__ u32* at(u32 place, Range row, Range window) const {
+    return words + u64(place) * row_words + (window.low - row.low) / 32;
+  }
+};
+
+// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -103,7 +112,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list ? list[u] : u);
+    f(list ? list[u] : u, u);
   }
 }
 

@@ -350,6 +350,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -397,7 +399,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 3392, window = 640, block = 1408, thread = 20480, hash = 832;
+constexpr u32 esc = 3392, sort = 640, window = 640, block = 1408, thread = 20480, hash = 832;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1022,16 +1024,16 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5

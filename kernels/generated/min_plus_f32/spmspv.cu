@@ -349,6 +349,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -396,7 +398,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832, block = 1408, thread = 32768, hash = 1024;
+constexpr u32 esc = 4160, sort = 832, window = 832, block = 1408, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -352,6 +352,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -399,7 +401,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, window = 832, block = 1408, thread = 32768, hash = 1024;
+constexpr u32 esc = 4160, sort = 832, window = 832, block = 1408, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -548,6 +550,8 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 
 }  // namespace oplus
 #line 8 "codegen/templates/spgemm_esc.cu"
+#line 1 "codegen/templates/part/spgemm_terms.cuh"
+// The sums of sorted products: the terms of equal columns, one after the other.
 #line 1 "codegen/templates/part/spgemm_esc.cuh"
 // Rows of at most WIDTH products: expanded into shared memory, sorted by column in a warp's registers.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -856,16 +860,16 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5
@@ -1512,7 +1516,7 @@ __device__ inline u32 expand(const Operands& x, u32 row, u32 base, EscKeys<WIDTH
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_esc.cu"
+#line 3 "codegen/templates/part/spgemm_terms.cuh"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1561,7 +1565,29 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_esc.cu"
+#line 4 "codegen/templates/part/spgemm_terms.cuh"
+
+namespace oplus {
+
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys.
+template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
+  if constexpr (Semiring::constant) {
+    return Semiring::multiply(A(), B(), At{0, 0, 0});
+  } else {
+    C sum = terms[keys.source(key)];
+    if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
+      for (u32 next = i + 1; next < n; next++) {
+        const u32 other = keys.at(next);
+        if (keys.column(other) != keys.column(key)) break;
+        sum = Semiring::add(sum, terms[keys.source(other)]);
+      }
+    }
+    return sum;
+  }
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_esc.cu"
 
 namespace oplus {
 
@@ -1578,7 +1604,6 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
            u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
-  constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
   static_assert(bytes * warps == shared_bytes::esc, "");
@@ -1601,22 +1626,6 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
     if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
-  // The sum of the products whose keys are equal to key i but for their number, of `filled` keys.
-  const auto sum_from = [&](u32 i, u32 key, u32 filled) {
-    if constexpr (Semiring::constant) {
-      return Semiring::multiply(A(), B(), At{0, 0, 0});
-    } else {
-      C sum = terms[keys.source(key)];
-      if constexpr (summed) {
-        for (u32 next = i + 1; next < filled; next++) {
-          const u32 other = keys.at(next);
-          if (keys.column(other) != keys.column(key)) break;
-          sum = Semiring::add(sum, terms[keys.source(other)]);
-        }
-      }
-      return sum;
-    }
-  };
   if constexpr (!flag::whole) {
     const u64 n = control[units], from = control[begin];
     for (u64 u = u64(blockIdx.x) * warps + threadIdx.x / 32; u < n; u += u64(gridDim.x) * warps) {
@@ -1629,7 +1638,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
         if (!head) return;
         out_indices[out + rank] = base + keys.column(key);
-        out_values[out + rank] = sum_from(i, key, filled);
+        out_values[out + rank] = sum_equal(keys, terms, i, key, filled);
       });
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
@@ -1678,7 +1687,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               if (head && e < capacity) {
                 const u32 key = keys.at(i);
                 out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                out_values[e] = sum_from(i, key, filled);
+                out_values[e] = sum_equal(keys, terms, i, key, filled);
               }
             }
           }

@@ -354,6 +354,8 @@ constexpr u32 small_rows = 20480;
 constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
+constexpr u32 sort_products = 2048;
+constexpr u32 sort_sparsity = 32;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -401,7 +403,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 200704, window = 37376, block = 42272, thread = 3145728, hash = 1280;
+constexpr u32 esc = 200704, sort = 59168, window = 37376, block = 42272, thread = 3145728, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1078,16 +1080,16 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 
 namespace oplus {
 
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first to last, class_window + n:
-// 256 << n; class_block: a small block's, class_block + 1: a large
-// one's, class_block + 2: a large one's in wide windows;
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
   class_copy,
   class_thread,
   class_esc = class_thread + 2,
-  class_window = class_esc + 5,
+  class_window = class_esc + 7,
   class_block = class_window + 5,
   class_table = class_block + 3,
   class_count = class_table + 5
@@ -1576,7 +1578,16 @@ template <class Window> __device__ inline void mark_window(const Window& window,
   __syncthreads();
 }
 
-// Calls f(row) for rows of the list, or without one for rows 0 .. n, by ticket.
+// The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+struct SavedBits {
+  u32* words;
+  u32 row_words;
+  __device__ u32* at(u32 place, Range row, Range window) const {
+    return words + u64(place) * row_words + (window.low - row.low) / 32;
+  }
+};
+
+// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
 template <class Window, class F>
 __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
   volatile u32* next = window.counters();
@@ -1589,7 +1600,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u6
     const u32 u = *next;
     __syncthreads();
     if (u >= n) return;
-    f(list ? list[u] : u);
+    f(list ? list[u] : u, u);
   }
 }
 
@@ -1652,11 +1663,12 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
+// saved: the bits that spgemm_block_count kept of the same list, or null.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, u32* saved, u32 row_words) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
@@ -1677,7 +1689,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row) {
+  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row, u32 listed) {
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
@@ -1697,7 +1709,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
       // to hear how many they are.
       const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
-      if (marked) {
+      if (marked && !flag::whole && saved) {
+        const u32* const kept = SavedBits{saved, row_words}.at(listed, all, r);
+        for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
+        __syncthreads();
+      } else if (marked) {
         mark_window(window, x, row, r);
       } else {
         window.clear(words);

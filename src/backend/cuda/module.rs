@@ -1,7 +1,7 @@
 //! Kernels: compiled or taken from the cache, loaded once a context, and what they take.
 use super::api::DriverApi;
 use super::cache::{Cache, Key};
-use super::nvrtc::{Compiled, Nvrtc, OPTIONS, Resources};
+use super::nvrtc::{Compiled, Nvrtc, Resources, options};
 use super::{Context, lock};
 use crate::error::{Error, Result};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute, CUmodule};
@@ -123,7 +123,7 @@ impl Context {
         let architecture = self.properties().architecture;
         let key = Key::of(&[
             text,
-            &OPTIONS.join(" "),
+            &options().join(" "),
             &format!("nvrtc {major}.{minor}"),
             &format!("sm_{architecture}"),
             env!("CARGO_PKG_VERSION"),
@@ -135,7 +135,7 @@ impl Context {
                 Err(_) => cache.remove(key),
             }
         }
-        let compiled = nvrtc.compile(text, name, architecture, OPTIONS)?;
+        let compiled = nvrtc.compile(text, name, architecture, options())?;
         cache.write(key, &compiled);
         self.load(compiled)
     }

@@ -1,6 +1,5 @@
 //! Source text to machine code, through NVRTC. Needs no device.
 use super::api::{NvrtcApi, NvrtcArchitectures, Program, Status};
-use super::lock;
 pub use super::log::Resources;
 pub use super::nvrtc_search::NVRTC_PATH;
 use super::nvrtc_search::{load, unavailable};
@@ -8,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 /// The compiler found on this machine.
 #[derive(Clone)]
@@ -54,6 +53,19 @@ impl Image {
 
 /// What every kernel is compiled with, besides the architecture.
 pub const OPTIONS: &[&str] = &["--std=c++17", "-default-device", "--fmad=false"];
+
+/// Environment variable with further options for every kernel, separated by blanks: `-lineinfo` for a profiler.
+pub const NVRTC_OPTIONS: &str = "OPLUS_NVRTC_OPTIONS";
+
+/// [`OPTIONS`] and those of [`NVRTC_OPTIONS`], read once.
+pub(super) fn options() -> &'static [&'static str] {
+    static ALL: OnceLock<Vec<&'static str>> = OnceLock::new();
+    static ASKED: OnceLock<String> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let asked = ASKED.get_or_init(|| std::env::var(NVRTC_OPTIONS).unwrap_or_default());
+        OPTIONS.iter().copied().chain(asked.split_whitespace()).collect()
+    })
+}
 
 /// Compiles for an architecture (90 for sm_90), with [`OPTIONS`]. Needs no device, no driver, and uses no cache.
 pub fn compile_for(architecture: u32, name: &str, source: &str) -> Result<Compiled> {
@@ -121,9 +133,6 @@ impl Nvrtc {
     }
 
     fn run(&self, source: &str, name: &str, options: &[String], machine_code: bool) -> Result<Compiled> {
-        // Two at once are no faster than one after the other, and older versions were not safe in parallel.
-        static COMPILING: Mutex<()> = Mutex::new(());
-        let _one = lock(&COMPILING);
         let failed = |log: String| Error::Compile { kernel: name.to_owned(), log };
         let text = |s: &str| CString::new(s).map_err(|_| failed("the text contains a NUL".into()));
         let (source, file) = (text(source)?, text(name)?);

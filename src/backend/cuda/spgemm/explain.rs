@@ -181,6 +181,9 @@ fn describe(class: usize) -> (String, String) {
         Some(Kind::Esc(width)) => {
             return (format!("sort {width}"), format!("at most {width} products: sorted by a warp each"));
         }
+        Some(Kind::Sort(width)) => {
+            return (format!("sort {width}"), format!("at most {width} products: sorted by a block each"));
+        }
         Some(Kind::Window(width)) => {
             return (format!("window {width}"), format!("columns within {width}: a warp's window of sums"));
         }

@@ -148,7 +148,11 @@ impl<'a> Job<'a> {
             }
             width
         };
-        let esc = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
+        let warp = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
+        let esc = match warp == self.tuning.esc_products {
+            true => fits(self.tuning.sort_products, warp, &|width| spec.sort_launch(width).1),
+            false => warp,
+        };
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
         let window = if window < 256 { 0 } else { window };
         // The widest window must fit.

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{TableLaunch, Template};
 
+/// Bits of rows are kept from one pass to the next in up to this part of all memory.
+const SAVED: u64 = 64;
+
 /// What is known of a product's rows, row by row, and found out of them.
 #[derive(Debug)]
 pub(super) struct Listed {
@@ -27,6 +30,15 @@ pub(super) struct Listed {
     pub(super) spill: Buffer,
     pub(super) parts_room: u32,
     pub(super) control: Vec<u64>,
+    /// Of the rows of each block size, from the counting pass on.
+    pub(super) saved: [Option<SavedBits>; BLOCK_SIZES],
+}
+
+/// Bits over the columns of each row of a list.
+#[derive(Debug)]
+pub(super) struct SavedBits {
+    bits: Buffer,
+    row_words: u32,
 }
 
 /// A product being computed row by row.
@@ -61,6 +73,7 @@ impl<'a> Run<'a> {
             row_kinds,
             parts_room,
             control,
+            saved: Default::default(),
         };
         Ok((Self { job, listed }, room))
     }
@@ -93,6 +106,9 @@ impl<'a> Run<'a> {
 
     /// How many entries the rows have, and where they begin; with a stage for it, short rows whole.
     pub(super) fn count(&mut self, staged: Option<&Rows>) -> Result<()> {
+        for size in 0..BLOCK_SIZES {
+            self.listed.saved[size] = self.room_for_bits(size)?;
+        }
         {
             let fork = Fork::begin(self.job.context, self.classes(UNITS) > 2)?;
             self.blocks(&fork, None)?;
@@ -194,6 +210,22 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Room for the bits of the rows of a block size, where the device can spare it.
+    fn room_for_bits(&self, size: usize) -> Result<Option<SavedBits>> {
+        let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
+        let columns = if size < 2 { job.columns.min(job.tuning.block_columns) } else { job.columns };
+        let row_words = columns / 32 + 2;
+        let bytes = rows.saturating_mul(4 * u64::from(row_words));
+        if rows == 0 || bytes > job.context.properties().total_memory / SAVED {
+            return Ok(None);
+        }
+        match Buffer::alloc(job.context, bytes) {
+            Ok(bits) => Ok(Some(SavedBits { bits, row_words })),
+            Err(Error::OutOfMemory { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
     fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
         let (job, work) = (self.job, &self.listed.work);
@@ -202,6 +234,7 @@ impl<'a> Run<'a> {
             if n == 0 {
                 continue;
             }
+            let saved = self.listed.saved[size].as_ref();
             let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
             let (program, shape) = match to {
                 Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s)),
@@ -219,10 +252,14 @@ impl<'a> Run<'a> {
                 // SAFETY: as above.
                 Some(c) => unsafe {
                     let launch = launch.arg(c.offsets).arg(c.indices).arg(c.values);
-                    launch.arg(0u64).arg(0u64).arg(0u64).run_on(fork.next()?)?
+                    let launch = launch.arg(0u64).arg(0u64).arg(0u64).arg(saved.map(|s| &s.bits));
+                    launch.arg(saved.map_or(0, |s| s.row_words)).run_on(fork.next()?)?
                 },
                 // SAFETY: as above.
-                None => unsafe { launch.arg(&self.listed.c_offsets).run_on(fork.next()?)? },
+                None => unsafe {
+                    let launch = launch.arg(&self.listed.c_offsets).arg(saved.map(|s| &s.bits));
+                    launch.arg(saved.map_or(0, |s| s.row_words)).run_on(fork.next()?)?
+                },
             }
         }
         Ok(())

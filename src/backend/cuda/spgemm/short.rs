@@ -6,9 +6,10 @@ use crate::backend::cuda::program::{Program, resident};
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
 
-/// First of the classes by products that a warp sorts, and of those by columns in a warp's window.
+/// First of the classes by products that a warp sorts, of those that a block does, and of those by columns in a warp's window.
 const ESC: usize = THREAD + 2;
-const WINDOW: usize = ESC + 5;
+const SORT: usize = ESC + 4;
+const WINDOW: usize = ESC + 7;
 /// The first class that is none of these.
 pub(super) const END: usize = WINDOW + 5;
 
@@ -17,6 +18,8 @@ pub(super) const END: usize = WINDOW + 5;
 pub(super) enum Kind {
     Thread(u32),
     Esc(u32),
+    /// A block a row.
+    Sort(u32),
     /// So many rows next to each other, all of them of so many products.
     Rows(u32, u32),
     Window(u32),
@@ -26,20 +29,24 @@ impl Kind {
     pub(super) fn of(class: usize) -> Option<Kind> {
         match class {
             THREAD..ESC => Some(Kind::Thread(16 << (class - THREAD))),
-            ESC..WINDOW => Some(Kind::Esc(64 << (class - ESC))),
+            ESC..SORT => Some(Kind::Esc(64 << (class - ESC))),
+            SORT..WINDOW => Some(Kind::Sort(64 << (class - ESC))),
             WINDOW..END => Some(Kind::Window(256 << (class - WINDOW))),
             _ => None,
         }
     }
     fn width(self) -> u32 {
         match self {
-            Kind::Thread(width) | Kind::Esc(width) | Kind::Rows(width, _) | Kind::Window(width) => width,
+            Kind::Thread(width) | Kind::Esc(width) | Kind::Sort(width) | Kind::Rows(width, _) | Kind::Window(width) => {
+                width
+            }
         }
     }
     fn templates(self) -> (Template, Template) {
         match self {
             Kind::Thread(_) => (Template::SpgemmThreadCount, Template::SpgemmThread),
             Kind::Esc(_) | Kind::Rows(..) => (Template::SpgemmEscCount, Template::SpgemmEsc),
+            Kind::Sort(_) => (Template::SpgemmSortCount, Template::SpgemmSort),
             Kind::Window(_) => (Template::SpgemmWindowCount, Template::SpgemmWindow),
         }
     }
@@ -53,6 +60,10 @@ impl Kind {
             Kind::Esc(width) => {
                 let (block, shared) = spec.esc_launch(width);
                 (block, shared, block as u64 / 32)
+            }
+            Kind::Sort(width) => {
+                let (block, shared) = spec.sort_launch(width);
+                (block, shared, 1)
             }
             Kind::Rows(width, rows) => {
                 let (block, shared) = spec.esc_launch(width);
@@ -131,7 +142,7 @@ impl Run<'_> {
             let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
             let launch = launch.arg(counted.then_some(&self.listed.c_offsets)).arg(to.indices).arg(to.values);
-            let lists_only = matches!(kind, Kind::Window(_));
+            let lists_only = matches!(kind, Kind::Window(_) | Kind::Sort(_));
             let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64) };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };

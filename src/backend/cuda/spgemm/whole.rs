@@ -215,6 +215,7 @@ impl Job<'_> {
             Whole::Hash => launch.arg(&room.offsets),
         };
         let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
+        let launch = if let Whole::Block = whole { launch.arg(none).arg(0u32) } else { launch };
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.run()? };
         control.read(0..FAILED + 1)
