@@ -3,7 +3,7 @@ use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::found;
+use crate::format::{filled, found};
 use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use std::marker::PhantomData;
@@ -142,14 +142,27 @@ macro_rules! container {
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
-/// Checked triplets in places, for `build`.
-fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) -> Result<(Axis, Vec<u32>)> {
+/// Whether so few of n indices are in use that a place for each would take most of the memory.
+fn is_hypersparse(n: u64, entries: usize) -> bool {
+    const LONG: u64 = 1 << 24;
+    const FEW: u64 = 64;
+    n >= LONG && (entries as u64) < n / FEW
+}
+
+/// Checked triplets in places, for `build`; `list`: of a long dimension little used only the indices in use.
+fn places(
+    operation: &'static str,
+    what: &'static str,
+    n: u64,
+    indices: &[u64],
+    list: bool,
+) -> Result<(Axis, Vec<u32>)> {
     if let Some(position) = indices.iter().position(|i| *i >= n) {
         let index = indices[position];
         return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n });
     }
     let mut places = crate::memory::with_capacity(operation, indices.len())?;
-    let mut axis = Axis::new(n);
+    let mut axis = if list && is_hypersparse(n, indices.len()) { Axis::listed(n) } else { Axis::new(n) };
     if let Axis::Listed { ids, .. } = &mut axis {
         let mut used = crate::memory::copied(operation, indices)?;
         used.sort_unstable();
@@ -172,12 +185,14 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
+    // A vector has a place for every index, as matrices that it meets.
+    let list = nrows > 1 && operation == "build";
     if rows.len() != values.len() || columns.len() != values.len() {
         let reason = format!("{} rows, {} columns and {} values", rows.len(), columns.len(), values.len());
         return Err(Error::InvalidValue { operation, reason });
     }
-    let (row_axis, i) = places(operation, "row", nrows, rows)?;
-    let (col_axis, j) = places(operation, "column", ncols, columns)?;
+    let (row_axis, i) = places(operation, "row", nrows, rows, list)?;
+    let (col_axis, j) = places(operation, "column", ncols, columns, list)?;
     let shape = (row_axis.places(), col_axis.places());
     let body = on_backend!(device, |backend| { backend.build::<T, F>(shape, &i, &j, values, refuse)?.map(Body::from) });
     let body =
@@ -231,6 +246,27 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
+    }
+    /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let graph: Matrix<f64> = Matrix::from_pattern(3, 3, &[(0, 1), (2, 0)], 1.0)?;
+    /// assert!(graph.is_iso());
+    /// assert_eq!(graph.entries()?, [(0, 1, 1.0), (2, 0, 1.0)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_pattern(nrows: u64, ncols: u64, positions: &[(u64, u64)], value: T) -> Result<Self> {
+        let mut rows = crate::memory::with_capacity("build", positions.len())?;
+        let mut columns = crate::memory::with_capacity("build", positions.len())?;
+        rows.extend(positions.iter().map(|p| p.0));
+        columns.extend(positions.iter().map(|p| p.1));
+        let marks = crate::memory::zeroed("build", positions.len())?;
+        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
+        filled(&marks, value).map(Self::of)
     }
     /// From compressed rows; everything is checked, O(e).
     ///

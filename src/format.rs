@@ -18,11 +18,12 @@ mod iso;
 mod matrix;
 
 pub(crate) use fast::{applied, intersected, selected, still_iso, united};
-pub(crate) use iso::found;
+pub(crate) use iso::{filled, found};
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
 ///
-/// A matrix is `Csr`, or `Hypersparse` where a dimension is 2³² or more, unless [`Matrix::to_format`](crate::container::Matrix::to_format)
+/// A matrix is `Csr`, or `Hypersparse` where a dimension is 2³² or more, or 2²⁴ and built of fewer entries than a 64th of that,
+/// unless [`Matrix::to_format`](crate::container::Matrix::to_format)
 /// says otherwise; results are in the format that the operation makes, which for element-wise operations on `Bitmap` and
 /// `Full` operands is theirs. What reads a format it does not know makes the list of it once and keeps it. Whether all values
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.

@@ -130,3 +130,36 @@ fn cells_stay_cells() {
     assert_eq!((b.format(), b.get(3, 4).unwrap(), most.get(3, 4).unwrap()), (Format::Bitmap, Some(1.0), None));
     assert_eq!((b.nvals(), b.entries().unwrap().len() as u64), (most.nvals() + 1, most.nvals() + 1));
 }
+
+/// Patterns read and built, and scalars assigned, are of one value.
+#[test]
+fn patterns_are_iso() {
+    let text = b"%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 1\n2 3\n3 1\n";
+    let read: Matrix<f32> = Matrix::from_coo(&oplus::io::matrix_market::read_bytes(text).unwrap()).unwrap();
+    let built: Matrix<f32> = Matrix::from_pattern(3, 3, &[(2, 0), (0, 0), (1, 2), (0, 0)], 1.0).unwrap();
+    assert!(read.is_iso() && built.is_iso());
+    assert_eq!(read.entries().unwrap(), built.entries().unwrap());
+    let mut assigned: Matrix<f32> = Matrix::new(3, 3).unwrap();
+    assign_scalar(1.0, .., ..).mask(&read.structure()).into(&mut assigned).unwrap();
+    assert!(assigned.is_iso());
+    assert_eq!(assigned.entries().unwrap(), read.entries().unwrap());
+    assign_scalar(2.0, 1.., ..).into(&mut assigned).unwrap();
+    assert!(!assigned.is_iso() && assigned.nvals() == 7);
+    assert!(matches!(Matrix::<f32>::from_pattern(3, 3, &[(0, 3)], 1.0), Err(Error::IndexOutOfBounds { index: 3, .. })));
+}
+
+/// A long dimension of which little is in use takes what is in use.
+#[test]
+fn hypersparse_by_itself() {
+    let n = 1u64 << 31;
+    let entries: Vec<_> = (0..100u64).map(|i| (i * 21_000_000, i * 19_000_000 % n, i as f64)).collect();
+    let a: Matrix<f64> = Matrix::build(n, n, &entries).unwrap();
+    assert_eq!(a.format(), Format::Hypersparse);
+    assert!(a.memory_bytes() < 1 << 13);
+    let squares = mxm(&a, &a.transposed()).eval().unwrap();
+    assert_eq!(squares.get(42_000_000, 42_000_000).unwrap(), Some(4.0));
+    assert_eq!(ewise_add(&a, &a, Plus).eval().unwrap().nvals(), 100);
+    assert_eq!(transpose(&transpose(&a).eval().unwrap()).eval().unwrap().entries().unwrap(), a.entries().unwrap());
+    let small: Matrix<f64> = Matrix::build(1 << 20, 1 << 20, &[(5, 5, 1.0)]).unwrap();
+    assert_eq!(small.format(), Format::Csr);
+}

@@ -47,7 +47,7 @@ pub(super) fn on_host(device: Device) -> bool {
 }
 
 /// `value` at all positions of a store.
-pub(super) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
+pub(crate) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
     if let Body::Held(h) = &store.body {
         return Ok(store.holding(Body::Held(h.with(value))));
     }

@@ -8,6 +8,7 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, OfMatrices};
 use crate::device::Device;
 use crate::error::Result;
+use crate::format::found;
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
@@ -196,7 +197,10 @@ impl<T: Scalar> Core<T> {
             let (c, t, mask) = (backend.csr(&old.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
             Body::from(backend.assign::<C, T, F>(c, t, &how, mask)?)
         });
-        *c = Store { rows, cols, body, device: c.device };
+        let made = Store { rows, cols, body, device: c.device };
+        // A value beside none or its like may be the only one. Vectors are written again and again, to lists.
+        let alone = matches!(self.source, Source::Value(Some(_))) && c.rows.n() > 1;
+        *c = if alone && (c.nvals() == 0 || c.one().is_some()) { found(&made)?.unwrap_or(made) } else { made };
         Ok(())
     }
 
