@@ -210,3 +210,47 @@ fn every_row_may_spill_into_the_next_table() {
     let on = |d: Device| mxm(&a.to(&d).unwrap(), &b.to(&d).unwrap()).eval().unwrap().entries().unwrap();
     assert!(close(&on(Device::Cuda(0)), &on(Device::Reference)));
 }
+
+/// Few rows of so many products that blocks share them: of many columns, and of few, which one block sums alone.
+#[test]
+fn long_rows_shared_by_blocks() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(7);
+    for (columns, apart) in [(300_000u64, 1u64), (60_000, 1), (300_000, 100)] {
+        let (mut a, mut b) = (Coo::<i64>::new(5, 2000), Coo::<i64>::new(2000, columns));
+        for r in 0..5 {
+            // The last is short.
+            (0..if r == 4 { 40 } else { 1500 }).for_each(|_| a.push(r, rng.below(2000), rng.below(100) as i64 - 50));
+        }
+        for r in 0..2000 {
+            // Some so long that the warps of a block share them.
+            (0..if r % 61 == 0 { 2000 } else { 30 }).for_each(|_| b.push(r, rng.below(columns / apart) * apart, rng.below(100) as i64 - 50));
+        }
+        let (a, b) = (Matrix::build_with(&a, Second).unwrap(), Matrix::build_with(&b, Second).unwrap());
+        let mut mask = Coo::<bool>::new(5, columns);
+        (0..40_000).for_each(|_| mask.push(rng.below(5), rng.below(columns / apart) * apart, true));
+        let mask: Matrix<bool> = Matrix::build_with(&mask, Second).unwrap();
+        fn on<S: Semiring<i64, i64>>(
+            (a, b, mask): (&Matrix<i64>, &Matrix<i64>, &Matrix<bool>),
+            d: Device,
+            masked: bool,
+        ) -> Entries<S::Out> {
+            let (a, b, m) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over(), mask.to(&d).unwrap());
+            let product = mxm(&a, &b);
+            let product = if masked { product.mask(&m.structure()) } else { product };
+            let plan = product.plan().unwrap();
+            let (first, again) = (plan.run(&a, &b).unwrap(), plan.run(&a, &b).unwrap());
+            assert_eq!(first.entries().unwrap(), again.entries().unwrap());
+            first.entries().unwrap()
+        }
+        let all = (&a, &b, &mask);
+        for masked in [false, true] {
+            let (d, r) = (Device::Cuda(0), Device::Reference);
+            assert_eq!(on::<PlusTimes>(all, d, masked), on::<PlusTimes>(all, r, masked));
+            assert_eq!(on::<MinPlus>(all, d, masked), on::<MinPlus>(all, r, masked));
+            assert_eq!(on::<AnyPair>(all, d, masked), on::<AnyPair>(all, r, masked));
+        }
+    }
+}

@@ -88,6 +88,8 @@ tuning! {
     block_threads,
     /// Bytes for the sums of a small block in shared memory.
     block_bytes,
+    /// Rows of a large block are split among blocks where these are few: at most one for so many products.
+    split_products,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -106,6 +108,8 @@ tuning! {
     symbolic_batch,
     /// Batches of 32 products in flight in the numeric phase.
     numeric_batch,
+    /// Of a block's warps that walk 32 entries of A each, one leaves entries of more products than this for all.
+    shared_round,
     /// Rows of B of so many entries in the mean are walked one after the other, shorter ones side by side.
     long_rows,
     /// Rows of B among 32 products that a warp adds one after the other; past this it looks for equal columns.
@@ -211,6 +215,7 @@ pub const SM_90: Tuning = Tuning {
     block_threads_small: 128,
     block_threads: 512,
     block_bytes: 8192,
+    split_products: 16384,
     table_warp_block: 256,
     reduce_block: 256,
     spmv_block: 256,
@@ -220,6 +225,7 @@ pub const SM_90: Tuning = Tuning {
     warp_share: 16384,
     symbolic_batch: 4,
     numeric_batch: 2,
+    shared_round: 1024,
     long_rows: 20,
     most_turns: 3,
     symbolic4_slots: 8192,

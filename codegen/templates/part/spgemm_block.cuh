@@ -12,7 +12,7 @@ template <u32 THREADS> struct BlockWindow {
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {
@@ -70,12 +70,13 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   }
 }
 
-// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
-template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+// Sets the bits of the columns in the window that A's entries of the row give, those the mask admits. Barriers at both ends.
+template <class Window>
+__device__ inline void mark_window(const Window& window, const Operands& x, u32 row, u64 a_begin, u64 a_end, Range r) {
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+  for_products<batch>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -91,28 +92,79 @@ template <class Window> __device__ inline void mark_window(const Window& window,
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
-  u32* words;
-  u32 row_words;
+  static constexpr u32 begun = 1u << 31;
+
+  u32 *words, *states;
+  u32 row_words, parts;
+
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
   }
+  // How many blocks share a row of so many products. One window is all that they can share.
+  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
+    if (parts <= 1 || row.high - row.low > width) return 1;
+    const u32 wanted = products / tuning::split_products + 1;
+    return wanted < parts ? wanted : parts;
+  }
+  // Waits for the row's first part, which was drawn before: its block runs. All threads call.
+  __device__ void wait_for_first(u32 place) const {
+    if (threadIdx.x == 0) {
+      while (!(*const_cast<volatile u32*>(&states[place]) & begun)) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  // The first part's word that others may go on. All threads call.
+  __device__ void let_others_begin(u32 place) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicOr(&states[place], begun);
+  }
+  // A part is done; true in the last of them, after which the state is as before. All threads call. `last`: shared memory.
+  __device__ bool end_part(u32 place, u32 of, volatile u32* last) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      *last = (atomicAdd(&states[place], 1u) & ~begun) + 1 == of;
+      if (*last) states[place] = 0;
+      __threadfence();
+    }
+    __syncthreads();
+    const bool is_last = *last;
+    __syncthreads();
+    return is_last;
+  }
 };
 
-// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
+// A part of a row's entries of A.
+struct RowPart {
+  u32 row, place, number;
+  __device__ u64 begin(const u64* offsets, u32 of) const { return at(offsets, number, of); }
+  __device__ u64 end(const u64* offsets, u32 of) const { return at(offsets, number + 1, of); }
+  __device__ u64 at(const u64* offsets, u32 n, u32 of) const {
+    const u64 length = offsets[row + 1] - offsets[row];
+    // Whole rounds of a warp.
+    const u64 cut = n == of ? length : length / of * n / 32 * 32;
+    return offsets[row] + cut;
+  }
+};
+
+// Calls f(part) for `parts` parts of each row of the list, or without one of rows 0 .. n, by ticket: the first part first.
 template <class Window, class F>
-__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
+__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u32 parts, u64* tickets, F f) {
   volatile u32* next = window.counters();
   for (;;) {
     if (threadIdx.x == 0) {
       const u64 ticket = atomicAdd(tickets, u64(1));
-      *next = ticket < n ? u32(ticket) : 0xffffffffu;
+      *next = ticket < n * parts ? u32(ticket) : 0xffffffffu;
     }
     __syncthreads();
     const u32 u = *next;
     __syncthreads();
-    if (u >= n) return;
-    f(list ? list[u] : u, u);
+    if (u == 0xffffffffu) return;
+    f(RowPart{list ? list[u / parts] : u, u / parts, u % parts});
   }
 }
 

@@ -367,6 +367,7 @@ constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
+constexpr u32 split_products = 16384;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -376,6 +377,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 1024;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -1210,9 +1212,10 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one.
+// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
 struct Share {
   u32 warp, warps;
+  bool block = false;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1308,46 +1311,82 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
   }
 }
 
+// The products of one round, of the `part`-th of `parts` warps.
+template <u32 BATCH, class F>
+__device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
+  const u64 total = warp_sum(u64(round.left));
+  const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
+  if (total >> 31 == 0) {
+    const u32 last = warp_inclusive_sum(u32(round.left));
+    const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
+    if (lo == hi) return;
+    if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+    else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+    return;
+  }
+  // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+  for (;;) {
+    const u32 pending = __ballot_sync(full_warp, round.left != 0);
+    if (pending == 0) break;
+    const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
+    const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
+    const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
+    walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
+    round.begin += piece;
+    round.left -= piece;
+  }
+}
+
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's.
+// products in the order of A's entries. No barrier but the warp's, unless the share is a block's.
 template <u32 BATCH, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
-  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each.
+  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
+  // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  const u32 part = together ? share.warp : 0, parts = together ? share.warps : 1;
-  const u64 step = 32 * (together ? 1 : share.warps);
+  bool leaves = share.warps > 1 && share.block && !together;
+  constexpr u32 most_left = 63;
+  __shared__ u32 left[1 + most_left];  // how many, and which
+  if (leaves) {
+    if (threadIdx.x == 0) left[0] = 0;
+    __syncthreads();
+  }
+  const bool barriers = leaves;
+  u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0;
   u64 at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round(a_indices, at, a_end, b, low, high, partial);
-  for (; at < a_end; at += step) {
-    Round round = next;
-    next = load_round(a_indices, at + step, a_end, b, low, high, partial);
-    const Position first = Position(at);
-    const u64 total = warp_sum(u64(round.left));
-    const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
-    if (total >> 31 == 0) {
-      const u32 last = warp_inclusive_sum(u32(round.left));
-      const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
-      if (lo == hi) continue;
-      if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-      else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+  for (;;) {
+    if (at >= a_end) {
+      if (!leaves) break;
+      leaves = false;
+      __syncthreads();
+      n = left[0] < most_left ? left[0] : most_left;
+      part = share.warp;
+      parts = share.warps;
+      at = n ? a_begin + u64(left[1]) * 32 : a_end;
+      next = load_round(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
-    // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-    for (;;) {
-      const u32 pending = __ballot_sync(full_warp, round.left != 0);
-      if (pending == 0) break;
-      const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
-      const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
-      const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
-      walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
-      round.begin += piece;
-      round.left -= piece;
+    const u64 now = at;
+    const Round round = next;
+    if (n == 0) at += 32 * u64(together ? 1 : share.warps);
+    else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
+    next = load_round(a_indices, at, a_end, b, low, high, partial);
+    if (leaves && warp_sum(u64(round.left)) > tuning::shared_round) {
+      u32 place = 0;
+      if (lane_id() == 0) {
+        place = atomicAdd(&left[0], 1u);
+        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+      }
+      if (shuffle(place, 0) < most_left) continue;
     }
+    walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
+  if (barriers) __syncthreads();
 }
 
 }  // namespace oplus
@@ -1459,7 +1498,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
@@ -1501,7 +1540,7 @@ template <u32 THREADS> struct BlockWindow {
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {
@@ -1559,12 +1598,13 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
   }
 }
 
-// Sets the bits of the row's columns in the window, those the mask admits. Barriers at both ends.
-template <class Window> __device__ inline void mark_window(const Window& window, const Operands& x, u32 row, Range r) {
+// Sets the bits of the columns in the window that A's entries of the row give, those the mask admits. Barriers at both ends.
+template <class Window>
+__device__ inline void mark_window(const Window& window, const Operands& x, u32 row, u64 a_begin, u64 a_end, Range r) {
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch>(window.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, r.low, r.high, r.partial,
+  for_products<batch>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -1580,28 +1620,79 @@ template <class Window> __device__ inline void mark_window(const Window& window,
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
+// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
-  u32* words;
-  u32 row_words;
+  static constexpr u32 begun = 1u << 31;
+
+  u32 *words, *states;
+  u32 row_words, parts;
+
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
   }
+  // How many blocks share a row of so many products. One window is all that they can share.
+  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
+    if (parts <= 1 || row.high - row.low > width) return 1;
+    const u32 wanted = products / tuning::split_products + 1;
+    return wanted < parts ? wanted : parts;
+  }
+  // Waits for the row's first part, which was drawn before: its block runs. All threads call.
+  __device__ void wait_for_first(u32 place) const {
+    if (threadIdx.x == 0) {
+      while (!(*const_cast<volatile u32*>(&states[place]) & begun)) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  // The first part's word that others may go on. All threads call.
+  __device__ void let_others_begin(u32 place) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicOr(&states[place], begun);
+  }
+  // A part is done; true in the last of them, after which the state is as before. All threads call. `last`: shared memory.
+  __device__ bool end_part(u32 place, u32 of, volatile u32* last) const {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      *last = (atomicAdd(&states[place], 1u) & ~begun) + 1 == of;
+      if (*last) states[place] = 0;
+      __threadfence();
+    }
+    __syncthreads();
+    const bool is_last = *last;
+    __syncthreads();
+    return is_last;
+  }
 };
 
-// Calls f(row, its place) for rows of the list, or without one for rows 0 .. n, by ticket.
+// A part of a row's entries of A.
+struct RowPart {
+  u32 row, place, number;
+  __device__ u64 begin(const u64* offsets, u32 of) const { return at(offsets, number, of); }
+  __device__ u64 end(const u64* offsets, u32 of) const { return at(offsets, number + 1, of); }
+  __device__ u64 at(const u64* offsets, u32 n, u32 of) const {
+    const u64 length = offsets[row + 1] - offsets[row];
+    // Whole rounds of a warp.
+    const u64 cut = n == of ? length : length / of * n / 32 * 32;
+    return offsets[row] + cut;
+  }
+};
+
+// Calls f(part) for `parts` parts of each row of the list, or without one of rows 0 .. n, by ticket: the first part first.
 template <class Window, class F>
-__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u64* tickets, F f) {
+__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u32 parts, u64* tickets, F f) {
   volatile u32* next = window.counters();
   for (;;) {
     if (threadIdx.x == 0) {
       const u64 ticket = atomicAdd(tickets, u64(1));
-      *next = ticket < n ? u32(ticket) : 0xffffffffu;
+      *next = ticket < n * parts ? u32(ticket) : 0xffffffffu;
     }
     __syncthreads();
     const u32 u = *next;
     __syncthreads();
-    if (u >= n) return;
-    f(list ? list[u] : u, u);
+    if (u == 0xffffffffu) return;
+    f(RowPart{list ? list[u / parts] : u, u / parts, u % parts});
   }
 }
 
@@ -1664,12 +1755,13 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
-// saved: the bits that spgemm_block_count kept of the same list, or null.
+// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts as there.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, u32* saved, u32 row_words) {
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
+             u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads> Window;
   typedef Exact<Semiring, C> Sums;
@@ -1690,8 +1782,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  for_rows(window, mine, flag::whole ? rows : control[units], &control[tickets], [&](u32 row, u32 listed) {
-    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+  const SavedBits bits = {saved, states, row_words, parts};
+  for_rows(window, mine, flag::whole ? rows : control[units], flag::whole ? 1 : parts, &control[tickets], [&](RowPart part) {
+    const u32 row = part.row;
+    u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
     const auto find_place = [&](u32 count) {
@@ -1705,17 +1799,20 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       look_back_post(state, row, 0);
       find_place(0);
     }
+    // Where there is room for the row's sums one block makes it alone.
+    u32 of = flag::whole || Semiring::constant || all.high - all.low <= room ? 1 : bits.parts_of(products[row], all, width);
+    if (part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
       // to hear how many they are.
       const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
       if (marked && !flag::whole && saved) {
-        const u32* const kept = SavedBits{saved, row_words}.at(listed, all, r);
+        const u32* const kept = bits.at(part.place, all, r);
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
         __syncthreads();
       } else if (marked) {
-        mark_window(window, x, row, r);
+        mark_window(window, x, row, a_begin, a_end, r);
       } else {
         window.clear(words);
         __syncthreads();
@@ -1749,7 +1846,17 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (step == 0) {
           count = window.rank(words, bases);
           near_row = dense || count <= room;
+          if (of > 1 && near_row) {
+            if (part.number > 0) return;
+            of = 1;
+          }
+          if (of > 1) {
+            a_begin = part.begin(a_offsets, of);
+            a_end = part.end(a_offsets, of);
+          }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
+        } else if (step == 1 && part.number > 0) {
+          bits.wait_for_first(part.place);
         } else if (step == 1) {
           if constexpr (flag::whole) {
             if (threadIdx.x < 32) find_place(count);
@@ -1770,9 +1877,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               c_values[out + rank] = Sums::start();
             }
           });
+          if (of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
+      if (of > 1) bits.end_part(part.place, of, window.counters() + 1);
       out += count;
     });
   });

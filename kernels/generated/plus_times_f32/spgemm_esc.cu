@@ -364,6 +364,7 @@ constexpr u32 block_products = 4096;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
+constexpr u32 split_products = 16384;
 constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
@@ -373,6 +374,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
+constexpr u32 shared_round = 1024;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -989,9 +991,10 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one.
+// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
 struct Share {
   u32 warp, warps;
+  bool block = false;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1087,46 +1090,82 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
   }
 }
 
+// The products of one round, of the `part`-th of `parts` warps.
+template <u32 BATCH, class F>
+__device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
+  const u64 total = warp_sum(u64(round.left));
+  const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
+  if (total >> 31 == 0) {
+    const u32 last = warp_inclusive_sum(u32(round.left));
+    const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
+    if (lo == hi) return;
+    if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+    else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+    return;
+  }
+  // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
+  for (;;) {
+    const u32 pending = __ballot_sync(full_warp, round.left != 0);
+    if (pending == 0) break;
+    const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
+    const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
+    const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
+    walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
+    round.begin += piece;
+    round.left -= piece;
+  }
+}
+
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's.
+// products in the order of A's entries. No barrier but the warp's, unless the share is a block's.
 template <u32 BATCH, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
-  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each.
+  // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
+  // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  const u32 part = together ? share.warp : 0, parts = together ? share.warps : 1;
-  const u64 step = 32 * (together ? 1 : share.warps);
+  bool leaves = share.warps > 1 && share.block && !together;
+  constexpr u32 most_left = 63;
+  __shared__ u32 left[1 + most_left];  // how many, and which
+  if (leaves) {
+    if (threadIdx.x == 0) left[0] = 0;
+    __syncthreads();
+  }
+  const bool barriers = leaves;
+  u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0;
   u64 at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round(a_indices, at, a_end, b, low, high, partial);
-  for (; at < a_end; at += step) {
-    Round round = next;
-    next = load_round(a_indices, at + step, a_end, b, low, high, partial);
-    const Position first = Position(at);
-    const u64 total = warp_sum(u64(round.left));
-    const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
-    if (total >> 31 == 0) {
-      const u32 last = warp_inclusive_sum(u32(round.left));
-      const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
-      if (lo == hi) continue;
-      if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-      else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
+  for (;;) {
+    if (at >= a_end) {
+      if (!leaves) break;
+      leaves = false;
+      __syncthreads();
+      n = left[0] < most_left ? left[0] : most_left;
+      part = share.warp;
+      parts = share.warps;
+      at = n ? a_begin + u64(left[1]) * 32 : a_end;
+      next = load_round(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
-    // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-    for (;;) {
-      const u32 pending = __ballot_sync(full_warp, round.left != 0);
-      if (pending == 0) break;
-      const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
-      const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
-      const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
-      walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
-      round.begin += piece;
-      round.left -= piece;
+    const u64 now = at;
+    const Round round = next;
+    if (n == 0) at += 32 * u64(together ? 1 : share.warps);
+    else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
+    next = load_round(a_indices, at, a_end, b, low, high, partial);
+    if (leaves && warp_sum(u64(round.left)) > tuning::shared_round) {
+      u32 place = 0;
+      if (lane_id() == 0) {
+        place = atomicAdd(&left[0], 1u);
+        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+      }
+      if (shuffle(place, 0) < most_left) continue;
     }
+    walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
+  if (barriers) __syncthreads();
 }
 
 }  // namespace oplus
@@ -1238,7 +1277,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{TableLaunch, Template};
 
+/// Blocks of a row at most, and tries for each block that runs.
+const PARTS_OF_ROW: u64 = 16;
+const TRIES: u64 = 8;
 /// Bits of rows are kept from one pass to the next in up to this part of all memory.
 const SAVED: u64 = 64;
 
@@ -38,6 +41,8 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct SavedBits {
     bits: Buffer,
+    /// A word a row, in which the blocks that share one meet.
+    states: Buffer,
     row_words: u32,
 }
 
@@ -173,17 +178,16 @@ impl<'a> Run<'a> {
         if self.listed.parts_room == 0 {
             return Ok(());
         }
-        let (job, work) = (self.job, &self.listed.work);
+        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
         let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
-        let values = |t: usize| self.listed.tables.get(t).map_or(0, |l| l.values);
+        let values = |t: usize| listed.tables.get(t).map_or(0, |l| l.values);
         let mut reached = 0;
         // One after the other, as rows go on from each to the next.
         let stream = fork.next()?;
         for t in 0..TABLES {
             let Some(table) = program.spec.table_launch(t) else { continue };
             // Rows spill from any table before.
-            reached +=
-                self.listed.control[UNITS + TABLE + t] + if t + 1 == TABLES { self.listed.control[SLICES] } else { 0 };
+            reached += listed.control[UNITS + TABLE + t] + if t + 1 == TABLES { listed.control[SLICES] } else { 0 };
             if reached == 0 {
                 continue;
             }
@@ -191,21 +195,10 @@ impl<'a> Run<'a> {
             let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
             let launch = job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control);
             let launch =
-                launch.arg(&work.units).arg(&work.slices).arg(&self.listed.spill).arg(&work.products).arg(&work.first);
-            let launch = launch
-                .arg(&work.last)
-                .arg(&self.listed.c_offsets)
-                .arg(&self.listed.row_kinds)
-                .arg(&self.listed.slice_counts);
+                launch.arg(&work.units).arg(&work.slices).arg(&listed.spill).arg(&work.products).arg(&work.first);
+            let launch = launch.arg(&work.last).arg(&listed.c_offsets).arg(&listed.row_kinds).arg(&listed.slice_counts);
             // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
-            unsafe {
-                launch
-                    .arg(&self.listed.parts)
-                    .arg(self.listed.parts_room)
-                    .arg(values(4))
-                    .arg(values(3))
-                    .run_on(stream)?
-            };
+            unsafe { launch.arg(&listed.parts).arg(listed.parts_room).arg(values(4)).arg(values(3)).run_on(stream)? };
         }
         Ok(())
     }
@@ -219,8 +212,9 @@ impl<'a> Run<'a> {
         if rows == 0 || bytes > job.context.properties().total_memory / SAVED {
             return Ok(None);
         }
-        match Buffer::alloc(job.context, bytes) {
-            Ok(bits) => Ok(Some(SavedBits { bits, row_words })),
+        let both = || Ok((Buffer::alloc(job.context, bytes)?, Buffer::zeroed(job.context, 4 * rows)?));
+        match both() {
+            Ok((bits, states)) => Ok(Some(SavedBits { bits, states, row_words })),
             Err(Error::OutOfMemory { .. }) => Ok(None),
             Err(e) => Err(e),
         }
@@ -228,13 +222,13 @@ impl<'a> Run<'a> {
 
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
     fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
-        let (job, work) = (self.job, &self.listed.work);
+        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
         for size in (0..BLOCK_SIZES).rev() {
-            let n = self.listed.control[UNITS + BLOCK + size];
+            let n = listed.control[UNITS + BLOCK + size];
             if n == 0 {
                 continue;
             }
-            let saved = self.listed.saved[size].as_ref();
+            let saved = listed.saved[size].as_ref();
             let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
             let (program, shape) = match to {
                 Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s)),
@@ -242,45 +236,40 @@ impl<'a> Run<'a> {
             };
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
-            let launch = kernel.launch(resident(&kernel, threads, shared, n)?, threads, shared);
+            let at_once = resident(&kernel, threads, shared, u64::MAX)?;
+            // Few rows of many products are shared.
+            let parts = if size > 0 && saved.is_some() { (TRIES * at_once / n).clamp(1, PARTS_OF_ROW) } else { 1 };
+            let launch = kernel.launch(at_once.min(n * parts), threads, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
             let (units, begin) = places(BLOCK + size);
-            let launch = launch.arg(units).arg(begin);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
-            let launch = launch.arg(tickets as u32).arg(&work.units).arg(&work.first).arg(&work.last);
-            match to {
-                // SAFETY: as above.
-                Some(c) => unsafe {
-                    let launch = launch.arg(c.offsets).arg(c.indices).arg(c.values);
-                    let launch = launch.arg(0u64).arg(0u64).arg(0u64).arg(saved.map(|s| &s.bits));
-                    launch.arg(saved.map_or(0, |s| s.row_words)).run_on(fork.next()?)?
-                },
-                // SAFETY: as above.
-                None => unsafe {
-                    let launch = launch.arg(&self.listed.c_offsets).arg(saved.map(|s| &s.bits));
-                    launch.arg(saved.map_or(0, |s| s.row_words)).run_on(fork.next()?)?
-                },
-            }
+            let launch = launch.arg(units).arg(begin).arg(tickets as u32).arg(&work.units);
+            let launch = match to {
+                Some(c) => {
+                    let launch = launch.arg(&work.first).arg(&work.last).arg(c.offsets).arg(c.indices).arg(c.values);
+                    launch.arg(0u64).arg(0u64).arg(0u64).arg(&work.products)
+                }
+                None => launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&listed.c_offsets),
+            };
+            let launch = launch.arg(saved.map(|s| &s.bits)).arg(saved.map(|s| &s.states));
+            // SAFETY: as above.
+            unsafe { launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).run_on(fork.next()?)? };
         }
         Ok(())
     }
 
     /// The rows of the tables by class again, for the numeric phase.
     fn list_sums(&self, value_bytes: u32) -> Result<()> {
-        let (job, work) = (self.job, &self.listed.work);
+        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
         let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
         let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
-        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&self.listed.sums))] {
+        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&listed.sums))] {
             let kernel = program.kernel(name)?;
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
-            let launch =
-                launch.arg(&work.control).arg(&work.products).arg(&self.listed.row_kinds).arg(&self.listed.c_offsets);
+            let launch = launch.arg(&work.control).arg(&work.products).arg(&listed.row_kinds).arg(&listed.c_offsets);
             let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
-            let launch = launch
-                .arg(self.listed.limits.thread)
-                .arg(self.listed.limits.esc)
-                .arg(self.listed.limits.window)
-                .arg(self.listed.limits.block);
+            let Limits { thread, esc, window, block } = listed.limits;
+            let launch = launch.arg(thread).arg(esc).arg(window).arg(block);
             // SAFETY: as above.
             unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
         }
@@ -289,18 +278,17 @@ impl<'a> Run<'a> {
 
     /// The rows of the tables.
     fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
-        let (job, work) = (self.job, &self.listed.work);
-        for (t, table) in self.listed.tables.iter().enumerate() {
-            let parts = if t + 1 == TABLES { self.listed.control[PARTS] } else { 0 };
-            let n = self.listed.control[SUMS + TABLE + t] + parts;
+        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
+        for (t, table) in listed.tables.iter().enumerate() {
+            let parts = if t + 1 == TABLES { listed.control[PARTS] } else { 0 };
+            let n = listed.control[SUMS + TABLE + t] + parts;
             if n > 0 {
                 let program = job.numeric(1 + t as u64);
                 let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
                 let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
                 let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control);
-                let launch =
-                    launch.arg(&self.listed.sums).arg(&work.first).arg(&work.last).arg(&self.listed.slice_counts);
-                let launch = launch.arg(&self.listed.parts).arg(self.listed.parts_room).arg(c.offsets);
+                let launch = launch.arg(&listed.sums).arg(&work.first).arg(&work.last).arg(&listed.slice_counts);
+                let launch = launch.arg(&listed.parts).arg(listed.parts_room).arg(c.offsets);
                 // SAFETY: as above.
                 unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
             }

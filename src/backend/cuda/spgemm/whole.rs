@@ -215,7 +215,8 @@ impl Job<'_> {
             Whole::Hash => launch.arg(&room.offsets),
         };
         let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
-        let launch = if let Whole::Block = whole { launch.arg(none).arg(0u32) } else { launch };
+        let launch =
+            if let Whole::Block = whole { launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32) } else { launch };
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.run()? };
         control.read(0..FAILED + 1)
