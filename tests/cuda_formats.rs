@@ -100,3 +100,42 @@ fn chains_of_long_and_empty_rows() {
         a.entries().unwrap()
     );
 }
+
+/// A product that its limit does not hold, of which what is kept is little.
+#[test]
+fn fused_products_in_chunks() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 300u64;
+    let build = |step: u64, m: u64| -> Matrix<i64> {
+        let entries: Vec<_> =
+            (0..m).flat_map(|i| (0..12).map(move |e| (i, (i * step + e * 23) % n, ((i + e) % 9) as i64 - 4))).collect();
+        let mut coo = Coo::new(m, n);
+        entries.iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+        Matrix::build_with(&coo, Plus).unwrap().to(&DEVICE).unwrap()
+    };
+    let (a, b) = (build(7, 400), build(11, n));
+    let mask = build(13, 400);
+    let c = mxm(&a, &b).eval().unwrap();
+    let limit = c.memory_bytes() / 2;
+    assert!(matches!(mxm(&a, &b).memory_limit(limit).eval(), Err(Error::OutOfMemory { .. })));
+    let few = mxm(&a, &b).memory_limit(limit).apply_index(RowIndex, 0).select(ValueLe, 3).eval().unwrap();
+    let steps = select(&apply_index(&c, RowIndex, 0).eval().unwrap(), ValueLe, 3).eval().unwrap();
+    assert_eq!(few.entries().unwrap(), steps.entries().unwrap());
+    let top = mxm(&a, &b).memory_limit(limit).select(ValueGt, 20).eval().unwrap();
+    assert_eq!(top.entries().unwrap(), select(&c, ValueGt, 20).eval().unwrap().entries().unwrap());
+    for mask in [mask.structure(), mask.structure().complement()] {
+        let c = mxm(&a, &b).mask(&mask).eval().unwrap();
+        let limit = c.memory_bytes() / 2;
+        let few = mxm(&a, &b).mask(&mask).memory_limit(limit).select(ValueGt, 25).eval();
+        match few {
+            Ok(few) => {
+                assert_eq!(few.entries().unwrap(), select(&c, ValueGt, 25).eval().unwrap().entries().unwrap());
+            }
+            // Half of a small product is less than a row's workspace.
+            Err(Error::OutOfMemory { .. }) => assert!(limit < 1 << 16),
+            Err(e) => panic!("{e}"),
+        }
+    }
+}

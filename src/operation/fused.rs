@@ -11,17 +11,23 @@ use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body};
 use crate::container::{Matrix, Owned};
 use crate::device::Device;
+#[cfg(feature = "cuda")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::mask::Mask;
 use crate::storage::store::Store;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
+mod chunks;
+
 /// A product of matrices and what is done to its entries; `T` is the scalar of the result.
 ///
 /// T is what [`apply`](super::apply()), [`select`](super::select()) and [`top_k`](super::top_k()) make of the product, to the
 /// bit. On the CPU rows are handed from one step to the next as they are computed, so that neither the product nor what is
-/// between is ever stored; on CUDA and the reference the steps run one after the other.
+/// between is ever stored; on CUDA and the reference the steps run one after the other, on CUDA for some rows before
+/// the next where the product does not fit in memory or under its limit.
 pub struct Fused<A: 'static, B: 'static, C: 'static, T, S> {
     core: Ended<A, B, C, T>,
     label: PhantomData<fn() -> S>,
@@ -196,8 +202,18 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
         if let Some(fused) = self.by_rows(mask.as_ref(), device)? {
             return Ok((Owned(fused), false));
         }
-        let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
-        (self.steps)(&product.0).map(|t| (Owned(t), false))
+        let whole = || {
+            let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
+            (self.steps)(&product.0)
+        };
+        let made = match whole() {
+            #[cfg(feature = "cuda")]
+            Err(Error::OutOfMemory { .. }) if matches!(device, Device::Cuda(_)) => {
+                self.by_chunks(mask.as_ref(), device)
+            }
+            made => made,
+        };
+        made.map(|t| (Owned(t), false))
     }
 }
 
