@@ -3,7 +3,7 @@ use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::{filled, found};
+use crate::format::{filled, found, full_where_full};
 use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use std::marker::PhantomData;
@@ -200,9 +200,9 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     Ok(Store { rows: row_axis, cols: col_axis, body, device })
 }
 
-/// With its value stored once, where all entries have the same.
+/// With its value stored once, where all entries have the same, and as cells, where all have an entry.
 fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
-    Ok(found(&store)?.unwrap_or(store))
+    Ok(found(&store)?.unwrap_or_else(|| full_where_full(store)))
 }
 
 impl<T: Scalar, S> Matrix<T, S> {

@@ -17,7 +17,7 @@ mod fast;
 mod iso;
 mod matrix;
 
-pub(crate) use fast::{applied, intersected, selected, still_iso, united};
+pub(crate) use fast::{applied, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{filled, found};
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
@@ -45,7 +45,8 @@ pub enum Format {
     /// A bit and a value for every place, of a matrix every cell: elements are read and set without a search; accumulating into it takes the time of what is added, and masks of its structure
     /// are looked up.
     Bitmap,
-    /// An entry at every place: nothing is searched or looked up.
+    /// An entry at every place: nothing is searched or looked up. On the CPU a matrix of 2¹² entries or more that is made full is
+    /// that by itself.
     Full,
     /// The diagonals in use, a value for every row of each.
     Dia,

@@ -163,3 +163,28 @@ fn hypersparse_by_itself() {
     let small: Matrix<f64> = Matrix::build(1 << 20, 1 << 20, &[(5, 5, 1.0)]).unwrap();
     assert_eq!(small.format(), Format::Csr);
 }
+
+/// Matrices that are made full are full, and parts of them are assigned where they lie.
+#[test]
+fn full_by_itself() {
+    let n = 80u64;
+    let entries: Vec<_> = (0..n * n).map(|e| (e / n, e % n, e as i64)).collect();
+    let mut a: Matrix<i64> = Matrix::build(n, n, &entries).unwrap();
+    let row: Matrix<i64> = Matrix::build(n, 1, &(0..n).map(|i| (i, 0, i as i64 - 40)).collect::<Vec<_>>()).unwrap();
+    let outer = mxm(&row, &row.transposed()).eval().unwrap();
+    assert_eq!((a.format(), outer.format(), row.format()), (Format::Full, Format::Full, Format::Csr));
+    let mut listed = a.to_format(Format::Csr).unwrap();
+    assert_eq!(listed.format(), Format::Csr);
+    let part: Matrix<i64> = Matrix::build(2, 3, &[(0, 0, -1), (0, 2, -2), (1, 1, -3)]).unwrap();
+    let all: Matrix<i64> = Matrix::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 0, 3), (1, 1, 5)]).unwrap();
+    for c in [&mut a, &mut listed] {
+        assign(&all, 5..7, 9..11).into(c).unwrap();
+        assign(&part, 30..32, 40..43).accumulate(Plus).into(c).unwrap();
+    }
+    assert_eq!((a.format(), a.entries().unwrap()), (Format::Full, listed.entries().unwrap()));
+    // Cells without a value in what is assigned are deleted.
+    for c in [&mut a, &mut listed] {
+        assign(&part, 30..32, 40..43).into(c).unwrap();
+    }
+    assert_eq!((a.nvals(), a.entries().unwrap()), (n * n - 3, listed.entries().unwrap()));
+}

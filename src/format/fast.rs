@@ -4,6 +4,7 @@ use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, reference};
 use crate::device::Device;
 use crate::error::Result;
+use crate::storage::axis::Axis;
 use crate::storage::frame::{Cells, Form, Frame};
 use crate::storage::held::{Held, Values};
 use crate::storage::store::Store;
@@ -158,6 +159,21 @@ fn cells<T: Scalar>(like: &Cells, words: Option<Vec<u64>>, values: Vec<T>) -> Bo
     let words = words.filter(|_| count < n);
     let form = Form::Cells(Cells { nrows: like.nrows, ncols: like.ncols, words });
     Body::Held(Held::new(Arc::new(Frame::new(form, count)), Values::All(Arc::new(values))))
+}
+
+/// A matrix of the CPU with an entry in every cell as cells: its values are in their order already.
+pub(crate) fn full_where_full<T: Scalar>(store: Store<T>) -> Store<T> {
+    // Of less than that nothing is gained.
+    const MANY: usize = 1 << 12;
+    let (Body::Host(list), Device::Cpu) = (&store.body, store.device) else { return store };
+    let (nrows, ncols, nnz) = (list.pattern.nrows, list.pattern.ncols, list.pattern.nnz());
+    let full = matches!((&store.rows, &store.cols), (Axis::Full(_), Axis::Full(_)));
+    if !full || nrows < 2 || nnz < MANY || nnz as u128 != nrows as u128 * ncols as u128 {
+        return store;
+    }
+    let form = Form::Cells(Cells { nrows, ncols, words: None });
+    let held = Held::new(Arc::new(Frame::listed_as(form, &list.pattern)), Values::All(list.values.clone()));
+    store.holding(Body::Held(held))
 }
 
 /// The cells for which f holds.

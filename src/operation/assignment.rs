@@ -263,6 +263,15 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         Body::Held(new) => new.listed(name)?,
         _ => return Ok(false),
     };
+    if let Body::Held(old) = &mut c.body {
+        let size = |within: &Within, n: usize| between(within, n).map(|range| range.len());
+        let area = size(&rows, new.pattern.nrows).zip(size(&cols, new.pattern.ncols)).map(|(m, n)| m * n);
+        // Nothing is deleted by an accumulator, nor where each cell gets a value.
+        if !old.is_full() || (F::TEXT.is_none() && area != Some(new.pattern.nnz())) {
+            return Ok(false);
+        }
+        return old.update(name, new, |_, _| true, |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed));
+    }
     let Body::Host(old) = &mut c.body else { return Ok(false) };
     let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
         return Ok(false);

@@ -12,7 +12,7 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::{copied, updated};
+use crate::format::{copied, full_where_full, updated};
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::storage::held::Held;
@@ -187,7 +187,8 @@ impl<K: Compute, F> Operation<K, F> {
 fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
     let mask = mask_parts(core.name(), mask, shape, device)?;
-    limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
+    let made = limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))?;
+    Ok(Owned(full_where_full(made.0)))
 }
 
 /// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.

@@ -89,6 +89,10 @@ impl<T> Held<T> {
 }
 
 impl<T: Scalar> Held<T> {
+    /// Whether there is a cell for everything, all entries.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.frame.form, Form::Cells(cells) if cells.words.is_none())
+    }
     /// The one value.
     pub(crate) fn one(&self) -> Option<T> {
         match &*self.values {
