@@ -14,6 +14,7 @@ pub mod error;
 mod forbidden;
 mod format;
 pub mod generate;
+pub mod interop;
 pub mod io;
 pub mod iterate;
 pub mod mask;

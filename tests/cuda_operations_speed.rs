@@ -1,4 +1,4 @@
-//! How much of the copy bandwidth the operations reach. Not run by itself: a GPU and a release build are needed.
+//! Bytes that operations must move, and how much of the copy bandwidth they reach. Not run by itself: a GPU and a release build are needed.
 //! `OPLUS_TEST_DEVICE=gpu cargo test --release --test cuda_operations_speed -- --ignored --nocapture`; `OPLUS_TEST_ENTRIES`
 //! sets how many entries, 10⁸ by default.
 #![cfg(feature = "cuda")]
@@ -62,9 +62,18 @@ fn share_of_the_copy_bandwidth() {
         // Least traffic: every input read once, every output written once.
         let report = |what: &str, bytes: f64, time: f64| {
             let share = bytes / time / copy * 100.0;
-            println!("{name:10} {what:12} {:9.3} ms {:6.0} GB/s {share:5.1} % of copy", time * 1e3, bytes / time / 1e9);
+            let (moved, speed) = (bytes / 1e9, bytes / time / 1e9);
+            println!("{name:10} {what:12} {moved:6.2} GB {:9.3} ms {speed:6.0} GB/s {share:5.1} % of copy", time * 1e3);
         };
         report("apply", 16.0 * nnz, fastest(&context, || apply(&a, Negate).eval().unwrap()));
+        report("apply bound", 16.0 * nnz, fastest(&context, || apply_second(&a, Times, 2.5).eval().unwrap()));
+        report("cast", 12.0 * nnz, fastest(&context, || a.cast::<f32>().unwrap()));
+        let (x, y) = (Vector::<f64>::full(a.ncols(), 1.5).unwrap(), Vector::<f64>::full(a.nrows(), 2.5).unwrap());
+        let (x, y) = (x.to(&device).unwrap(), y.to(&device).unwrap());
+        let time = fastest(&context, || scale_rows(&y, &a, Times).eval().unwrap());
+        report("scale rows", 16.0 * nnz + 16.0 * rows, time);
+        let time = fastest(&context, || scale_columns(&a, &x, Times).eval().unwrap());
+        report("scale columns", 20.0 * nnz + 8.0 * a.ncols() as f64, time);
         report("apply row", 8.0 * (nnz + rows), fastest(&context, || apply_index(&a, RowIndex, 0).eval().unwrap()));
         let kept = select(&a, ValueGt, 499.0).eval().unwrap().nvals() as f64;
         let time = fastest(&context, || select(&a, ValueGt, 499.0).eval().unwrap());
@@ -74,6 +83,8 @@ fn share_of_the_copy_bandwidth() {
         let union = ewise_add(&a, &b, Plus).eval().unwrap().nvals() as f64;
         let time = fastest(&context, || ewise_add(&a, &b, Plus).eval().unwrap());
         report("union", 12.0 * (2.0 * nnz + union) + 24.0 * rows, time);
+        let time = fastest(&context, || ewise_union(&a, 2.0, &b, 3.0, Minus).eval().unwrap());
+        report("ewise_union", 12.0 * (2.0 * nnz + union) + 24.0 * rows, time);
         let met = ewise_mult(&a, &b, Plus).eval().unwrap().nvals() as f64;
         let time = fastest(&context, || ewise_mult(&a, &b, Plus).eval().unwrap());
         report("intersection", 8.0 * nnz + 28.0 * met + 24.0 * rows, time);
@@ -85,6 +96,9 @@ fn share_of_the_copy_bandwidth() {
         report("masked write", 16.0 * nnz + 12.0 * (2.0 * nnz + union) + 4.0 * nnz + 32.0 * rows, time);
         report("reduce rows", 8.0 * nnz + 28.0 * rows, fastest(&context, || reduce_rows(&a, Plus).eval().unwrap()));
         report("reduce", 8.0 * nnz, fastest(&context, || oplus::operation::reduce(&a, Plus).unwrap()));
+        let half = extract(&a, ..a.nrows() / 2, ..a.ncols() / 2).eval().unwrap().nvals() as f64;
+        let time = fastest(&context, || extract(&a, ..a.nrows() / 2, ..a.ncols() / 2).eval().unwrap());
+        report("extract", 4.0 * nnz / 2.0 + 20.0 * half + 8.0 * rows, time);
         let columns = a.ncols() as f64;
         report("transpose", 24.0 * nnz + 8.0 * (rows + columns), fastest(&context, || transpose(&a).eval().unwrap()));
     }

@@ -226,7 +226,7 @@ fn long_rows_shared_by_blocks() {
         }
         for r in 0..2000 {
             // Some so long that the warps of a block share them.
-            (0..if r % 61 == 0 { 2000 } else { 30 })
+            (0..if r % 200 == 0 { 12_000 } else { 30 })
                 .for_each(|_| b.push(r, rng.below(columns / apart) * apart, rng.below(100) as i64 - 50));
         }
         let (a, b) = (Matrix::build_with(&a, Second).unwrap(), Matrix::build_with(&b, Second).unwrap());

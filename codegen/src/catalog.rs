@@ -75,10 +75,10 @@ templates! {
     /// Sparse product, rows of columns within `width`: summed in a dense window.
     SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
-    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"],
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];
@@ -147,6 +147,8 @@ macro_rules! kernels {
 
 kernels! {
     "portable.cuh"
+    "complex.cuh"
+    "half.cuh"
     "thread/search.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"

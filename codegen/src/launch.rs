@@ -38,6 +38,8 @@ impl SemiringText {
 
 /// Scan words and counters of a team.
 const TEAM: u32 = 34 * 8 + 16;
+/// What one warp of several leaves for all.
+const LEFT: u32 = 256;
 
 /// How a block works on a row: in windows of `width` columns, by `threads` threads, with `sums` bytes for sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +167,7 @@ impl Spec {
     pub fn block_bytes(&self, shape: BlockShape) -> u32 {
         let BlockShape { width, threads, sums } = shape;
         let bits = rounded(width / 32 * 4);
-        let fixed = TEAM + self.warp_products() * (threads / 32) + bits;
+        let fixed = TEAM + LEFT + self.warp_products() * (threads / 32) + bits;
         let Some(semiring) = &self.semiring else { return fixed };
         let size = u32::try_from(semiring.c.size).unwrap_or(u32::MAX).max(1);
         let sums = if semiring.kind().1 { 0 } else { sums / size * size };
@@ -190,7 +192,7 @@ impl Spec {
         // As many blocks as fill the device's threads share its memory; each takes 1 KiB more than it asks for.
         let room = |threads: u32| {
             let part = (u64::from(shared) * u64::from(threads) / 1024) as u32;
-            part.saturating_sub(1024 + TEAM + self.warp_products() * (threads / 32))
+            part.saturating_sub(1024 + TEAM + LEFT + self.warp_products() * (threads / 32))
         };
         let dense = |threads: u32| (room(threads) / (4 * size + 1) * 4) / 128 * 128;
         let widths = [128, 256, 512, 1024].into_iter().filter(|t| *t >= threads && (large || *t <= 256));

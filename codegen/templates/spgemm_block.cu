@@ -16,7 +16,8 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
-// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts as there.
+// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
+// with flag::whole.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
@@ -24,7 +25,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
-  typedef BlockWindow<threads> Window;
+  typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
@@ -43,10 +44,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  const SavedBits bits = {saved, states, row_words, parts};
-  for_rows(window, mine, flag::whole ? rows : control[units], flag::whole ? 1 : parts, &control[tickets], [&](RowPart part) {
+  const SavedBits bits = {saved, states, row_words};
+  for_rows(window, mine, flag::whole ? rows : control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const u32 row = part.row;
-    u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
     const auto find_place = [&](u32 count) {
@@ -61,8 +62,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       find_place(0);
     }
     // Where there is room for the row's sums one block makes it alone.
-    u32 of = flag::whole || Semiring::constant || all.high - all.low <= room ? 1 : bits.parts_of(products[row], all, width);
-    if (part.number >= of) return;
+    u32 of = 1;
+    if constexpr (flag::split && !Semiring::constant) {
+      if (all.high - all.low > room) of = parts_of(parts, products[row], all, width);
+    }
+    if (flag::split && part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
@@ -73,7 +77,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
         __syncthreads();
       } else if (marked) {
-        mark_window(window, x, row, a_begin, a_end, r);
+        // Not a_begin and a_end: kept for what follows, they would cost registers here.
+        mark_window(window, x, row, x.a.offsets[row], x.a.offsets[row + 1], r);
       } else {
         window.clear(words);
         __syncthreads();
@@ -84,7 +89,9 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       for (u32 step = 0; step < 3; step++) {
         // Once: before the columns are known, before the place is, or to the place.
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
-          for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+          const bool part_only = flag::split && of > 1;
+          const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
+          for_products<batch>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 Loaded loaded[batch];
 #pragma unroll
@@ -107,16 +114,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (step == 0) {
           count = window.rank(words, bases);
           near_row = dense || count <= room;
-          if (of > 1 && near_row) {
+          if (flag::split && of > 1 && near_row) {
             if (part.number > 0) return;
             of = 1;
           }
-          if (of > 1) {
-            a_begin = part.begin(a_offsets, of);
-            a_end = part.end(a_offsets, of);
-          }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
-        } else if (step == 1 && part.number > 0) {
+        } else if (flag::split && step == 1 && part.number > 0) {
           bits.wait_for_first(part.place);
         } else if (step == 1) {
           if constexpr (flag::whole) {
@@ -138,11 +141,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               c_values[out + rank] = Sums::start();
             }
           });
-          if (of > 1) bits.let_others_begin(part.place);
+          if (flag::split && of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
-      if (of > 1) bits.end_part(part.place, of, window.counters() + 1);
+      if (flag::split && of > 1) bits.end_part(part.place, of, window.counters() + 1);
       out += count;
     });
   });

@@ -5,24 +5,25 @@
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null; with it
-// rows may be split among up to `parts` blocks (else 1), states: u32 a row of the list, zero before and after.
+// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
+// flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
+// before and after.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
                    u32* states, u32 row_words, u32 parts) {
   constexpr u32 width = u32(number::width);
-  typedef BlockWindow<u32(number::threads)> Window;
+  typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
-  const SavedBits bits = {saved, states, row_words, parts};
+  const SavedBits bits = {saved, states, row_words};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], parts, &control[tickets], [&](RowPart part) {
+  for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
-    const u32 of = bits.parts_of(products[part.row], all, width);
-    if (part.number >= of) return;
+    const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;
+    if (flag::split && part.number >= of) return;
     u32 count = 0;
     for_windows(all, width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
@@ -30,7 +31,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
       if (of == 1) count += window.count(words);
       if (!saved) return;
       volatile u32* const kept = bits.at(part.place, all, r);
-      if (part.number == 0) {
+      if (!flag::split || part.number == 0) {
         for (u32 i = threadIdx.x; i < words; i += Window::threads) kept[i] = window.bits()[i];
         if (of > 1) bits.let_others_begin(part.place);
       } else {

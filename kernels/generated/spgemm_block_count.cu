@@ -41,6 +41,10 @@ template <class To, class From> __device__ inline To bit_cast(From x) {
 __device__ inline f32 f32_bits(u32 x) { return bit_cast<f32>(x); }
 __device__ inline f64 f64_bits(u64 x) { return bit_cast<f64>(x); }
 
+template <class P> struct Complex;  // complex.cuh
+struct f16;                         // half.cuh
+struct bf16;
+
 template <class T> struct Number;  // no arithmetic on bool or structs
 #define OPLUS_INTEGER(T, U, W, SIGNED, MIN, MAX)                             \
   template <> struct Number<T> {                                             \
@@ -76,7 +80,7 @@ template <class T> struct SameType<T, T> {
 template <class T> __device__ inline T zero() { return T(0); }
 template <class T> __device__ inline T one() { return T(1); }
 template <class T> __device__ inline T infinity() {
-  if constexpr (sizeof(T) == 4) return f32_bits(0x7f800000u);
+  if constexpr (sizeof(T) <= 4) return f32_bits(0x7f800000u);
   else return f64_bits(0x7ff0000000000000ull);
 }
 // Largest finite number, as Rust's T::MAX.
@@ -185,10 +189,13 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
 }
 
 template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+// x as a term of a sum.
+template <class T> __device__ inline T widen(T x) { return x; }
 template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
-  if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
+  if constexpr (sizeof(T) == 2) return bit_cast<u16>(x) >> 15;
+  else if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
   else return bit_cast<u64>(x) >> 63;
 }
 template <class T> __device__ inline T min(T x, T y) {
@@ -197,7 +204,7 @@ template <class T> __device__ inline T min(T x, T y) {
     if (x != x) return y;
     return y < x || (y == x && is_negative(y)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fminf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fminf(x, y);
     else return ::fmin(x, y);
 #endif
   } else return y < x ? y : x;
@@ -208,7 +215,7 @@ template <class T> __device__ inline T max(T x, T y) {
     if (x != x) return y;
     return x < y || (y == x && is_negative(x)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fmaxf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fmaxf(x, y);
     else return ::fmax(x, y);
 #endif
   } else return x < y ? y : x;
@@ -223,7 +230,7 @@ template <class T> __device__ inline T bit_not(T x) {
 }
 
 template <class T> __device__ inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return ::sqrtf(x);
+  if constexpr (sizeof(T) <= 4) return ::sqrtf(x);
   else return ::sqrt(x);
 }
 
@@ -286,6 +293,7 @@ namespace flag {
 constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
+constexpr bool split = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -319,7 +327,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -340,7 +348,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
-constexpr u32 shared_round = 1024;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -369,7 +377,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 8992, thread = 1048576, hash = 768;
+constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 9248, thread = 1048576, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -899,10 +907,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
-  bool block = false;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1035,9 +1046,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  bool leaves = share.warps > 1 && share.block && !together;
-  constexpr u32 most_left = 63;
-  __shared__ u32 left[1 + most_left];  // how many, and which
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
   if (leaves) {
     if (threadIdx.x == 0) left[0] = 0;
     __syncthreads();
@@ -1051,7 +1061,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       if (!leaves) break;
       leaves = false;
       __syncthreads();
-      n = left[0] < most_left ? left[0] : most_left;
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + u64(left[1]) * 32 : a_end;
@@ -1067,9 +1077,9 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
-        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
-      if (shuffle(place, 0) < most_left) continue;
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
@@ -1185,7 +1195,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
@@ -1218,16 +1228,17 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
-// Bits of the columns seen, in shared memory, and ranks of their words.
-template <u32 THREADS> struct BlockWindow {
-  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+// Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
+// costs registers and helps where there are few rows.
+template <u32 THREADS, bool LEAVES> struct BlockWindow {
+  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
 
   unsigned char* memory;
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, LEAVES ? counters() + 4 : nullptr}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {
@@ -1307,21 +1318,15 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
-// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+// Rows of many products may be split among blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
   static constexpr u32 begun = 1u << 31;
 
   u32 *words, *states;
-  u32 row_words, parts;
+  u32 row_words;
 
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
-  }
-  // How many blocks share a row of so many products. One window is all that they can share.
-  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
-    if (parts <= 1 || row.high - row.low > width) return 1;
-    const u32 wanted = products / tuning::split_products + 1;
-    return wanted < parts ? wanted : parts;
   }
   // Waits for the row's first part, which was drawn before: its block runs. All threads call.
   __device__ void wait_for_first(u32 place) const {
@@ -1352,6 +1357,12 @@ struct SavedBits {
     return is_last;
   }
 };
+
+// How many blocks share a row of so many products, of `parts` at most. One window is all that they can share.
+__device__ inline u32 parts_of(u32 parts, u32 products, Range row, u32 width) {
+  const u32 wanted = row.high - row.low > width ? 1 : products / tuning::split_products + 1;
+  return wanted < parts ? wanted : parts;
+}
 
 // A part of a row's entries of A.
 struct RowPart {
@@ -1389,24 +1400,25 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null; with it
-// rows may be split among up to `parts` blocks (else 1), states: u32 a row of the list, zero before and after.
+// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
+// flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
+// before and after.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
                    u32* states, u32 row_words, u32 parts) {
   constexpr u32 width = u32(number::width);
-  typedef BlockWindow<u32(number::threads)> Window;
+  typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
-  const SavedBits bits = {saved, states, row_words, parts};
+  const SavedBits bits = {saved, states, row_words};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], parts, &control[tickets], [&](RowPart part) {
+  for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
-    const u32 of = bits.parts_of(products[part.row], all, width);
-    if (part.number >= of) return;
+    const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;
+    if (flag::split && part.number >= of) return;
     u32 count = 0;
     for_windows(all, width, [&](Range r) {
       const u32 words = u32((r.high - r.low + 31) / 32);
@@ -1414,7 +1426,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
       if (of == 1) count += window.count(words);
       if (!saved) return;
       volatile u32* const kept = bits.at(part.place, all, r);
-      if (part.number == 0) {
+      if (!flag::split || part.number == 0) {
         for (u32 i = threadIdx.x; i < words; i += Window::threads) kept[i] = window.bits()[i];
         if (of > 1) bits.let_others_begin(part.place);
       } else {

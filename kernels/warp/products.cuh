@@ -33,10 +33,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
-  bool block = false;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -169,9 +172,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  bool leaves = share.warps > 1 && share.block && !together;
-  constexpr u32 most_left = 63;
-  __shared__ u32 left[1 + most_left];  // how many, and which
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
   if (leaves) {
     if (threadIdx.x == 0) left[0] = 0;
     __syncthreads();
@@ -185,7 +187,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       if (!leaves) break;
       leaves = false;
       __syncthreads();
-      n = left[0] < most_left ? left[0] : most_left;
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + u64(left[1]) * 32 : a_end;
@@ -201,9 +203,9 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
-        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
-      if (shuffle(place, 0) < most_left) continue;
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }

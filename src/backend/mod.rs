@@ -2,7 +2,7 @@
 //!
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Ordered, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -137,6 +137,10 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<A>>;
     /// One row: ⊕ over each row in column order, no entry for an empty row.
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
+    /// The rows of Aᵀ summed up where that needs no Aᵀ.
+    fn reduce_columns<T: Scalar, M: Monoid<T>>(&self, _a: &Self::Csr<T>) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
     /// ⊕ over all entries; `None` where there are none.
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &Self::Csr<T>) -> Result<Option<T>>;
     fn transpose<T: Scalar>(&self, a: &Self::Csr<T>) -> Result<Self::Csr<T>>;
@@ -160,6 +164,24 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Self::Csr<C>>;
     /// Row r of the result is row `rows[r]` of A, an empty one for [`places::NONE`].
     fn extract_rows<T: Scalar>(&self, a: &Self::Csr<T>, rows: &[u32]) -> Result<Self::Csr<T>>;
+    /// The entry of each row r in the column `at(r)`, if it has one, as entry r of one row, where that is known to be
+    /// simpler than other ways.
+    fn one_a_row<T: Scalar>(
+        &self,
+        _a: &Self::Csr<T>,
+        _at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
+    /// A with its rows and columns moved, where they move as ranges and that is known to be simpler than `gather`.
+    fn window<T: Scalar>(
+        &self,
+        _a: &Self::Csr<T>,
+        _rows: Option<&Moves>,
+        _cols: Option<&Moves>,
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
     /// Rows as [`extract_rows`](Self::extract_rows) takes them, all without a list, and in them the columns where `moves` says;
     /// the others are left out.
     fn gather<T: Scalar>(&self, a: &Self::Csr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<Self::Csr<T>>;
@@ -203,7 +225,7 @@ pub(crate) trait Backend: Sized {
         v: &Self::Csr<V>,
     ) -> Result<Self::Csr<F::Out>>;
     /// One row: the id of the first column of each row's smallest (largest) value, NaN passed over where there is another.
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
     /// The rows' values in the order of F, stable, at places 0, 1, …, and the ids of the columns they had.
     fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
         &self,
@@ -218,7 +240,7 @@ pub(crate) trait Backend: Sized {
 /// Whether x goes in front of y in a sorted row: as F says, NaN last whatever it says.
 #[inline(always)]
 pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> bool {
-    if matches!(T::TEXT.name, "f32" | "f64") {
+    if matches!(T::TEXT.name, "f32" | "f64" | "c32" | "c64" | "f16" | "bf16") {
         #[allow(clippy::eq_op)]
         let (x_is_nan, y_is_nan) = (x != x, y != y);
         if x_is_nan || y_is_nan {

@@ -9,9 +9,15 @@ fn io_error(path: &Path, e: &std::io::Error) -> Error {
     Error::Io { path: path.to_path_buf(), message: e.to_string() }
 }
 
+/// The file, to be read.
+#[cfg_attr(not(feature = "npz"), allow(dead_code))]
+pub(crate) fn opened(path: &Path) -> Result<std::fs::File> {
+    std::fs::File::open(path).map_err(|e| io_error(path, &e))
+}
+
 /// The file's text; gzip and Zstandard are known by their first bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut file = std::fs::File::open(path).map_err(|e| io_error(path, &e))?;
+    let mut file = opened(path)?;
     let size = file.metadata().map_err(|e| io_error(path, &e))?.len();
     let mut bytes = crate::memory::with_capacity("read", usize::try_from(size).unwrap_or(usize::MAX))?;
     file.read_to_end(&mut bytes).map_err(|e| io_error(path, &e))?;
@@ -20,7 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// What `find` finds in a beginning of the file's text, `find(text, whole)` with ever longer ones; no more is read.
 pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Option<X>>) -> Result<X> {
-    let file = std::fs::File::open(path).map_err(|e| io_error(path, &e))?;
+    let file = opened(path)?;
     let mut file = std::io::BufReader::new(file);
     let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
     let mut from: Box<dyn Read + '_> = match compression(start) {
@@ -37,6 +43,20 @@ pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Op
             return Err(Error::Parse { path: None, line: None, reason: "the file ends too early".into() });
         }
         more = bytes.len();
+    }
+}
+
+/// What `take` makes of the file's bytes, decompressed, and of how many there are where they are not compressed.
+pub(crate) fn streamed<X>(path: &Path, take: impl FnOnce(&mut dyn Read, Option<u64>) -> Result<X>) -> Result<X> {
+    let file = opened(path)?;
+    let about = file.metadata().map_err(|e| io_error(path, &e))?;
+    // A pipe's size says nothing.
+    let size = about.is_file().then_some(about.len());
+    let mut file = std::io::BufReader::new(file);
+    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    match compression(start) {
+        None => take(&mut file, size),
+        Some(compression) => take(&mut decoder(compression, file)?, None),
     }
 }
 

@@ -1,14 +1,45 @@
-//! A matrix straight from a file.
-use super::{edge_list, matrix_market};
+//! A matrix straight from a file, and into one.
+use super::{binary, edge_list, matrix_market};
 use crate::container::Matrix;
 use crate::error::{Error, Result};
-use crate::io::matrix_market::FromMatrixMarket;
+use crate::io::matrix_market::{FromMatrixMarket, ToMatrixMarket};
 use std::path::Path;
 
+/// What a file's name says of it.
+enum Kind {
+    MatrixMarket,
+    EdgeList,
+    Binary,
+    Npz,
+}
+
+fn kind(path: &Path) -> Kind {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("tsv" | "csv" | "txt" | "el" | "edges") => Kind::EdgeList,
+        Some("oplus") => Kind::Binary,
+        Some("npz") => Kind::Npz,
+        _ => Kind::MatrixMarket,
+    }
+}
+
+/// What is wrong with a file's entries is wrong with the file.
+pub(super) fn in_file(e: Error, path: &Path) -> Error {
+    let reason = match e {
+        Error::DuplicateEntry { row, column, position, .. } => {
+            format!("entry ({row}, {column}), counted from 0, is there twice: again at entry {position}")
+        }
+        other => return other,
+    };
+    Error::Parse { path: Some(path.to_path_buf()), line: None, reason }
+}
+
 impl<T: FromMatrixMarket, S> Matrix<T, S> {
-    /// The matrix in a file: an edge list where the name ends in `.tsv`, `.csv`, `.txt`, `.el` or `.edges`, else Matrix
-    /// Market; `.gz` and `.zst` behind that are read too. The same position twice is an error: read the triplets and
-    /// [`build_with`](Self::build_with) a fold for files that repeat themselves. O(bytes + e log e), parallel.
+    /// The matrix in a file, by the ending of its name: an edge list in `.tsv`, `.csv`, `.txt`, `.el` and `.edges`, the
+    /// [binary format](crate::io::binary) in `.oplus`, SciPy's in `.npz` (with the feature `npz`), else Matrix Market;
+    /// `.gz` and `.zst` behind that are read too, but for `.npz`. The same position twice is an error: read the triplets
+    /// and [`build_with`](Self::build_with) a fold for files that repeat themselves. O(bytes + e log e), parallel.
     ///
     /// # Errors
     /// `Io`; `Parse` with the path, and the line where there is one; `OutOfMemory`.
@@ -16,27 +47,46 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
     /// let roads: Matrix<f32, MinPlus> = Matrix::read("roads.mtx.gz")?;
+    /// roads.write("roads.oplus")?;
     /// # Ok(()) }
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let coo = match is_edge_list(path) {
-            true => edge_list::read(path, &Default::default())?,
-            false => matrix_market::read(path)?,
+        let coo = match kind(path) {
+            Kind::Binary => return binary::read(path),
+            #[cfg(feature = "npz")]
+            Kind::Npz => return super::npz::read(path),
+            #[cfg(not(feature = "npz"))]
+            Kind::Npz => return Err(without_npz("read")),
+            Kind::EdgeList => edge_list::read(path, &Default::default())?,
+            Kind::MatrixMarket => matrix_market::read(path)?,
         };
-        Self::from_coo(&coo).map_err(|e| match e {
-            Error::DuplicateEntry { row, column, position, .. } => {
-                let reason =
-                    format!("entry ({row}, {column}), counted from 0, is there twice: again at entry {position}");
-                Error::Parse { path: Some(path.to_path_buf()), line: None, reason }
-            }
-            other => other,
-        })
+        Self::from_coo(&coo).map_err(|e| in_file(e, path))
     }
 }
 
-fn is_edge_list(path: &Path) -> bool {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-    [".tsv", ".csv", ".txt", ".el", ".edges"].iter().any(|ending| name.ends_with(ending))
+impl<T: ToMatrixMarket, S> Matrix<T, S> {
+    /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written.
+    ///
+    /// # Errors
+    /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        match kind(path) {
+            Kind::Binary => binary::write(path, self),
+            #[cfg(feature = "npz")]
+            Kind::Npz => super::npz::write(path, self),
+            #[cfg(not(feature = "npz"))]
+            Kind::Npz => Err(without_npz("write")),
+            Kind::EdgeList => {
+                Err(Error::NotSupported { operation: "write", reason: "edge lists are read, not written".into() })
+            }
+            Kind::MatrixMarket => matrix_market::write(path, self),
+        }
+    }
+}
+
+#[cfg(not(feature = "npz"))]
+fn without_npz(operation: &'static str) -> Error {
+    Error::NotSupported { operation, reason: "oplus was built without the feature `npz`".into() }
 }

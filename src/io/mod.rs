@@ -1,8 +1,11 @@
-//! Files: Matrix Market and edge lists, compressed or not.
+//! Files: Matrix Market, edge lists and a binary format, compressed or not; SciPy's `.npz`.
+pub mod binary;
 pub mod edge_list;
 pub(crate) mod file;
 mod matrix;
 pub mod matrix_market;
+#[cfg(feature = "npz")]
+pub mod npz;
 mod number;
 pub(crate) mod parts;
 mod text;

@@ -1,4 +1,5 @@
 //! What assign and subassign have in common: the builder, its checks and the rule.
+use super::few;
 use super::indices::{Chosen, Indices};
 use super::region::{Part, dense, spread, within};
 use super::{MaskParts, Operand, Overwrite, With, mask_parts, oriented, same_shape, shape_of};
@@ -150,6 +151,9 @@ impl<T: Scalar> Core<T> {
             same_device(name, ("A", a.device), ("the output", c.device))?;
         }
         let (mask, reach) = self.reach(mask, c, &part)?;
+        if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
+            return Ok(());
+        }
         let t = self.values(c, &part, mask.as_ref())?;
         if mask.is_none() && in_place::<C, T, F>(c, &t, &part)? {
             return Ok(());

@@ -170,12 +170,24 @@ impl<T: Scalar> On<T> {
         };
         let a = &self.a;
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
-        // One entry a row at most: their sum is that entry.
+        let column = |row: usize| {
+            let j = i128::from(a.rows.id(row)) + i128::from(k);
+            u64::try_from(j).ok().and_then(|j| a.cols.place(j)).map(|place| place as u32)
+        };
         let body = on_backend!(a.device, |backend| {
-            let kept = backend.select::<T, i64, Diag>(backend.csr(&a.body)?, k, &at)?;
-            Body::from(backend.reduce_rows::<T, Any>(&kept)?)
+            match backend.one_a_row(backend.csr(&a.body)?, &column)? {
+                Some(found) => Body::from(found),
+                // One entry a row at most: their sum is that entry.
+                None => {
+                    let kept = backend.select::<T, i64, Diag>(backend.csr(&a.body)?, k, &at)?;
+                    Body::from(backend.reduce_rows::<T, Any>(&kept)?)
+                }
+            }
         });
         let rows = Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device };
+        if (first, length) == (0, rows.cols.n()) {
+            return Ok(rows);
+        }
         let part = Part { rows: Chosen::All(1), cols: Chosen::Range(first..first + length) };
         taken(self.name(), &rows, &part)
     }

@@ -1,12 +1,14 @@
 //! extract: a part of a matrix or vector, by rows and columns.
-use super::indices::Indices;
+use super::indices::{Chosen, Indices};
 use super::operand::Like;
 use super::region::{Part, taken};
 use super::{Compute, Core, MaskParts, Operand, Operation, ScalarOf, oriented, shape_of};
 use crate::algebra::Scalar;
+use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, OfMatrices, OfVectors, Owned, Vector};
 use crate::device::Device;
 use crate::error::Result;
+use crate::storage::axis::Axis;
 use crate::storage::store::Store;
 use std::marker::PhantomData;
 
@@ -180,6 +182,16 @@ impl<T: Scalar> Core<T> for Taking<T> {
         let part = self.part()?;
         // What is taken is turned, not what it is taken from.
         let part = if self.transposed { part.transposed() } else { part };
+        if self.column && !self.transposed && matches!(part.rows, Chosen::All(_)) {
+            let (a, place) = (&self.a, self.a.cols.place(part.cols.index(0)).map(|place| place as u32));
+            let body = on_backend!(a.device, |backend| {
+                backend.one_a_row(backend.csr(&a.body)?, &|_| place)?.map(Body::from)
+            });
+            if let Some(body) = body {
+                let line = Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device };
+                return Ok((Owned(line), false));
+            }
+        }
         let taken = taken(self.name(), &self.a, &part)?;
         Ok((Owned(oriented(&taken, self.transposed != self.column)?), false))
     }

@@ -32,6 +32,7 @@ mod ewise;
 mod explain;
 mod extract;
 mod factors;
+mod few;
 mod fused;
 mod indices;
 pub(crate) mod kronecker;
@@ -312,7 +313,10 @@ struct One<A, T> {
     transposed: bool,
     shape: fn((u64, u64)) -> (u64, u64),
     run: Run<A, T>,
+    /// The same of Aᵀ where that needs no Aᵀ.
+    turned: Option<Turned<A, T>>,
 }
+pub(crate) type Turned<A, T> = fn(&Store<A>) -> Result<Option<Store<T>>>;
 pub(crate) type Run<A, T> = std::sync::Arc<dyn Fn(&Store<A>) -> Result<Store<T>> + Send + Sync>;
 
 /// An operation on two operands of one shape.
@@ -332,7 +336,7 @@ pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) ->
 
 impl<A, C: Container> OfOne<A, C> {
     fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
-        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run } }
+        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run, turned: None } }
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
@@ -382,6 +386,11 @@ impl<A: Scalar, T: Scalar> Core<T> for One<A, T> {
         Ok(((self.shape)(shape_of(&self.a, self.transposed)), self.a.device))
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+        if let (true, Some(turned)) = (self.transposed, self.turned)
+            && let Some(made) = turned(&self.a)?
+        {
+            return Ok((Owned(made), false));
+        }
         Ok((Owned((self.run)(&oriented(&self.a, self.transposed)?)?), false))
     }
 }

@@ -24,7 +24,15 @@ pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
 ) -> Operation<Lines<T, Vector<T, S>>> {
-    Operation::new(Lines::new("reduce", a.operand(), summed::<T, M>))
+    let mut lines = Lines::new("reduce", a.operand(), summed::<T, M>);
+    lines.core.turned = Some(columns_summed::<T, M>);
+    Operation::new(lines)
+}
+
+fn columns_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
+    let body =
+        on_backend!(a.device, |backend| { backend.reduce_columns::<T, M>(backend.csr(&a.body)?)?.map(Body::from) });
+    Ok(body.map(|body| Store { rows: Axis::Full(1), cols: a.cols.clone(), body, device: a.device }))
 }
 
 fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
@@ -47,7 +55,7 @@ impl<A: Scalar, C: Container> Lines<A, C> {
         (a, transposed): (Parts<'_, A>, bool),
         run: fn(&Store<A>) -> Result<Store<C::Scalar>>,
     ) -> Self {
-        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| (1, s.0), run: Arc::new(run) } }
+        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| (1, s.0), run: Arc::new(run), turned: None } }
     }
 }
 impl<A, C: Container> Clone for Lines<A, C> {

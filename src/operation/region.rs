@@ -225,6 +225,14 @@ fn moved<T: Scalar>(
     rows: (Axis, Option<Moves>),
     cols: (Axis, Option<Moves>),
 ) -> Result<Store<T>> {
+    if rows.1.is_some() || cols.1.is_some() {
+        let body = on_backend!(a.device, |backend| {
+            backend.window(backend.csr(&a.body)?, rows.1.as_ref(), cols.1.as_ref())?.map(Body::from)
+        });
+        if let Some(body) = body {
+            return Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device });
+        }
+    }
     let sources = rows.1.map(|moves| moves.sources(operation)).transpose()?;
     let body = on_backend!(a.device, |backend| {
         let csr = backend.csr(&a.body)?;

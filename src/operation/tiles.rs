@@ -5,9 +5,12 @@ use super::same_shape;
 use crate::algebra::Scalar;
 use crate::backend::{Body, on_backend};
 use crate::container::{Matrix, Vector};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::axis::Axis;
+use crate::storage::facts::Facts;
+use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, same_device};
 use std::sync::Arc;
 
@@ -130,11 +133,16 @@ pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Resu
     let mut tiles = memory::with_capacity(operation, rows.len())?;
     let mut row = 0;
     for height in rows {
-        let part = Part { rows: Chosen::Range(row..row + height), cols: Chosen::All(a.ncols()) };
-        let band = taken(operation, &a.store, &part)?;
+        let band = Part { rows: Chosen::Range(row..row + height), cols: Chosen::All(a.ncols()) };
+        // Rectangles are cut out at once.
+        let listed = matches!(a.store.rows, Axis::Listed { .. });
+        let (band, rows) = match listed || a.device() != Device::Cpu {
+            true => (taken(operation, &a.store, &band)?, Chosen::All(*height)),
+            false => (a.store.clone(), band.rows),
+        };
         let (mut line, mut column) = (memory::with_capacity(operation, cols.len())?, 0);
         for width in cols {
-            let part = Part { rows: Chosen::All(*height), cols: Chosen::Range(column..column + width) };
+            let part = Part { rows: rows.clone(), cols: Chosen::Range(column..column + width) };
             line.push(Matrix::of(taken(operation, &band, &part)?));
             column += width;
         }
@@ -156,6 +164,32 @@ fn resized<T: Scalar>(a: &Store<T>, (rows, cols): (u64, u64)) -> Result<Store<T>
     spread(operation, &a, &part, (&Axis::new(rows), &Axis::new(cols)))
 }
 
+/// Makes room where nothing is dropped: on the host entries stay where they are. Whether it did.
+fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> {
+    let operation = "resize";
+    let (Axis::Full(m), Axis::Full(n), Axis::Full(nrows), Axis::Full(ncols)) =
+        (&a.rows, &a.cols, Axis::new(rows), Axis::new(cols))
+    else {
+        return Ok(false);
+    };
+    let Body::Host(host) = &mut a.body else { return Ok(false) };
+    if nrows < *m || ncols < *n {
+        return Ok(false);
+    }
+    if Arc::get_mut(&mut host.pattern).is_none() {
+        let mut offsets = memory::with_capacity(operation, nrows as usize + 1)?;
+        offsets.extend_from_slice(&host.pattern.offsets);
+        let indices = memory::copied(operation, &host.pattern.indices)?;
+        host.pattern = Arc::new(Pattern::new(*m as usize, *n as usize, offsets, indices));
+    }
+    let Some(pattern) = Arc::get_mut(&mut host.pattern) else { return Ok(false) };
+    memory::reserve(operation, &mut pattern.offsets, (nrows - m) as usize)?;
+    pattern.offsets.resize(nrows as usize + 1, pattern.indices.len() as u64);
+    (pattern.nrows, pattern.ncols, pattern.facts) = (nrows as usize, ncols as usize, Facts::default());
+    (a.rows, a.cols) = (Axis::Full(nrows), Axis::Full(ncols));
+    Ok(true)
+}
+
 impl<T: Scalar, S> Matrix<T, S> {
     /// Makes the shape `nrows` × `ncols`: entries outside are dropped, new rows and columns are empty. O(m + nnz); a matrix
     /// that grows beyond 2³² rows or columns lists those it had.
@@ -171,6 +205,9 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn resize(&mut self, nrows: u64, ncols: u64) -> Result<()> {
+        if self.device() == Device::Cpu && grown(&mut self.store, (nrows, ncols))? {
+            return Ok(());
+        }
         self.store = resized(&self.store, (nrows, ncols))?;
         Ok(())
     }

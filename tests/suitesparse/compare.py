@@ -237,4 +237,5 @@ def main():
           f"below 1: {sum(r[0] < 1 for r in everything)}, sorted {sum(r[1] < 1 for r in everything)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,16 +3,17 @@
 
 namespace oplus {
 
-// Bits of the columns seen, in shared memory, and ranks of their words.
-template <u32 THREADS> struct BlockWindow {
-  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+// Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
+// costs registers and helps where there are few rows.
+template <u32 THREADS, bool LEAVES> struct BlockWindow {
+  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
 
   unsigned char* memory;
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, LEAVES ? counters() + 4 : nullptr}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {
@@ -92,21 +93,15 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
-// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+// Rows of many products may be split among blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
   static constexpr u32 begun = 1u << 31;
 
   u32 *words, *states;
-  u32 row_words, parts;
+  u32 row_words;
 
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
-  }
-  // How many blocks share a row of so many products. One window is all that they can share.
-  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
-    if (parts <= 1 || row.high - row.low > width) return 1;
-    const u32 wanted = products / tuning::split_products + 1;
-    return wanted < parts ? wanted : parts;
   }
   // Waits for the row's first part, which was drawn before: its block runs. All threads call.
   __device__ void wait_for_first(u32 place) const {
@@ -137,6 +132,12 @@ struct SavedBits {
     return is_last;
   }
 };
+
+// How many blocks share a row of so many products, of `parts` at most. One window is all that they can share.
+__device__ inline u32 parts_of(u32 parts, u32 products, Range row, u32 width) {
+  const u32 wanted = row.high - row.low > width ? 1 : products / tuning::split_products + 1;
+  return wanted < parts ? wanted : parts;
+}
 
 // A part of a row's entries of A.
 struct RowPart {

@@ -41,6 +41,10 @@ template <class To, class From> __device__ inline To bit_cast(From x) {
 __device__ inline f32 f32_bits(u32 x) { return bit_cast<f32>(x); }
 __device__ inline f64 f64_bits(u64 x) { return bit_cast<f64>(x); }
 
+template <class P> struct Complex;  // complex.cuh
+struct f16;                         // half.cuh
+struct bf16;
+
 template <class T> struct Number;  // no arithmetic on bool or structs
 #define OPLUS_INTEGER(T, U, W, SIGNED, MIN, MAX)                             \
   template <> struct Number<T> {                                             \
@@ -76,7 +80,7 @@ template <class T> struct SameType<T, T> {
 template <class T> __device__ inline T zero() { return T(0); }
 template <class T> __device__ inline T one() { return T(1); }
 template <class T> __device__ inline T infinity() {
-  if constexpr (sizeof(T) == 4) return f32_bits(0x7f800000u);
+  if constexpr (sizeof(T) <= 4) return f32_bits(0x7f800000u);
   else return f64_bits(0x7ff0000000000000ull);
 }
 // Largest finite number, as Rust's T::MAX.
@@ -185,10 +189,13 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
 }
 
 template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+// x as a term of a sum.
+template <class T> __device__ inline T widen(T x) { return x; }
 template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
-  if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
+  if constexpr (sizeof(T) == 2) return bit_cast<u16>(x) >> 15;
+  else if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
   else return bit_cast<u64>(x) >> 63;
 }
 template <class T> __device__ inline T min(T x, T y) {
@@ -197,7 +204,7 @@ template <class T> __device__ inline T min(T x, T y) {
     if (x != x) return y;
     return y < x || (y == x && is_negative(y)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fminf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fminf(x, y);
     else return ::fmin(x, y);
 #endif
   } else return y < x ? y : x;
@@ -208,7 +215,7 @@ template <class T> __device__ inline T max(T x, T y) {
     if (x != x) return y;
     return x < y || (y == x && is_negative(x)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fmaxf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fmaxf(x, y);
     else return ::fmax(x, y);
 #endif
   } else return x < y ? y : x;
@@ -223,7 +230,7 @@ template <class T> __device__ inline T bit_not(T x) {
 }
 
 template <class T> __device__ inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return ::sqrtf(x);
+  if constexpr (sizeof(T) <= 4) return ::sqrtf(x);
   else return ::sqrt(x);
 }
 
@@ -351,7 +358,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -372,7 +379,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
-constexpr u32 shared_round = 1024;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -401,7 +408,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 4160, sort = 832, window = 832, block = 1408, thread = 32768, hash = 1024;
+constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -565,7 +572,22 @@ template <class T> struct IsNumber {
   static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
                                 SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
                                 SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
-                                SameType<T, f64>::value;
+                                SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value;
+};
+template <class P> struct IsNumber<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// To each part of a sum, which nothing reads before all terms are there.
+template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  atomicAdd(&slot->re, x.re);
+  atomicAdd(&slot->im, x.im);
+}
+template <class T> struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class P> struct IsComplex<Complex<P>> {
+  static constexpr bool value = true;
 };
 
 // Monoid: `atomic`, `add(T, T)`.
@@ -581,7 +603,7 @@ template <class Monoid, class T> struct Exact {
     else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
     else if constexpr (Number<T>::is_float) {
       if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
+      else if constexpr (sizeof(T) <= 4) return f32_bits(0x7fc00000u);
       else return f64_bits(0x7ff8000000000000ull);
     } else if constexpr (kind == atomic_min) return Number<T>::largest;
     else if constexpr (kind == atomic_max) return Number<T>::smallest;
@@ -644,6 +666,8 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     if (!x) *slot = false;
   } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
     atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
+    add_parts(slot, x);
   } else if constexpr (kind == atomic_add && integer4) {
     atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
   } else if constexpr (kind == atomic_add && integer8) {
@@ -1155,10 +1179,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
-  bool block = false;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1291,9 +1318,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  bool leaves = share.warps > 1 && share.block && !together;
-  constexpr u32 most_left = 63;
-  __shared__ u32 left[1 + most_left];  // how many, and which
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
   if (leaves) {
     if (threadIdx.x == 0) left[0] = 0;
     __syncthreads();
@@ -1307,7 +1333,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       if (!leaves) break;
       leaves = false;
       __syncthreads();
-      n = left[0] < most_left ? left[0] : most_left;
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + u64(left[1]) * 32 : a_end;
@@ -1323,9 +1349,9 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
-        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
-      if (shuffle(place, 0) < most_left) continue;
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
@@ -1441,7 +1467,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }

@@ -41,6 +41,10 @@ template <class To, class From> __device__ inline To bit_cast(From x) {
 __device__ inline f32 f32_bits(u32 x) { return bit_cast<f32>(x); }
 __device__ inline f64 f64_bits(u64 x) { return bit_cast<f64>(x); }
 
+template <class P> struct Complex;  // complex.cuh
+struct f16;                         // half.cuh
+struct bf16;
+
 template <class T> struct Number;  // no arithmetic on bool or structs
 #define OPLUS_INTEGER(T, U, W, SIGNED, MIN, MAX)                             \
   template <> struct Number<T> {                                             \
@@ -76,7 +80,7 @@ template <class T> struct SameType<T, T> {
 template <class T> __device__ inline T zero() { return T(0); }
 template <class T> __device__ inline T one() { return T(1); }
 template <class T> __device__ inline T infinity() {
-  if constexpr (sizeof(T) == 4) return f32_bits(0x7f800000u);
+  if constexpr (sizeof(T) <= 4) return f32_bits(0x7f800000u);
   else return f64_bits(0x7ff0000000000000ull);
 }
 // Largest finite number, as Rust's T::MAX.
@@ -185,10 +189,13 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
 }
 
 template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+// x as a term of a sum.
+template <class T> __device__ inline T widen(T x) { return x; }
 template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
-  if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
+  if constexpr (sizeof(T) == 2) return bit_cast<u16>(x) >> 15;
+  else if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
   else return bit_cast<u64>(x) >> 63;
 }
 template <class T> __device__ inline T min(T x, T y) {
@@ -197,7 +204,7 @@ template <class T> __device__ inline T min(T x, T y) {
     if (x != x) return y;
     return y < x || (y == x && is_negative(y)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fminf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fminf(x, y);
     else return ::fmin(x, y);
 #endif
   } else return y < x ? y : x;
@@ -208,7 +215,7 @@ template <class T> __device__ inline T max(T x, T y) {
     if (x != x) return y;
     return x < y || (y == x && is_negative(x)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fmaxf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fmaxf(x, y);
     else return ::fmax(x, y);
 #endif
   } else return x < y ? y : x;
@@ -223,7 +230,7 @@ template <class T> __device__ inline T bit_not(T x) {
 }
 
 template <class T> __device__ inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return ::sqrtf(x);
+  if constexpr (sizeof(T) <= 4) return ::sqrtf(x);
   else return ::sqrt(x);
 }
 
@@ -320,6 +327,7 @@ constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool whole = false;
+constexpr bool split = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -355,7 +363,7 @@ constexpr u32 small_work = 16000000;
 constexpr u32 esc_block = 128;
 constexpr u32 esc_products = 512;
 constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 32;
+constexpr u32 sort_sparsity = 16;
 constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
@@ -376,7 +384,7 @@ constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
-constexpr u32 shared_round = 1024;
+constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 constexpr u32 symbolic4_slots = 8192;
@@ -405,7 +413,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 200704, sort = 59168, window = 37376, block = 42272, thread = 3145728, hash = 1280;
+constexpr u32 esc = 200704, sort = 59168, window = 37376, block = 42528, thread = 3145728, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -619,7 +627,22 @@ template <class T> struct IsNumber {
   static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
                                 SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
                                 SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
-                                SameType<T, f64>::value;
+                                SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value;
+};
+template <class P> struct IsNumber<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// To each part of a sum, which nothing reads before all terms are there.
+template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  atomicAdd(&slot->re, x.re);
+  atomicAdd(&slot->im, x.im);
+}
+template <class T> struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class P> struct IsComplex<Complex<P>> {
+  static constexpr bool value = true;
 };
 
 // Monoid: `atomic`, `add(T, T)`.
@@ -635,7 +658,7 @@ template <class Monoid, class T> struct Exact {
     else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
     else if constexpr (Number<T>::is_float) {
       if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
+      else if constexpr (sizeof(T) <= 4) return f32_bits(0x7fc00000u);
       else return f64_bits(0x7ff8000000000000ull);
     } else if constexpr (kind == atomic_min) return Number<T>::largest;
     else if constexpr (kind == atomic_max) return Number<T>::smallest;
@@ -698,6 +721,8 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     if (!x) *slot = false;
   } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
     atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
+    add_parts(slot, x);
   } else if constexpr (kind == atomic_add && integer4) {
     atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
   } else if constexpr (kind == atomic_add && integer8) {
@@ -1211,10 +1236,13 @@ template <u32 BATCH> struct Batch {
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
 };
 
-// The warps that share a row of A, of which this is one. `block`: they are those of the block, all of which call.
+// The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
+// shared memory for what one leaves for all: how many rounds, and which.
 struct Share {
+  static constexpr u32 most_left = 63, left_bytes = 4 * (1 + most_left);
+
   u32 warp, warps;
-  bool block = false;
+  u32* left = nullptr;
 };
 
 __device__ inline u32 warp_or(u32 x) {
@@ -1347,9 +1375,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, if they are of one block.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
-  bool leaves = share.warps > 1 && share.block && !together;
-  constexpr u32 most_left = 63;
-  __shared__ u32 left[1 + most_left];  // how many, and which
+  u32* const left = share.left;
+  bool leaves = left != nullptr && !together;
   if (leaves) {
     if (threadIdx.x == 0) left[0] = 0;
     __syncthreads();
@@ -1363,7 +1390,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       if (!leaves) break;
       leaves = false;
       __syncthreads();
-      n = left[0] < most_left ? left[0] : most_left;
+      n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + u64(left[1]) * 32 : a_end;
@@ -1379,9 +1406,9 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
-        if (place < most_left) left[1 + place] = u32((now - a_begin) / 32);
+        if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
-      if (shuffle(place, 0) < most_left) continue;
+      if (shuffle(place, 0) < Share::most_left) continue;
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
@@ -1497,7 +1524,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED> struct TableMemory {
     return reinterpret_cast<WarpProducts*>(memory + scan) + (THREADS == 32 ? 0 : threadIdx.x / 32);
   }
   __device__ Team<THREADS> team() const { return {scan_words()}; }
-  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32, THREADS != 32}; }
+  __device__ Share share() const { return {THREADS == 32 ? 0 : threadIdx.x / 32, THREADS / 32}; }
   __device__ Table table() const {
     return {team(), reinterpret_cast<u32*>(memory + scan + scratch), counters(), 0, 0, false};
   }
@@ -1530,16 +1557,17 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
-// Bits of the columns seen, in shared memory, and ranks of their words.
-template <u32 THREADS> struct BlockWindow {
-  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+// Bits of the columns seen, in shared memory, and ranks of their words. LEAVES: its warps leave each other large rounds, which
+// costs registers and helps where there are few rows.
+template <u32 THREADS, bool LEAVES> struct BlockWindow {
+  static constexpr u32 threads = THREADS, warps = THREADS / 32, scan = 34 * 8 + 16 + Share::left_bytes, scratch = sizeof(WarpProducts) * warps;
   static constexpr u32 fixed(u32 width) { return scan + scratch + rounded(width / 32 * 4); }
 
   unsigned char* memory;
   __device__ Team<THREADS> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ u32* counters() const { return reinterpret_cast<u32*>(memory + 34 * 8); }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
-  __device__ Share share() const { return {threadIdx.x / 32, warps, true}; }
+  __device__ Share share() const { return {threadIdx.x / 32, warps, LEAVES ? counters() + 4 : nullptr}; }
   __device__ u32* bits() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
 
   __device__ void clear(u32 words) const {
@@ -1619,21 +1647,15 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
 }
 
 // The bits of rows that were counted, from one pass to the next: row_words for each row of a list, null where none are kept.
-// Rows of many products may be split among `parts` blocks, which meet in the row's state: 0 before and after.
+// Rows of many products may be split among blocks, which meet in the row's state: 0 before and after.
 struct SavedBits {
   static constexpr u32 begun = 1u << 31;
 
   u32 *words, *states;
-  u32 row_words, parts;
+  u32 row_words;
 
   __device__ u32* at(u32 place, Range row, Range window) const {
     return words + u64(place) * row_words + (window.low - row.low) / 32;
-  }
-  // How many blocks share a row of so many products. One window is all that they can share.
-  __device__ u32 parts_of(u32 products, Range row, u32 width) const {
-    if (parts <= 1 || row.high - row.low > width) return 1;
-    const u32 wanted = products / tuning::split_products + 1;
-    return wanted < parts ? wanted : parts;
   }
   // Waits for the row's first part, which was drawn before: its block runs. All threads call.
   __device__ void wait_for_first(u32 place) const {
@@ -1664,6 +1686,12 @@ struct SavedBits {
     return is_last;
   }
 };
+
+// How many blocks share a row of so many products, of `parts` at most. One window is all that they can share.
+__device__ inline u32 parts_of(u32 parts, u32 products, Range row, u32 width) {
+  const u32 wanted = row.high - row.low > width ? 1 : products / tuning::split_products + 1;
+  return wanted < parts ? wanted : parts;
+}
 
 // A part of a row's entries of A.
 struct RowPart {
@@ -1754,7 +1782,8 @@ namespace oplus {
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). list, first, last are null.
-// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts as there.
+// saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
+// with flag::whole.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
@@ -1762,7 +1791,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
-  typedef BlockWindow<threads> Window;
+  typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
@@ -1781,10 +1810,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
   const u32* const mine = flag::whole ? nullptr : list + control[begin];
-  const SavedBits bits = {saved, states, row_words, parts};
-  for_rows(window, mine, flag::whole ? rows : control[units], flag::whole ? 1 : parts, &control[tickets], [&](RowPart part) {
+  const SavedBits bits = {saved, states, row_words};
+  for_rows(window, mine, flag::whole ? rows : control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const u32 row = part.row;
-    u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
+    const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];
     const Range all = flag::whole ? Range{0, a_begin < a_end ? columns : 0u, false} : row_range(row, columns, first, last);
     const auto find_place = [&](u32 count) {
@@ -1799,8 +1828,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       find_place(0);
     }
     // Where there is room for the row's sums one block makes it alone.
-    u32 of = flag::whole || Semiring::constant || all.high - all.low <= room ? 1 : bits.parts_of(products[row], all, width);
-    if (part.number >= of) return;
+    u32 of = 1;
+    if constexpr (flag::split && !Semiring::constant) {
+      if (all.high - all.low > room) of = parts_of(parts, products[row], all, width);
+    }
+    if (flag::split && part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
       // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
@@ -1811,7 +1843,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
         __syncthreads();
       } else if (marked) {
-        mark_window(window, x, row, a_begin, a_end, r);
+        // Not a_begin and a_end: kept for what follows, they would cost registers here.
+        mark_window(window, x, row, x.a.offsets[row], x.a.offsets[row + 1], r);
       } else {
         window.clear(words);
         __syncthreads();
@@ -1822,7 +1855,9 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       for (u32 step = 0; step < 3; step++) {
         // Once: before the columns are known, before the place is, or to the place.
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
-          for_products<batch>(window.share(), a_indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+          const bool part_only = flag::split && of > 1;
+          const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
+          for_products<batch>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 Loaded loaded[batch];
 #pragma unroll
@@ -1845,16 +1880,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (step == 0) {
           count = window.rank(words, bases);
           near_row = dense || count <= room;
-          if (of > 1 && near_row) {
+          if (flag::split && of > 1 && near_row) {
             if (part.number > 0) return;
             of = 1;
           }
-          if (of > 1) {
-            a_begin = part.begin(a_offsets, of);
-            a_end = part.end(a_offsets, of);
-          }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
-        } else if (step == 1 && part.number > 0) {
+        } else if (flag::split && step == 1 && part.number > 0) {
           bits.wait_for_first(part.place);
         } else if (step == 1) {
           if constexpr (flag::whole) {
@@ -1876,11 +1907,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               c_values[out + rank] = Sums::start();
             }
           });
-          if (of > 1) bits.let_others_begin(part.place);
+          if (flag::split && of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
-      if (of > 1) bits.end_part(part.place, of, window.counters() + 1);
+      if (flag::split && of > 1) bits.end_part(part.place, of, window.counters() + 1);
       out += count;
     });
   });

@@ -15,6 +15,8 @@ enum Lookup<'a> {
         columns: Range<u32>,
         to: u32,
     },
+    /// Where each column goes, or [`NONE`]: to one place at most.
+    Map(Vec<u32>),
     /// starts[c] .. starts[c + 1] are a column's pairs.
     Starts {
         starts: Vec<u32>,
@@ -25,8 +27,8 @@ enum Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    /// `entries` columns will be asked for.
-    fn new(operation: &'static str, moves: &'a Moves, ncols: usize, entries: usize) -> Result<Self> {
+    /// `entries` columns of `nrows` rows will be asked for.
+    fn new(operation: &'static str, moves: &'a Moves, ncols: usize, nrows: usize, entries: usize) -> Result<Self> {
         let pairs = match &moves.how {
             How::Range { from, len, to } => return Ok(Lookup::Range { columns: *from..from + len, to: *to }),
             How::Pairs { pairs, .. } => pairs,
@@ -34,6 +36,15 @@ impl<'a> Lookup<'a> {
         // Counts beyond 2³² do not fit the starts; a table that is larger than the work is not worth making.
         if ncols / 4 > entries + pairs.len() || u32::try_from(pairs.len()).is_err() {
             return Ok(Lookup::Search(pairs));
+        }
+        // Or where few pairs are searched for in each row.
+        if pairs.len().saturating_mul(nrows).saturating_mul(FEW) < entries + ncols {
+            return Ok(Lookup::Search(pairs));
+        }
+        if moves.most() <= 1 {
+            let mut map = memory::filled(operation, ncols, NONE)?;
+            pairs.iter().for_each(|(from, to)| map[*from as usize] = *to);
+            return Ok(Lookup::Map(map));
         }
         let mut starts = memory::filled(operation, ncols + 1, 0u32)?;
         pairs.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);
@@ -44,7 +55,7 @@ impl<'a> Lookup<'a> {
     #[inline(always)]
     fn pairs(&self, column: u32) -> &'a [(u32, u32)] {
         match self {
-            Lookup::Range { .. } => &[],
+            Lookup::Range { .. } | Lookup::Map(_) => &[],
             Lookup::Starts { starts, pairs } => {
                 &pairs[starts[column as usize] as usize..starts[column as usize + 1] as usize]
             }
@@ -55,6 +66,9 @@ impl<'a> Lookup<'a> {
         }
     }
 }
+
+/// So many times as many entries as pairs: a search for each pair is less work than a look at each entry.
+const FEW: usize = 16;
 
 /// The columns and values of a row, where they are in the block.
 fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, range: Range<usize>) -> (&'a [u32], &'a [T]) {
@@ -77,7 +91,7 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
         None => None,
     };
     let offsets = listed.as_deref().unwrap_or(&pattern.offsets);
-    let lookup = Lookup::new(operation, moves, pattern.ncols, offsets[nrows] as usize)?;
+    let lookup = Lookup::new(operation, moves, pattern.ncols, nrows, offsets[nrows] as usize)?;
     let ordered = moves.ordered();
     let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, T)>| {
         for r in block.rows.clone() {
@@ -93,9 +107,27 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
                 out.end_row();
                 continue;
             }
-            let count = columns.iter().map(|c| lookup.pairs(*c).len()).sum();
+            if let (Lookup::Map(map), true) = (&lookup, ordered) {
+                out.reserve(operation, columns.len())?;
+                for (c, x) in columns.iter().zip(values) {
+                    let to = map[*c as usize];
+                    // SAFETY: room for all was reserved.
+                    unsafe { out.push_if(to != NONE, to, *x) };
+                }
+                out.end_row();
+                continue;
+            }
+            let searched = match &lookup {
+                Lookup::Search(pairs) if pairs.len() * FEW < columns.len() => Some(*pairs),
+                _ => None,
+            };
+            let count = match (searched, &lookup) {
+                (Some(pairs), _) => pairs.len(),
+                (None, Lookup::Map(_)) => columns.len(),
+                _ => columns.iter().map(|c| lookup.pairs(*c).len()).sum(),
+            };
             out.reserve(operation, count)?;
-            if ordered {
+            if ordered && searched.is_none() {
                 for (c, x) in columns.iter().zip(values) {
                     for (_, to) in lookup.pairs(*c) {
                         // SAFETY: room was reserved.
@@ -105,10 +137,25 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
             } else {
                 run.clear();
                 memory::reserve(operation, run, count)?;
-                for (c, x) in columns.iter().zip(values) {
-                    run.extend(lookup.pairs(*c).iter().map(|(_, to)| (*to, *x)));
+                match (searched, &lookup) {
+                    (Some(pairs), _) => run.extend(
+                        pairs
+                            .iter()
+                            .filter_map(|(from, to)| columns.binary_search(from).ok().map(|e| (*to, values[e]))),
+                    ),
+                    (None, Lookup::Map(map)) => {
+                        let moved = columns.iter().zip(values).map(|(c, x)| (map[*c as usize], *x));
+                        run.extend(moved.filter(|(to, _)| *to != NONE));
+                    }
+                    _ => {
+                        for (c, x) in columns.iter().zip(values) {
+                            run.extend(lookup.pairs(*c).iter().map(|(_, to)| (*to, *x)));
+                        }
+                    }
                 }
-                if run.len() < SERIAL {
+                if ordered {
+                    // The pairs ascend by where they go.
+                } else if run.len() < SERIAL {
                     run.sort_unstable_by_key(|e| e.0)
                 } else {
                     run.par_sort_unstable_by_key(|e| e.0)

@@ -1,6 +1,6 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
 use super::assemble::{Block, Rows, assemble, partition, target};
-use super::parallel::{SERIAL, Shared, in_pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, in_pieces, pieces, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::places::NONE;
@@ -195,6 +195,63 @@ pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     let built = assemble::<T, Vec<(u32, u64)>>(operation, (nrows, ncols), values.len() as u64, &blocks, &kernel)?;
     let second = second.into_inner();
     Ok(if second == usize::MAX { Ok(built) } else { Err(second) })
+}
+
+/// Whether each triplet comes after the one before it.
+fn ascending(rows: &[u32], columns: &[u32]) -> bool {
+    let place = |e: usize| u64::from(rows[e]) << 32 | u64::from(columns[e]);
+    let piece = |range: Range<usize>| (range.start.max(1)..range.end).all(|e| place(e - 1) < place(e));
+    // Few triplets are not worth waking a thread.
+    if rows.len() <= SERIAL { piece(0..rows.len()) } else { pieces(rows.len(), SERIAL).all(piece) }
+}
+
+/// Triplets that are rows already, each once: their columns stay where they are. Else those come back.
+pub(crate) fn in_order<T: Scalar>(
+    (nrows, ncols): (usize, usize),
+    rows: &[u32],
+    columns: Vec<u32>,
+    values: &[T],
+) -> Result<std::result::Result<HostCsr<T>, Vec<u32>>> {
+    let (operation, n) = ("build", rows.len());
+    if !ascending(rows, &columns) {
+        return Ok(Err(columns));
+    }
+    let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
+    let to = Shared::new(&mut offsets);
+    // Entry e begins its row and the empty ones before it; the end begins what is left.
+    let begin = |range: Range<usize>| {
+        let mut next = if range.start == 0 { 0 } else { rows[range.start - 1] as usize + 1 };
+        for e in range {
+            let row = rows.get(e).map_or(nrows, |r| *r as usize);
+            while next <= row {
+                // SAFETY: rows ascend, so each is begun once.
+                unsafe { to.write(next, MaybeUninit::new(e as u64)) };
+                next += 1;
+            }
+        }
+    };
+    if n < SERIAL {
+        begin(0..n + 1)
+    } else {
+        pieces(n + 1, SERIAL).for_each(begin)
+    }
+    // SAFETY: the ranges cover all rows and the end.
+    let offsets = unsafe { written(offsets, nrows + 1) };
+    let values = copied(operation, values)?;
+    Ok(Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, columns), values)))
+}
+
+/// A copy, made by all threads where it is long.
+fn copied<X: Copy + Send + Sync>(operation: &'static str, from: &[X]) -> Result<Vec<X>> {
+    if from.len() <= SERIAL {
+        return memory::copied(operation, from);
+    }
+    let mut to = unwritten::<X>(operation, from.len())?;
+    to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(|(to, from)| {
+        to.write_copy_of_slice(from);
+    });
+    // SAFETY: all were written.
+    Ok(unsafe { written(to, from.len()) })
 }
 
 /// Triplets by row; in each row column and input position, in input order.

@@ -8,6 +8,7 @@ use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -20,6 +21,11 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     at: &Positions,
 ) -> Result<HostCsr<F::Out>> {
     let operation = "apply";
+    // Where positions are not looked at rows are not either.
+    if F::TEXT.parameters.get(1..3) == Some(&["_", "_"]) {
+        let values = each(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
+        return Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) });
+    }
     let mut values = unwritten::<F::Out>(operation, a.values.len())?;
     let target = Shared::new(&mut values);
     let fill = |block: &Block| {
@@ -47,6 +53,45 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
 }
 
+/// f of every value.
+fn each<A: Scalar, C: Scalar>(operation: &'static str, from: &[A], f: impl Fn(A) -> C + Sync) -> Result<Vec<C>> {
+    let mut to = unwritten::<C>(operation, from.len())?;
+    let put = |(to, from): (&mut [MaybeUninit<C>], &[A])| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = MaybeUninit::new(f(*from)));
+    };
+    if from.len() <= SERIAL {
+        put((&mut to, from));
+    } else {
+        to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(put);
+    }
+    // SAFETY: all were written.
+    Ok(unsafe { written(to, from.len()) })
+}
+
+/// Sums that are made side by side: one waits for the one before it.
+const LANES: usize = 8;
+
+/// As [`fold`], of parts one behind the other, which are put together at the end: the same for every number of threads.
+fn fold_lanes<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
+    const STEPS: usize = 64;
+    let length = values.len() / LANES;
+    if length < STEPS {
+        return fold::<T, M>(values);
+    }
+    let parts: [&[T]; LANES] = std::array::from_fn(|k| &values[k * length..(k + 1) * length]);
+    let mut sums: [T; LANES] = std::array::from_fn(|k| parts[k][0]);
+    for start in (1..length).step_by(STEPS) {
+        for at in start..length.min(start + STEPS) {
+            sums.iter_mut().zip(&parts).for_each(|(sum, part)| *sum = M::apply(*sum, part[at]));
+        }
+        if let Some(sum) = sums.iter().find(|sum| is_final::<T, M>(**sum)) {
+            return Some(*sum);
+        }
+    }
+    let rest = &values[LANES * length..];
+    sums.into_iter().chain(rest.iter().copied()).reduce(M::apply)
+}
+
 /// Left to right until the sum is final.
 fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
     let (first, rest) = values.split_first()?;
@@ -62,6 +107,10 @@ fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
 
 pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
     let operation = "reduce_rows";
+    let n = a.pattern.nrows;
+    if n > SERIAL && !a.pattern.offsets.par_windows(2).with_min_len(SERIAL).any(|o| o[0] == o[1]) {
+        return full_sums::<T, M>(a);
+    }
     let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {
         rows.reserve(operation, block.columns.len())?;
         for i in block.columns.clone() {
@@ -73,8 +122,27 @@ pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<Hos
         rows.end_row();
         Ok(())
     };
-    let n = a.pattern.nrows;
     assemble::<T, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
+}
+
+/// The sums of rows that all have entries.
+fn full_sums<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
+    let (operation, n) = ("reduce_rows", a.pattern.nrows);
+    let (mut indices, mut sums) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
+    let (to_indices, to_sums) = (Shared::new(&mut indices), Shared::new(&mut sums));
+    row_blocks(operation, &a.pattern)?.par_iter().for_each(|block| {
+        let rows = block.columns.start as usize..block.columns.end as usize;
+        // SAFETY: blocks have rows of their own.
+        let (indices, sums) = unsafe { (to_indices.part(rows.clone()), to_sums.part(rows.clone())) };
+        let ends = a.pattern.offsets[rows.start..=rows.end].windows(2);
+        for (((i, index), sum), o) in rows.zip(indices).zip(sums).zip(ends) {
+            *index = MaybeUninit::new(i as u32);
+            *sum = MaybeUninit::new(fold::<T, M>(&a.values[o[0] as usize..o[1] as usize]).unwrap_or_else(M::identity));
+        }
+    });
+    // SAFETY: the blocks cover every row.
+    let (indices, sums) = unsafe { (written(indices, n), written(sums, n)) };
+    Ok(HostCsr::new(Pattern::new(1, n, vec![0, n as u64], indices), sums))
 }
 
 pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
@@ -90,7 +158,7 @@ pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
         if done.load(Ordering::Relaxed) {
             return None;
         }
-        let sum = fold::<T, M>(&values[piece]);
+        let sum = fold_lanes::<T, M>(&values[piece]);
         if sum.is_some_and(is_final::<T, M>) {
             done.store(true, Ordering::Relaxed);
         }

@@ -6,7 +6,7 @@ use super::host::{HostCsr, host_memory};
 use super::places::{Assigned, Moves};
 use super::ring::{MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Ordered, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::operation::Accumulate;
@@ -20,6 +20,7 @@ mod assemble;
 mod assign;
 mod bins;
 pub(crate) mod chain;
+mod columns;
 mod cut;
 mod dot;
 mod ended;
@@ -37,6 +38,7 @@ mod met;
 mod multiply;
 mod need;
 mod numeric;
+mod one_a_row;
 mod order;
 mod parallel;
 mod pick;
@@ -52,6 +54,7 @@ mod symbolic;
 mod tests;
 mod tiles;
 mod vector;
+mod window;
 mod workers;
 
 pub(crate) use assemble::Rows;
@@ -59,8 +62,8 @@ pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
-pub(crate) use layout::{transpose, turned};
-pub(crate) use parallel::{in_pieces, mapped, zipped};
+pub(crate) use layout::{in_order, transpose, turned};
+pub(crate) use parallel::{in_pieces, mapped, unwritten, written, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
@@ -144,6 +147,10 @@ impl Backend for Cpu {
         map::reduce_rows::<T, M>(a)
     }
 
+    fn reduce_columns<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<HostCsr<T>>> {
+        columns::reduce_columns::<T, M>(a)
+    }
+
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
         Ok(map::reduce::<T, M>(&a.values))
     }
@@ -179,6 +186,23 @@ impl Backend for Cpu {
 
     fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
         gather::gather(a, rows, moves)
+    }
+
+    fn one_a_row<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        at: &(dyn Fn(usize) -> Option<u32> + Sync),
+    ) -> Result<Option<HostCsr<T>>> {
+        one_a_row::one_a_row(a, at).map(Some)
+    }
+
+    fn window<T: Scalar>(
+        &self,
+        a: &HostCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<Option<HostCsr<T>>> {
+        window::window(a, rows, cols)
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
@@ -234,7 +258,7 @@ impl Backend for Cpu {
         scale::scale_columns::<A, V, F>(a, v)
     }
 
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
         order::arg_rows::<T, LARGEST>(a, at)
     }
 

@@ -1,8 +1,8 @@
 //! Values compared: where the smallest and largest are, and rows in order.
 use super::assemble::{Block, Rows, assemble, partition, target};
-use super::parallel::{SERIAL, pieces, unwritten, written};
+use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
 use super::vector::row_blocks;
-use crate::algebra::{BinaryOp, Number, Scalar};
+use crate::algebra::{BinaryOp, Ordered, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::{Positions, in_front};
 use crate::error::Result;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Whether y is better than what stands before it. A number is better than NaN.
 #[inline(always)]
-fn better<T: Number, const LARGEST: bool>(y: T, x: T) -> bool {
+fn better<T: Ordered, const LARGEST: bool>(y: T, x: T) -> bool {
     let ahead = if LARGEST { y > x } else { y < x };
     #[allow(clippy::eq_op)]
     let (x_is_nan, y_is_nan) = (x != x, y != y);
@@ -24,7 +24,7 @@ fn better<T: Number, const LARGEST: bool>(y: T, x: T) -> bool {
 }
 
 /// The first of the best.
-fn first_best<T: Number, const LARGEST: bool>(values: &[T], range: Range<usize>) -> Option<usize> {
+fn first_best<T: Ordered, const LARGEST: bool>(values: &[T], range: Range<usize>) -> Option<usize> {
     let mut best = range.start;
     for e in range.clone().skip(1) {
         if better::<T, LARGEST>(values[e], values[best]) {
@@ -34,7 +34,7 @@ fn first_best<T: Number, const LARGEST: bool>(values: &[T], range: Range<usize>)
     (!range.is_empty()).then_some(best)
 }
 
-pub(super) fn arg_rows<T: Number, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
     let operation = "argmin";
     let best = |row: &[T]| {
         if row.len() <= SERIAL {
@@ -104,53 +104,53 @@ fn arrange<T: Scalar, F: BinaryOp<T, T, Out = bool>>(run: &mut [Entry<T>], room:
     }
 }
 
+/// A thread's room for a row, twice.
+type Bench<T> = (Vec<Entry<T>>, Vec<Entry<T>>);
+
 pub(super) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
     a: &HostCsr<T>,
     ids: &Ids,
 ) -> Result<(HostCsr<T>, HostCsr<u64>)> {
     let operation = "sort";
     let pattern = &a.pattern;
-    let kernel = |block: &Block, rows: &mut Rows<Entry<T>>, scratch: &mut (Vec<Entry<T>>, Vec<Entry<T>>)| {
+    let n = pattern.nnz();
+    let (mut places, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
+    let mut columns = unwritten::<u64>(operation, n)?;
+    let to = (Shared::new(&mut places), Shared::new(&mut values), Shared::new(&mut columns));
+    let sort = |(run, room): &mut Bench<T>, block: &Block| {
         for r in block.rows.clone() {
-            let (columns, values) = a.row(r);
-            let (run, room) = scratch;
+            let (range, (from, entries)) = (pattern.range(r), a.row(r));
             run.clear();
             room.clear();
-            memory::reserve(operation, run, columns.len())?;
-            run.extend(values.iter().copied().zip(columns.iter().copied()));
+            memory::reserve(operation, run, from.len())?;
+            run.extend(entries.iter().copied().zip(from.iter().copied()));
             if run.len() > SHORT {
-                memory::reserve(operation, room, columns.len())?;
+                memory::reserve(operation, room, from.len())?;
                 room.extend_from_slice(run);
             }
             arrange::<T, F>(run, room);
-            rows.reserve(operation, run.len())?;
-            for (k, entry) in run.iter().enumerate() {
-                // SAFETY: room for the row was reserved.
-                unsafe { rows.push_unchecked(k as u32, *entry) };
+            // SAFETY: blocks have rows of their own.
+            let (p, v, c) = unsafe { (to.0.part(range.clone()), to.1.part(range.clone()), to.2.part(range)) };
+            for (k, (((p, v), c), (x, j))) in p.iter_mut().zip(v).zip(c).zip(run.iter()).enumerate() {
+                *p = MaybeUninit::new(k as u32);
+                *v = MaybeUninit::new(*x);
+                *c = MaybeUninit::new(ids.as_ref().map_or(u64::from(*j), |ids| ids[*j as usize]));
             }
-            rows.end_row();
         }
         Ok(())
     };
     let before = |r: usize| pattern.offsets[r] * 4 + r as u64;
     let shape = (pattern.nrows, pattern.ncols);
     let blocks = partition(operation, shape, target(before(pattern.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    let made =
-        assemble::<Entry<T>, (Vec<Entry<T>>, Vec<Entry<T>>)>(operation, shape, pattern.nnz() as u64, &blocks, &kernel)?;
-    let (values, columns) = parted(operation, &made.values, ids)?;
-    let positions: Arc<Pattern> = made.pattern;
+    if blocks.len() < 2 {
+        let mut bench = Bench::default();
+        blocks.iter().try_for_each(|block| sort(&mut bench, block))?
+    } else {
+        blocks.par_iter().try_for_each_init(Bench::default, sort)?
+    }
+    // SAFETY: the blocks cover every row, and each was written whole.
+    let (places, values, columns) = unsafe { (written(places, n), written(values, n), written(columns, n)) };
+    let positions = Arc::new(Pattern::new(shape.0, shape.1, memory::copied(operation, &pattern.offsets)?, places));
     let values = HostCsr { pattern: positions.clone(), values: Arc::new(values) };
     Ok((values, HostCsr { pattern: positions, values: Arc::new(columns) }))
-}
-
-/// Values, and the ids of the columns.
-fn parted<T: Scalar>(operation: &'static str, entries: &[Entry<T>], ids: &Ids) -> Result<(Vec<T>, Vec<u64>)> {
-    let n = entries.len();
-    let (mut values, mut columns) = (unwritten::<T>(operation, n)?, unwritten::<u64>(operation, n)?);
-    values.par_iter_mut().zip(&mut columns).zip(entries).with_min_len(SERIAL).for_each(|((value, column), (x, c))| {
-        *value = MaybeUninit::new(*x);
-        *column = MaybeUninit::new(ids.as_ref().map_or(u64::from(*c), |ids| ids[*c as usize]));
-    });
-    // SAFETY: all n were written.
-    Ok(unsafe { (written(values, n), written(columns, n)) })
 }

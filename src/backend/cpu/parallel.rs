@@ -87,7 +87,7 @@ pub(super) fn prefer_huge_pages<T>(v: &Vec<T>) {
 }
 
 /// Room for `n` values that the caller writes before reading.
-pub(super) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<MaybeUninit<T>>> {
+pub(crate) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<MaybeUninit<T>>> {
     let mut v = memory::with_capacity(operation, n)?;
     prefer_huge_pages(&v);
     // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
@@ -98,7 +98,7 @@ pub(super) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<Mayb
 /// The vector without the wrapper.
 /// # Safety
 /// The first `n` elements are written, n is at most the length.
-pub(super) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
+pub(crate) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
     let mut v = std::mem::ManuallyDrop::new(v);
     // SAFETY: same allocation, same layout, and n elements are initialised by the contract.
     let mut all = unsafe { Vec::from_raw_parts(v.as_mut_ptr().cast::<T>(), n, v.capacity()) };

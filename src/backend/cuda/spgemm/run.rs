@@ -12,9 +12,10 @@ use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{TableLaunch, Template};
 
-/// Blocks of a row at most, and tries for each block that runs.
-const PARTS_OF_ROW: u64 = 16;
+/// Large blocks a multiprocessor has room for, parts of rows for each of these, and blocks of a row at most.
+const LARGE_BLOCKS: u64 = 2;
 const TRIES: u64 = 8;
+const PARTS_OF_ROW: u64 = 16;
 /// Bits of rows are kept from one pass to the next in up to this part of all memory.
 const SAVED: u64 = 64;
 
@@ -230,16 +231,19 @@ impl<'a> Run<'a> {
             }
             let saved = listed.saved[size].as_ref();
             let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
-            let (program, shape) = match to {
-                Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s)),
-                None => job.block_program(Template::SpgemmBlockCount, sized, |s| job.walking(s)),
-            };
+            // Few rows of many products are shared.
+            let at_once = LARGE_BLOCKS * u64::from(job.context.properties().multiprocessors);
+            let parts = if size > 0 && saved.is_some() { (TRIES * at_once / n).clamp(1, PARTS_OF_ROW) } else { 1 };
+            let (program, shape) =
+                match to {
+                    Some(_) => job
+                        .block_program(Template::SpgemmBlock, sized, |s| job.with_semiring(s).flag("split", parts > 1)),
+                    None => job
+                        .block_program(Template::SpgemmBlockCount, sized, |s| job.walking(s).flag("split", parts > 1)),
+                };
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
-            let at_once = resident(&kernel, threads, shared, u64::MAX)?;
-            // Few rows of many products are shared.
-            let parts = if size > 0 && saved.is_some() { (TRIES * at_once / n).clamp(1, PARTS_OF_ROW) } else { 1 };
-            let launch = kernel.launch(at_once.min(n * parts), threads, shared);
+            let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
             let (units, begin) = places(BLOCK + size);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };

@@ -5,7 +5,10 @@
 //!
 //! Requests are lines on standard input, one reply line each on standard output:
 //! `matrix NAME` makes or reads a matrix, writes it to the directory and replies `rows columns entries products`;
-//! `run OPERATION SEMIRING TYPE COUNT` replies `entries sum seconds…`: what came out, and how long each run took.
+//! `run OPERATION SEMIRING TYPE COUNT` replies `entries sum seconds…`: what came out, and how long each run took;
+//! `operands NAME` and `operate COUNT OPERATION` do the same for the other operations, `tests/suitesparse/operations.py`.
+mod operations;
+
 use clap::Parser;
 use oplus::generate::{self, Random};
 use oplus::prelude::*;
@@ -37,7 +40,7 @@ fn main() -> Outcome {
 }
 
 fn serve(options: &Options) -> Outcome {
-    let mut case = None;
+    let (mut case, mut operands) = (None, None);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let reply = match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -51,6 +54,16 @@ fn serve(options: &Options) -> Outcome {
             }
             ["run", operation, semiring, scalar, count] => {
                 case.as_ref().ok_or("no matrix yet")?.run(operation, semiring, scalar, count.parse()?)?
+            }
+            ["operands", name] => {
+                let made = operations::Operands::new(name, options.data.as_deref())?;
+                made.write(&options.directory)?;
+                let reply = made.reply();
+                operands = Some(made);
+                reply
+            }
+            ["operate", count, ref operation @ ..] => {
+                operands.as_ref().ok_or("no operands yet")?.run(&operation.join(" "), count.parse()?)?
             }
             _ => return Err(format!("no such request: {line}").into()),
         };

@@ -1,0 +1,140 @@
+//! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
+use super::assemble::{Block, partition, target};
+use super::parallel::{SERIAL, Shared, scan, unwritten, written};
+use crate::algebra::Scalar;
+use crate::backend::host::HostCsr;
+use crate::backend::places::{How, Moves};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Places from `from` on go to places from `to` on, of `places`.
+struct Span {
+    from: usize,
+    len: usize,
+    to: usize,
+    places: usize,
+}
+
+impl Span {
+    /// `None` where places go one by one.
+    fn new(moves: Option<&Moves>, n: usize) -> Option<Self> {
+        match moves {
+            None => Some(Self { from: 0, len: n, to: 0, places: n }),
+            Some(Moves { places, how: How::Range { from, len, to } }) => {
+                Some(Self { from: *from as usize, len: *len as usize, to: *to as usize, places: *places })
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// Rows up to this long are counted through.
+const SHORT: usize = 32;
+
+/// How many of ascending columns are below a bound.
+#[inline(always)]
+fn below(columns: &[u32], bound: u32) -> usize {
+    match columns.len() <= SHORT {
+        true => columns.iter().map(|c| (*c < bound) as usize).sum(),
+        false => columns.partition_point(|c| *c < bound),
+    }
+}
+
+/// A's rows and columns moved; `None` where they do not move as ranges.
+pub(super) fn window<T: Scalar>(
+    a: &HostCsr<T>,
+    rows: Option<&Moves>,
+    cols: Option<&Moves>,
+) -> Result<Option<HostCsr<T>>> {
+    let (Some(rows), Some(cols)) = (Span::new(rows, a.pattern.nrows), Span::new(cols, a.pattern.ncols)) else {
+        return Ok(None);
+    };
+    if cols.from == 0 && cols.len == a.pattern.ncols { band(a, &rows, &cols) } else { inside(a, &rows, &cols) }
+        .map(Some)
+}
+
+/// Whole rows: their entries are one piece.
+fn band<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T>> {
+    let operation = "extract";
+    let from = &a.pattern.offsets[rows.from..=rows.from + rows.len];
+    let (start, end) = (from[0], from[rows.len]);
+    let mut offsets = memory::with_capacity(operation, rows.places + 1)?;
+    offsets.resize(rows.to, 0);
+    offsets.extend(from.iter().map(|o| o - start));
+    offsets.resize(rows.places + 1, end - start);
+    let entries = start as usize..end as usize;
+    let shift = cols.to as u32;
+    let indices = copied(operation, &a.pattern.indices[entries.clone()], |c| c + shift)?;
+    let values = copied(operation, &a.values[entries], |x| x)?;
+    Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))
+}
+
+/// A copy, made by all threads where it is long.
+fn copied<X: Copy + Send + Sync>(operation: &'static str, from: &[X], f: impl Fn(X) -> X + Sync) -> Result<Vec<X>> {
+    let mut to = unwritten::<X>(operation, from.len())?;
+    let put = |(to, from): (&mut [MaybeUninit<X>], &[X])| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = MaybeUninit::new(f(*from)));
+    };
+    if from.len() <= SERIAL {
+        put((&mut to, from));
+    } else {
+        to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(put);
+    }
+    // SAFETY: all were written.
+    Ok(unsafe { written(to, from.len()) })
+}
+
+fn inside<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T>> {
+    let operation = "extract";
+    let pattern = &a.pattern;
+    let (first, end) = (cols.from as u32, (cols.from + cols.len) as u32);
+    let source = |r: usize| -> Range<usize> {
+        match r.checked_sub(rows.to).filter(|k| *k < rows.len) {
+            Some(k) => pattern.range(rows.from + k),
+            None => 0..0,
+        }
+    };
+    let offsets = scan(operation, rows.places, |r| {
+        let columns = &pattern.indices[source(r)];
+        (below(columns, end) - below(columns, first)) as u64
+    })?;
+    let n = offsets[rows.places] as usize;
+    let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let copy = |block: &Block| {
+        let all = offsets[block.rows.start] as usize..offsets[block.rows.end] as usize;
+        // SAFETY: blocks have rows of their own, and those disjoint entries.
+        let (to_columns, to_entries) = unsafe { (to_indices.part(all.clone()), to_values.part(all.clone())) };
+        let mut at = 0;
+        for r in block.rows.clone() {
+            let (range, len) = (source(r), (offsets[r + 1] - offsets[r]) as usize);
+            if len == 0 {
+                continue;
+            }
+            let start = range.start + below(&pattern.indices[range], first);
+            let (columns, entries) = (&pattern.indices[start..start + len], &a.values[start..start + len]);
+            for ((to_column, to_entry), (column, entry)) in
+                to_columns[at..at + len].iter_mut().zip(&mut to_entries[at..at + len]).zip(columns.iter().zip(entries))
+            {
+                *to_column = MaybeUninit::new(column - first + cols.to as u32);
+                *to_entry = MaybeUninit::new(*entry);
+            }
+            at += len;
+        }
+    };
+    let before = |r: usize| offsets[r] + r as u64;
+    let shape = (rows.places, cols.places);
+    let blocks = partition(operation, shape, target(before(rows.places)), &before, &|_, _| Ok(Vec::new()))?;
+    if blocks.len() < 2 {
+        blocks.iter().for_each(copy)
+    } else {
+        blocks.par_iter().for_each(copy)
+    }
+    // SAFETY: the blocks cover every row, and each wrote as many entries as it was counted.
+    let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
+    Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))
+}

@@ -1,0 +1,261 @@
+//! Raw compressed rows, moved in and out.
+use crate::algebra::Scalar;
+use crate::backend::host::HostCsr;
+use crate::container::{Matrix, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::{axis::Axis, pattern::Pattern, store::Store};
+use std::sync::Arc;
+
+/// A matrix as its arrays: the k-th stored row has the entries `offsets[k]..offsets[k + 1]`, their columns ascending.
+///
+/// Where `row_ids` is `None` every row is stored: k is the row. Dimensions from 2³² on are hypersparse: `row_ids` lists the
+/// stored rows, ascending, or `column_ids` the columns that `indices` count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsrParts<T> {
+    /// Number of rows.
+    pub nrows: u64,
+    /// Number of columns.
+    pub ncols: u64,
+    /// The rows that are stored, for 2³² rows and more; else `None`.
+    pub row_ids: Option<Vec<u64>>,
+    /// What `indices` count, for 2³² columns and more; else `None`.
+    pub column_ids: Option<Vec<u64>>,
+    /// Where each stored row begins, and the number of entries: one more than there are stored rows.
+    pub offsets: Vec<u64>,
+    /// The column of each entry.
+    pub indices: Vec<u32>,
+    /// The value of each entry.
+    pub values: Vec<T>,
+}
+
+/// A vector as its arrays, like the only row of [`CsrParts`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorParts<T> {
+    /// Its length.
+    pub len: u64,
+    /// What `indices` count, for lengths from 2³² on; else `None`.
+    pub ids: Option<Vec<u64>>,
+    /// The index of each entry, ascending.
+    pub indices: Vec<u32>,
+    /// The value of each entry.
+    pub values: Vec<T>,
+}
+
+/// 0 × 0.
+impl<T> Default for CsrParts<T> {
+    fn default() -> Self {
+        let (row_ids, column_ids, indices, values) = (None, None, Vec::new(), Vec::new());
+        Self { nrows: 0, ncols: 0, row_ids, column_ids, offsets: vec![0], indices, values }
+    }
+}
+
+/// The arrays of a matrix in host memory, looked at where they are, as they were when this was made. See [`CsrParts`].
+#[derive(Debug)]
+pub struct CsrView<T> {
+    host: HostCsr<T>,
+    rows: Axis,
+    cols: Axis,
+}
+
+impl<T> CsrView<T> {
+    /// Number of rows.
+    pub fn nrows(&self) -> u64 {
+        self.rows.n()
+    }
+    /// Number of columns.
+    pub fn ncols(&self) -> u64 {
+        self.cols.n()
+    }
+    /// The rows that are stored, `None` where all are.
+    pub fn row_ids(&self) -> Option<&[u64]> {
+        listed(&self.rows)
+    }
+    /// What indices count, `None` where they are the columns.
+    pub fn column_ids(&self) -> Option<&[u64]> {
+        listed(&self.cols)
+    }
+    /// Where each stored row begins, and the number of entries.
+    pub fn offsets(&self) -> &[u64] {
+        &self.host.pattern.offsets
+    }
+    /// The column of each entry.
+    pub fn indices(&self) -> &[u32] {
+        &self.host.pattern.indices
+    }
+    /// The value of each entry.
+    pub fn values(&self) -> &[T] {
+        &self.host.values
+    }
+}
+
+fn listed(axis: &Axis) -> Option<&[u64]> {
+    match axis {
+        Axis::Full(_) => None,
+        Axis::Listed { ids, .. } => Some(ids),
+    }
+}
+
+/// A dimension from what somebody says of it.
+fn axis(operation: &'static str, what: &'static str, n: u64, ids: Option<Vec<u64>>) -> Result<Axis> {
+    let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
+    let ids = match (Axis::new(n), ids) {
+        (Axis::Full(_), None) => return Ok(Axis::Full(n as u32)),
+        (Axis::Full(_), Some(_)) => return invalid(format!("a list of {what}s where all {n} are stored")),
+        (Axis::Listed { .. }, None) => return invalid(format!("{n} {what}s need a list of those that are stored")),
+        (Axis::Listed { .. }, Some(ids)) => ids,
+    };
+    if u32::try_from(ids.len()).is_err() {
+        let (value, limit) = (ids.len() as u128, u32::MAX as u128);
+        return Err(Error::IndexOverflow { operation, what: "stored rows or columns", value, limit });
+    }
+    if let Some(position) = ids.windows(2).position(|w| w[0] >= w[1]) {
+        return invalid(format!("the list of {what}s is not ascending at position {}", position + 1));
+    }
+    match ids.last() {
+        Some(&index) if index >= n => {
+            Err(Error::IndexOutOfBounds { operation, what, position: ids.len() as u64 - 1, index, bound: n })
+        }
+        _ => Ok(Axis::Listed { n, ids: Arc::new(ids) }),
+    }
+}
+
+/// What an `Arc` holds: moved where nobody else holds it.
+fn owned<X: Copy>(operation: &'static str, shared: Arc<Vec<X>>) -> Result<Vec<X>> {
+    Arc::try_unwrap(shared).or_else(|shared| memory::copied(operation, &shared))
+}
+
+fn ids(operation: &'static str, axis: Axis) -> Result<Option<Vec<u64>>> {
+    match axis {
+        Axis::Full(_) => Ok(None),
+        Axis::Listed { ids, .. } => owned(operation, ids).map(Some),
+    }
+}
+
+fn store<T: Scalar>(operation: &'static str, parts: CsrParts<T>) -> Result<Store<T>> {
+    let rows = axis(operation, "row", parts.nrows, parts.row_ids)?;
+    let cols = axis(operation, "column", parts.ncols, parts.column_ids)?;
+    let pattern = Pattern::new(rows.places(), cols.places(), parts.offsets, parts.indices);
+    pattern.validate(operation, parts.values.len())?;
+    Ok(Store::host(rows, cols, pattern, parts.values, Device::Cpu))
+}
+
+fn parts<T: Scalar>(operation: &'static str, store: Store<T>) -> Result<CsrParts<T>> {
+    let (host, rows, cols) = (store.to_host()?, store.rows.clone(), store.cols.clone());
+    // Its share: what is left below is the only one, or somebody else's as well.
+    drop(store);
+    let (nrows, ncols) = (rows.n(), cols.n());
+    let (offsets, indices) = match Arc::try_unwrap(host.pattern) {
+        Ok(pattern) => (pattern.offsets, pattern.indices),
+        Err(shared) => (memory::copied(operation, &shared.offsets)?, memory::copied(operation, &shared.indices)?),
+    };
+    let (row_ids, column_ids) = (ids(operation, rows)?, ids(operation, cols)?);
+    Ok(CsrParts { nrows, ncols, row_ids, column_ids, offsets, indices, values: owned(operation, host.values)? })
+}
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// From its arrays, which are moved, not copied; everything is checked, O(e).
+    ///
+    /// # Errors
+    /// `InvalidValue` or `IndexOutOfBounds` naming row and position; `IndexOverflow`.
+    /// ```
+    /// use oplus::{interop::CsrParts, prelude::*};
+    /// # fn main() -> oplus::Result<()> {
+    /// let (offsets, indices, values) = (vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0]);
+    /// let parts = CsrParts { nrows: 2, ncols: 3, offsets, indices, values, ..Default::default() };
+    /// let a: Matrix<f64> = Matrix::from_csr_parts(parts)?;
+    /// assert_eq!(a.entries()?, [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
+    /// assert_eq!(a.csr_parts()?.indices(), [0, 2, 1]);
+    /// assert_eq!(a.into_csr_parts()?.values, [1.0, 2.0, 3.0]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_csr_parts(parts: CsrParts<T>) -> Result<Self> {
+        store("from_csr_parts", parts).map(Self::of)
+    }
+    /// Its arrays: moved where no clone, mask, view or iterator shares them, else copied; downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn into_csr_parts(self) -> Result<CsrParts<T>> {
+        parts("into_csr_parts", self.store)
+    }
+    /// Its arrays where they are; downloaded from a device. A change of the matrix while this lives copies what it changes.
+    ///
+    /// # Errors
+    /// On CUDA `Driver` and `OutOfMemory`.
+    pub fn csr_parts(&self) -> Result<CsrView<T>> {
+        Ok(CsrView { host: self.store.to_host()?, rows: self.store.rows.clone(), cols: self.store.cols.clone() })
+    }
+}
+
+impl<T: Scalar, S> Vector<T, S> {
+    /// From its arrays, which are moved, not copied; everything is checked, O(e).
+    ///
+    /// # Errors
+    /// `InvalidValue` or `IndexOutOfBounds` naming the position; `IndexOverflow`.
+    /// ```
+    /// use oplus::{interop::VectorParts, prelude::*};
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> =
+    ///     Vector::from_parts(VectorParts { len: 5, ids: None, indices: vec![1, 4], values: vec![10, 40] })?;
+    /// assert_eq!(x.entries()?, [(1, 10), (4, 40)]);
+    /// assert_eq!(x.into_parts()?.indices, [1, 4]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_parts(parts: VectorParts<T>) -> Result<Self> {
+        let offsets = vec![0, parts.indices.len() as u64];
+        let VectorParts { len: ncols, ids: column_ids, indices, values } = parts;
+        let row = CsrParts { nrows: 1, ncols, row_ids: None, column_ids, offsets, indices, values };
+        store("from_parts", row).map(Self::of)
+    }
+    /// Its arrays: moved where nobody shares them, else copied; downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn into_parts(self) -> Result<VectorParts<T>> {
+        let row = parts("into_parts", self.store)?;
+        Ok(VectorParts { len: row.ncols, ids: row.column_ids, indices: row.indices, values: row.values })
+    }
+    /// Its arrays where they are, as the only row of a matrix; downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn csr_parts(&self) -> Result<CsrView<T>> {
+        Ok(CsrView { host: self.store.to_host()?, rows: self.store.rows.clone(), cols: self.store.cols.clone() })
+    }
+    /// An entry at every index; the values are moved, the indices made. O(n).
+    ///
+    /// # Errors
+    /// `IndexOverflow` from 2³² on; `OutOfMemory`.
+    pub fn from_full(values: Vec<T>) -> Result<Self> {
+        let operation = "from_full";
+        let n = u32::try_from(values.len()).map_err(|_| Error::IndexOverflow {
+            operation,
+            what: "the length of a full vector",
+            value: values.len() as u128,
+            limit: u32::MAX as u128,
+        })?;
+        let mut indices = memory::with_capacity(operation, values.len())?;
+        indices.extend(0..n);
+        Self::from_parts(VectorParts { len: n as u64, ids: None, indices, values })
+    }
+    /// A value for every index, `absent` where there is no entry; a full vector's values are moved where nobody shares
+    /// them. O(n).
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn into_full(self, absent: T) -> Result<Vec<T>> {
+        let operation = "into_full";
+        let parts = parts(operation, self.store)?;
+        if parts.values.len() as u64 == parts.ncols {
+            return Ok(parts.values);
+        }
+        let mut all = memory::filled(operation, usize::try_from(parts.ncols).unwrap_or(usize::MAX), absent)?;
+        for (j, value) in parts.indices.iter().zip(parts.values) {
+            let index = parts.column_ids.as_ref().map_or(*j as usize, |ids| ids[*j as usize] as usize);
+            all[index] = value;
+        }
+        Ok(all)
+    }
+}

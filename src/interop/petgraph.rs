@@ -1,0 +1,133 @@
+//! petgraph: graphs as adjacency matrices, an edge i→j of weight w as the entry (i, j) = w.
+//!
+//! ```
+//! use oplus::{interop::petgraph as graphs, prelude::*};
+//! use petgraph::{Graph, csr::Csr};
+//! # fn main() -> oplus::Result<()> {
+//! let mut graph = Graph::<&str, f32>::new();
+//! let (a, b) = (graph.add_node("a"), graph.add_node("b"));
+//! graph.add_edge(a, b, 2.5);
+//! let roads: Matrix<f32, MinPlus> = (&graph).try_into()?;
+//! assert_eq!(roads.entries()?, [(0, 1, 2.5)]);
+//! graph.add_edge(a, b, 1.5);                                     // parallel edges need an operator
+//! let roads: Matrix<f32, MinPlus> = Matrix::build_with(&graphs::edges(&graph)?, Min)?;
+//! let back: Csr<(), f32> = (&roads).try_into()?;
+//! assert_eq!(back.edges_slice(0), [1.5]);
+//! # Ok(()) }
+//! ```
+use crate::algebra::Scalar;
+use crate::algebra::scalar::as_bytes;
+use crate::container::Matrix;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::Coo;
+use petgraph::csr::Csr;
+use petgraph::graph::{Graph, IndexType, NodeIndex};
+use petgraph::visit::{EdgeRef, IntoEdges, IntoNodeIdentifiers, NodeIndexable};
+use petgraph::{Directed, EdgeType};
+
+/// The edges of any graph whose weights are scalars, in its order, parallel ones kept; of an undirected graph each in both
+/// directions, a loop once. Vertices are numbered by `NodeIndexable`: a `StableGraph` has empty rows where vertices were
+/// removed.
+///
+/// # Errors
+/// `OutOfMemory`.
+pub fn edges<G>(graph: G) -> Result<Coo<G::EdgeWeight>>
+where
+    G: IntoEdges + IntoNodeIdentifiers + NodeIndexable,
+    G::EdgeWeight: Scalar,
+{
+    let n = graph.node_bound() as u64;
+    let mut coo = Coo::new(n, n);
+    for from in graph.node_identifiers() {
+        let i = graph.to_index(from) as u64;
+        for edge in graph.edges(from) {
+            // Which end an undirected edge begins with depends on the graph.
+            let to = if edge.source() == from { edge.target() } else { edge.source() };
+            coo.reserve(1)?;
+            coo.push(i, graph.to_index(to) as u64, *edge.weight());
+        }
+    }
+    Ok(coo)
+}
+
+/// `DuplicateEntry` where edges are parallel: [`edges`] keeps them for [`Matrix::build_with`].
+impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Graph<N, T, Ty, Ix>> for Matrix<T, S> {
+    type Error = Error;
+    fn try_from(graph: &Graph<N, T, Ty, Ix>) -> Result<Self> {
+        Matrix::from_coo(&edges(graph)?)
+    }
+}
+
+/// The rows as they are.
+impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Csr<N, T, Ty, Ix>> for Matrix<T, S> {
+    type Error = Error;
+    fn try_from(graph: &Csr<N, T, Ty, Ix>) -> Result<Self> {
+        Matrix::from_coo(&edges(graph)?)
+    }
+}
+
+/// The vertices of a square matrix, where `Ix` counts them.
+fn vertices<Ix: IndexType>(operation: &'static str, shape: (u64, u64), entries: u64) -> Result<usize> {
+    if shape.0 != shape.1 {
+        return Err(Error::NotSquare { operation, shape });
+    }
+    // petgraph keeps the largest index for itself.
+    let limit = <Ix as IndexType>::max().index();
+    for (what, n) in [("vertices", shape.0), ("edges", entries)] {
+        if n > limit as u64 {
+            return Err(Error::IndexOverflow { operation, what, value: n as u128, limit: limit as u128 });
+        }
+    }
+    Ok(shape.0 as usize)
+}
+
+/// A vertex for each row, an edge for each entry, in the order of entries. An undirected graph needs a symmetric matrix
+/// (`InvalidValue`) and gets the entries of its lower triangle.
+impl<T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Graph<(), T, Ty, Ix> {
+    type Error = Error;
+    fn try_from(a: &Matrix<T, S>) -> Result<Self> {
+        let operation = "to petgraph";
+        let n = vertices::<Ix>(operation, a.shape(), a.nvals())?;
+        // petgraph grows by itself; where there is no room for it this is the error.
+        drop(memory::with_capacity::<[usize; 3]>(operation, n)?);
+        drop(memory::with_capacity::<(T, [usize; 4])>(operation, a.nvals() as usize)?);
+        let mut graph = Graph::with_capacity(n, a.nvals() as usize);
+        for _ in 0..n {
+            graph.add_node(());
+        }
+        let a = a.to(&Device::Cpu)?;
+        for (i, j, value) in a.iter()? {
+            if !Ty::is_directed() {
+                // Of NaNs the bits count.
+                if a.get(j, i)?.is_none_or(|other| as_bytes(&[other]) != as_bytes(&[value])) {
+                    let reason = format!("entry ({i}, {j}) differs from ({j}, {i}): an undirected graph is symmetric");
+                    return Err(Error::InvalidValue { operation, reason });
+                }
+                if i < j {
+                    continue;
+                }
+            }
+            graph.add_edge(NodeIndex::new(i as usize), NodeIndex::new(j as usize), value);
+        }
+        Ok(graph)
+    }
+}
+
+/// A vertex for each row, an edge for each entry.
+impl<T: Scalar, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Csr<(), T, Directed, Ix> {
+    type Error = Error;
+    fn try_from(a: &Matrix<T, S>) -> Result<Self> {
+        let operation = "to petgraph";
+        let n = vertices::<Ix>(operation, a.shape(), a.nvals())?;
+        let mut edges = memory::with_capacity(operation, a.nvals() as usize)?;
+        edges.extend(a.iter()?.map(|(i, j, value)| (Ix::new(i as usize), Ix::new(j as usize), value)));
+        let mut graph: Self =
+            Csr::from_sorted_edges(&edges).map_err(|e| Error::InvalidValue { operation, reason: format!("{e:?}") })?;
+        while graph.node_count() < n {
+            graph.add_node(());
+        }
+        Ok(graph)
+    }
+}

@@ -1,0 +1,87 @@
+//! The writer.
+use super::array::{header, put, put_as};
+use super::dtype::Dtype;
+use crate::algebra::Scalar;
+use crate::container::Matrix;
+use crate::error::{Error, Result};
+use crate::io::file;
+use std::io::Write;
+use std::path::Path;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipWriter};
+
+/// Writes a matrix so that `scipy.sparse.load_npz` gives it back, compressed; atomic: the file is there whole or not at all.
+///
+/// # Errors
+/// `Io`; `NotSupported` for values that NumPy has not; `IndexOverflow` from 2⁶³ rows or columns on; `OutOfMemory`.
+pub fn write<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> Result<()> {
+    written(path.as_ref(), a, CompressionMethod::Deflated)
+}
+
+/// As [`write()`], not compressed.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_uncompressed<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> Result<()> {
+    written(path.as_ref(), a, CompressionMethod::Stored)
+}
+
+type Archive<'a> = ZipWriter<StreamWriter<&'a mut dyn Write>>;
+
+const I32: Dtype = Dtype { kind: b'i', size: 4, word: 4, big_endian: false };
+const I64: Dtype = Dtype { size: 8, word: 8, ..I32 };
+
+fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMethod) -> Result<()> {
+    let operation = "npz::write";
+    let dtype = Dtype::of::<T>()
+        .ok_or_else(|| Error::NotSupported { operation, reason: format!("NumPy has no type for {}", T::TEXT.name) })?;
+    for (what, n) in [("rows", a.nrows()), ("columns", a.ncols())] {
+        if i64::try_from(n).is_err() {
+            return Err(Error::IndexOverflow { operation, what, value: n as u128, limit: i64::MAX as u128 });
+        }
+    }
+    let listed = a.nrows().max(a.ncols()) > u32::MAX as u64;
+    let (view, coo) = if listed { (None, Some(a.to_coo()?)) } else { (Some(a.csr_parts()?), None) };
+    file::write(path, |to| {
+        let mut archive = ZipWriter::new_stream(to);
+        if let Some(a) = &view {
+            let small = a.nrows().max(a.ncols()).max(a.values().len() as u64) <= i32::MAX as u64;
+            let dtype = if small { I32 } else { I64 };
+            begin(&mut archive, "indices", method, a.values().len())?;
+            match small {
+                // Below 2³¹ an u32 has the bits of an i32.
+                true => put(&mut archive, dtype, a.indices())?,
+                false => put_as(&mut archive, dtype, a.indices(), i64::from)?,
+            }
+            begin(&mut archive, "indptr", method, a.offsets().len())?;
+            match small {
+                true => put_as(&mut archive, dtype, a.offsets(), |e| e as i32)?,
+                false => put(&mut archive, dtype, a.offsets())?,
+            }
+        }
+        if let Some(coo) = &coo {
+            begin(&mut archive, "row", method, coo.len())?;
+            put(&mut archive, I64, &coo.rows)?;
+            begin(&mut archive, "col", method, coo.len())?;
+            put(&mut archive, I64, &coo.columns)?;
+        }
+        begin(&mut archive, "format", method, 0)?;
+        let word = Dtype { kind: b'S', size: 3, word: 1, big_endian: false };
+        archive.write_all(&header(word, "()"))?;
+        archive.write_all(if listed { b"coo" } else { b"csr" })?;
+        begin(&mut archive, "shape", method, 0)?;
+        put(&mut archive, I64, &[a.nrows(), a.ncols()])?;
+        let values = view.as_ref().map(|a| a.values()).or(coo.as_ref().map(|coo| &coo.values[..])).unwrap_or_default();
+        begin(&mut archive, "data", method, values.len())?;
+        put(&mut archive, dtype, values)?;
+        archive.finish()?;
+        Ok(())
+    })
+}
+
+fn begin(archive: &mut Archive<'_>, name: &str, method: CompressionMethod, n: usize) -> std::io::Result<()> {
+    // What deflate does not shorten it lengthens by little.
+    let large = n as u64 * 16 >= 3 << 30;
+    let options = SimpleFileOptions::default().compression_method(method).large_file(large);
+    Ok(archive.start_file(format!("{name}.npy"), options)?)
+}
