@@ -108,6 +108,9 @@ macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
             let sum: Matrix<f32> = mxm(&a, &a.transposed()).eval()?;
             assert_eq!(sum.entries()?, [(0, 0, n as f32)]);
             assert_eq!(sum.cast::<$h>()?.entries()?, [(0, 0, $h::from_f32(n as f32))]);
+            // Rounded as it is made.
+            let rounded: Matrix<$h> = mxm(&a, &a.transposed()).apply(Cast::<$h>::default()).eval()?;
+            assert_eq!(rounded.entries()?, sum.cast::<$h>()?.entries()?);
             // Stored in 16 bits, multiplied by vectors of 32.
             let x = Vector::<f32>::full(n, 0.25)?.to(&device)?;
             let mixed = mxv(&a.over::<PlusTimesMixed>(), &x.over()).eval()?;

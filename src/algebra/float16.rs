@@ -1,7 +1,8 @@
 //! `f16` and `bf16` of the crate `half`: what is stored in 16 bits.
 //!
 //! An operator's result is that of f32, rounded once. Sums are not made in 16 bits: the products of (+,×), (+,first) and
-//! (+,second) are f32 ([`Arithmetic::Sum`]), exact, and so is the result. `.cast::<f16>()` rounds it, once, at the end.
+//! (+,second) are f32 ([`Arithmetic::Sum`]), exact, and so is the result. `mxm(&a, &b).apply(Cast::<f16>::default())` rounds
+//! each sum once, as rows are made; `.cast::<f16>()` does it to a result that is there.
 use super::cast::Cast;
 use super::complex::{c32, c64};
 use super::operator::UnaryOp;

@@ -190,7 +190,7 @@ macro_rules! named { ($($(#[$m:meta])* $name:ident $(<$c:ident = $d:ty>)? = $add
 }
 named! {
     /// (+, ×): the ring of numbers; integers wrap. 0 annihilates except 0·∞ and 0·NaN. Of `f16` and `bf16` products are made
-    /// and added up in `f32`, the type of the result.
+    /// and added up in `f32`, the type of the result; `.apply(Cast::<f16>::default())` on the product rounds it.
     PlusTimes = Plus, TimesWide;
     /// (+, ×) of operands of two types: `f16` or `bf16` with each other or with `f32`, added up in `f32`.
     PlusTimesMixed = Plus, TimesMixed;

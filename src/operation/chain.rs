@@ -5,7 +5,7 @@ use super::{
     Compute, Core, MaskParts, OfTwo, Operand, Operation, Overwrite, RunTwo, ScalarOf, mask_parts, oriented, same_shape,
     shape_of, write,
 };
-use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Number, OfValue, Scalar, UnaryOp};
+use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, UnaryOp};
 #[cfg(feature = "cuda")]
 use crate::backend::chain::{ChainText, JoinKind};
 use crate::backend::chain::{Each, Join};

@@ -160,6 +160,13 @@ pub fn results<T: Trial>(device: Device, wanted: fn(&str) -> bool) -> Vec<(&'sta
         add!(strategy.name(), text(&asked().eval().unwrap()));
     }
     add!("mxm, masked", text(&mxm(&a, &b).transpose_b().mask(&c.structure().complement()).eval().unwrap()));
+    add!("mxm, fused", text(&mxm(&a, &square).select(Tril, 3).eval().unwrap()));
+    for (name, format) in
+        [("csc", Format::Csc), ("hypersparse", Format::Hypersparse), ("bitmap", Format::Bitmap), ("dia", Format::Dia)]
+    {
+        let formed = || a.to_format(format).unwrap();
+        add!(name, text(&formed()) + &text(&mxm(&formed(), &square).eval().unwrap()));
+    }
     add!("mxm, reproducible", text(&mxm(&a, &b.transposed()).reproducible().eval().unwrap()));
     let plan = || mxm(&a, &square).plan().unwrap();
     add!("mxm, planned", text(&plan().run(&a, &square).unwrap()));
@@ -254,7 +261,7 @@ pub fn results<T: Trial>(device: Device, wanted: fn(&str) -> bool) -> Vec<(&'sta
     );
     add!("get", format!("{:?} {:?}", a.get(11, 4).unwrap(), a.get(0, 0).unwrap()));
     add!("iterators", format!("{:?}", a.iter().unwrap().collect::<Vec<_>>()));
-    add!("bitmap", line(&mxv(&a, &x.to_bitmap().unwrap()).eval().unwrap()));
+    add!("vector's bitmap", line(&mxv(&a, &x.to_bitmap().unwrap()).eval().unwrap()));
     add!("to_coo", format!("{:?}", a.to_coo().unwrap()));
     all
 }

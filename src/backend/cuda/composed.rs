@@ -61,11 +61,11 @@ pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
 }
 
 crate::operator! { /// Whether y is behind x among the largest.
-pub(super) Behind[T: Number](T, T) -> bool = |x, y| y < x || (y != y && x == x) }
+pub(super) Behind[T: Ordered](T, T) -> bool = |x, y| y < x || (y != y && x == x) }
 
 /// The k largest entries of each row: all but those behind the k-th, which a stable sort finds. Of those that are equal to it
 /// the ones of larger columns are behind.
-pub(crate) fn top_k<T: Number>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Result<DeviceCsr<T>> {
+pub(crate) fn top_k<T: Ordered>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Result<DeviceCsr<T>> {
     let pattern = &a.pattern;
     if k == 0 {
         return cuda.empty("top_k", pattern.nrows, pattern.ncols);
