@@ -11,10 +11,11 @@ use oplus_codegen::{SemiringText, Spec, Template};
 
 #[derive(Parser)]
 struct Options {
-    /// plus_times, min_plus, max_plus, min_max, max_min, plus_pair, any_pair, lor_land (bool only)
+    /// plus_times, min_plus, max_plus, min_max, max_min, plus_pair, any_pair, lor_land (bool only); plus_times alone of complex
+    /// numbers
     #[arg(long, default_value = "plus_times")]
     semiring: String,
-    /// bool, i32, i64, u64, f32 or f64
+    /// bool, i32, i64, u64, f32, f64, c32, c64, f16 or bf16
     #[arg(long = "type", default_value = "f64")]
     scalar: String,
     /// What is generated
@@ -94,14 +95,15 @@ impl Strategies {
     }
 }
 
-fn numbers<T: Number>(name: &str) -> Option<SemiringText>
+/// `Count` is what `plus_pair` counts in.
+fn numbers<T: Ordered, Count: HasOne>(name: &str) -> Option<SemiringText>
 where
     PlusTimes: Semiring<T, T>,
     MinPlus: Semiring<T, T>,
     MaxPlus: Semiring<T, T>,
     MinMax: Semiring<T, T>,
     MaxMin: Semiring<T, T>,
-    PlusPair<T>: Semiring<T, T>,
+    PlusPair<Count>: Semiring<T, T>,
     AnyPair<T>: Semiring<T, T>,
 {
     Some(match name {
@@ -110,7 +112,7 @@ where
         "max_plus" => semiring_text::<T, T, MaxPlus>(),
         "min_max" => semiring_text::<T, T, MinMax>(),
         "max_min" => semiring_text::<T, T, MaxMin>(),
-        "plus_pair" => semiring_text::<T, T, PlusPair<T>>(),
+        "plus_pair" => semiring_text::<T, T, PlusPair<Count>>(),
         "any_pair" => semiring_text::<T, T, AnyPair<T>>(),
         _ => return None,
     })
@@ -120,11 +122,17 @@ fn semiring(name: &str, scalar: &str) -> Option<SemiringText> {
     match (scalar, name) {
         ("bool", "lor_land") => Some(semiring_text::<bool, bool, LorLand>()),
         ("bool", "any_pair") => Some(semiring_text::<bool, bool, AnyPair>()),
-        ("i32", _) => numbers::<i32>(name),
-        ("i64", _) => numbers::<i64>(name),
-        ("u64", _) => numbers::<u64>(name),
-        ("f32", _) => numbers::<f32>(name),
-        ("f64", _) => numbers::<f64>(name),
+        ("i32", _) => numbers::<i32, i32>(name),
+        ("i64", _) => numbers::<i64, i64>(name),
+        ("u64", _) => numbers::<u64, u64>(name),
+        ("f32", _) => numbers::<f32, f32>(name),
+        ("f64", _) => numbers::<f64, f64>(name),
+        ("c32", "plus_times") => Some(semiring_text::<c32, c32, PlusTimes>()),
+        ("c64", "plus_times") => Some(semiring_text::<c64, c64, PlusTimes>()),
+        #[cfg(feature = "half")]
+        ("f16", _) => numbers::<f16, f32>(name),
+        #[cfg(feature = "half")]
+        ("bf16", _) => numbers::<bf16, f32>(name),
         _ => None,
     }
 }

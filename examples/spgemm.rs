@@ -2,7 +2,7 @@
 mod common;
 
 use clap::{Parser, ValueEnum};
-use oplus::io::matrix_market::{self, FromMatrixMarket, ToMatrixMarket};
+use oplus::io::matrix_market::{self, Field, FromMatrixMarket, ToMatrixMarket};
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ struct Arguments {
     /// ⊕.⊗
     #[arg(long, default_value = "plus_times")]
     semiring: SemiringName,
-    /// Type of the values; bool is true where a value is not zero
+    /// Type of the values; bool is true where a value is not zero, sums of f16 and bf16 are f32
     #[arg(long = "type", default_value = "f64")]
     scalar: ScalarName,
     /// How: auto, or one of the names that an unknown one is answered with
@@ -84,18 +84,40 @@ enum ScalarName {
     U64,
     F32,
     F64,
+    C32,
+    C64,
+    #[cfg(feature = "half")]
+    F16,
+    #[cfg(feature = "half")]
+    Bf16,
 }
 
-/// The value as a plain number; true counts 1.
+/// The value as plain numbers, real and imaginary; true counts 1.
 trait Plain: Scalar {
-    fn plain(self) -> f64;
+    /// Of sums, relative to the largest value; 0 where they are exact.
+    const TOLERANCE: f64;
+    fn plain(self) -> [f64; 2];
 }
-macro_rules! plain { ($($t:ty)*) => { $(impl Plain for $t { fn plain(self) -> f64 { self.as_f64() } })* } }
-plain!(i32 i64 u64 f32 f64);
-impl Plain for bool {
-    fn plain(self) -> f64 {
-        self as u8 as f64
+macro_rules! plain { ($($t:ty: $tolerance:expr, |$x:ident| $plain:expr;)*) => {$(
+    impl Plain for $t {
+        const TOLERANCE: f64 = $tolerance;
+        fn plain(self) -> [f64; 2] { let $x = self; $plain }
     }
+)*} }
+plain! {
+    bool: 0.0, |x| [x as u8 as f64, 0.0];
+    i32: 0.0, |x| [x as f64, 0.0];
+    i64: 0.0, |x| [x as f64, 0.0];
+    u64: 0.0, |x| [x as f64, 0.0];
+    f32: 1e-5, |x| [x as f64, 0.0];
+    f64: 1e-12, |x| [x, 0.0];
+    c32: 1e-5, |x| [x.re as f64, x.im as f64];
+    c64: 1e-12, |x| [x.re, x.im];
+}
+#[cfg(feature = "half")]
+plain! {
+    f16: 0.0, |x| [x.as_f64(), 0.0];
+    bf16: 0.0, |x| [x.as_f64(), 0.0];
 }
 
 fn name(value: impl ValueEnum) -> String {
@@ -103,19 +125,12 @@ fn name(value: impl ValueEnum) -> String {
 }
 
 /// Equal; floating sums may run in another order on a GPU, and what cancels is measured by the largest value.
-fn close<T: Plain>(found: &[T], expected: &[T], scalar: ScalarName) -> bool {
-    let tolerance = match scalar {
-        ScalarName::F32 => 1e-5,
-        ScalarName::F64 => 1e-12,
-        _ => 0.0,
-    };
-    let finite = expected.iter().map(|v| v.plain().abs()).filter(|v| v.is_finite());
-    let allowed = tolerance * finite.fold(0.0, f64::max);
-    found
-        .iter()
-        .zip(expected)
-        .map(|(x, y)| (x.plain(), y.plain()))
-        .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
+fn close<T: Plain>(found: &[T], expected: &[T]) -> bool {
+    let parts = |values: &[T]| values.iter().flat_map(|v| v.plain()).collect::<Vec<f64>>();
+    let (found, expected) = (parts(found), parts(expected));
+    let finite = expected.iter().map(|v| v.abs()).filter(|v| v.is_finite());
+    let allowed = T::TOLERANCE * finite.fold(0.0, f64::max);
+    found.iter().zip(&expected).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
 }
 
 /// A product, its milliseconds, and with `--explain` what was said of it.
@@ -126,14 +141,14 @@ struct Made<T> {
 }
 
 /// The product under one semiring: all that is compiled once for each, the rest is once for each type.
-type Multiply<T> = fn(&Arguments, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<Made<T>>;
+type Multiply<T, C> = fn(&Arguments, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<Made<C>>;
 
-fn multiply<T: Scalar, S: Semiring<T, T, Out = T>>(
+fn multiply<T: Scalar, S: Semiring<T, T>>(
     arguments: &Arguments,
     a: &Matrix<T>,
     b: &Matrix<T>,
     mask: Option<&Mask>,
-) -> Result<Made<T>> {
+) -> Result<Made<S::Out>> {
     let mut operation = mxm(&a.over::<S>(), &b.over()).strategy(arguments.strategy);
     if arguments.transpose_a {
         operation = operation.transpose_a();
@@ -176,12 +191,15 @@ fn explained((e, trace): &(Explanation, Trace)) -> serde_json::Value {
     })
 }
 
-fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, multiply: Multiply<T>) -> Result<()> {
+fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
+    arguments: &Arguments,
+    multiply: Multiply<T, C>,
+) -> Result<()> {
     let device = arguments.common.device()?;
     let a: Matrix<T> = Matrix::read(&arguments.a)?;
     let b = arguments.b.as_ref().map_or_else(|| Ok(a.clone()), Matrix::read)?;
     let mask: Option<Matrix<bool>> = arguments.mask.as_ref().map(Matrix::read).transpose()?;
-    let on = |arguments: &Arguments, device: Device| -> Result<Made<T>> {
+    let on = |arguments: &Arguments, device: Device| -> Result<Made<C>> {
         let mask = mask.as_ref().map(|m| m.to(&device)).transpose()?.map(|m| m.structure());
         multiply(arguments, &a.to(&device)?, &b.to(&device)?, mask.as_ref())
     };
@@ -192,7 +210,7 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
         let quiet = Arguments { explain: false, memory_limit: None, ..arguments.clone() };
         let expected = on(&quiet, Device::Reference)?.c.to_coo()?;
         let same = coo.rows == expected.rows && coo.columns == expected.columns;
-        if !same || !close(&coo.values, &expected.values, arguments.scalar) {
+        if !same || !close(&coo.values, &expected.values) {
             let (found, reference) = (coo.len(), expected.len());
             let reason = format!("the result on {device} is not the reference's: {found} and {reference} entries");
             return Err(Error::InvalidValue { operation: "check", reason });
@@ -201,7 +219,8 @@ fn product<T: FromMatrixMarket + ToMatrixMarket + Plain>(arguments: &Arguments, 
     if let Some(path) = &arguments.output {
         matrix_market::write(path, &c)?;
     }
-    let sum: f64 = coo.values.iter().map(|v| v.plain()).sum();
+    let part = |n: usize| coo.values.iter().map(|v| v.plain()[n]).sum::<f64>();
+    let sum = if matches!(C::FIELD, Field::Complex) { json!([part(0), part(1)]) } else { json!(part(0)) };
     let mut object = json!({
         "device": device.to_string(), "semiring": name(arguments.semiring), "type": name(arguments.scalar),
         "strategy": arguments.strategy.name(), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
@@ -229,26 +248,45 @@ fn count<T: Scalar, S>(a: &Matrix<T, S>, b: &Matrix<T, S>, transpose_a: bool, tr
     Ok(ks.iter().map(|k| length(k) as u64).sum())
 }
 
-macro_rules! numbers {
+/// Over complex numbers, which have no order.
+macro_rules! complex {
     ($t:ty, $arguments:ident) => {
         match $arguments.semiring {
-            SemiringName::PlusTimes => product::<$t>(&$arguments, multiply::<$t, PlusTimes>),
-            SemiringName::MinPlus => product::<$t>(&$arguments, multiply::<$t, MinPlus>),
-            SemiringName::MaxPlus => product::<$t>(&$arguments, multiply::<$t, MaxPlus>),
-            SemiringName::MinMax => product::<$t>(&$arguments, multiply::<$t, MinMax>),
-            SemiringName::MaxMin => product::<$t>(&$arguments, multiply::<$t, MaxMin>),
-            SemiringName::MinTimes => product::<$t>(&$arguments, multiply::<$t, MinTimes>),
-            SemiringName::MaxTimes => product::<$t>(&$arguments, multiply::<$t, MaxTimes>),
-            SemiringName::MinFirst => product::<$t>(&$arguments, multiply::<$t, MinFirst>),
-            SemiringName::MinSecond => product::<$t>(&$arguments, multiply::<$t, MinSecond>),
-            SemiringName::MaxFirst => product::<$t>(&$arguments, multiply::<$t, MaxFirst>),
-            SemiringName::MaxSecond => product::<$t>(&$arguments, multiply::<$t, MaxSecond>),
-            SemiringName::PlusFirst => product::<$t>(&$arguments, multiply::<$t, PlusFirst>),
-            SemiringName::PlusSecond => product::<$t>(&$arguments, multiply::<$t, PlusSecond>),
-            SemiringName::AnyFirst => product::<$t>(&$arguments, multiply::<$t, AnyFirst>),
-            SemiringName::AnySecond => product::<$t>(&$arguments, multiply::<$t, AnySecond>),
-            SemiringName::AnyPair => product::<$t>(&$arguments, multiply::<$t, AnyPair<$t>>),
-            SemiringName::PlusPair => product::<$t>(&$arguments, multiply::<$t, PlusPair<$t>>),
+            SemiringName::PlusTimes => product(&$arguments, multiply::<$t, PlusTimes>),
+            SemiringName::PlusFirst => product(&$arguments, multiply::<$t, PlusFirst>),
+            SemiringName::PlusSecond => product(&$arguments, multiply::<$t, PlusSecond>),
+            SemiringName::AnyFirst => product(&$arguments, multiply::<$t, AnyFirst>),
+            SemiringName::AnySecond => product(&$arguments, multiply::<$t, AnySecond>),
+            SemiringName::AnyPair => product(&$arguments, multiply::<$t, AnyPair<$t>>),
+            SemiringName::PlusPair => product(&$arguments, multiply::<$t, PlusPair<$t>>),
+            _ => {
+                let reason = format!("{} is not over complex numbers", name($arguments.semiring));
+                Err(Error::InvalidValue { operation: "spgemm", reason })
+            }
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($t:ty, $count:ty, $arguments:ident) => {
+        match $arguments.semiring {
+            SemiringName::PlusTimes => product(&$arguments, multiply::<$t, PlusTimes>),
+            SemiringName::MinPlus => product(&$arguments, multiply::<$t, MinPlus>),
+            SemiringName::MaxPlus => product(&$arguments, multiply::<$t, MaxPlus>),
+            SemiringName::MinMax => product(&$arguments, multiply::<$t, MinMax>),
+            SemiringName::MaxMin => product(&$arguments, multiply::<$t, MaxMin>),
+            SemiringName::MinTimes => product(&$arguments, multiply::<$t, MinTimes>),
+            SemiringName::MaxTimes => product(&$arguments, multiply::<$t, MaxTimes>),
+            SemiringName::MinFirst => product(&$arguments, multiply::<$t, MinFirst>),
+            SemiringName::MinSecond => product(&$arguments, multiply::<$t, MinSecond>),
+            SemiringName::MaxFirst => product(&$arguments, multiply::<$t, MaxFirst>),
+            SemiringName::MaxSecond => product(&$arguments, multiply::<$t, MaxSecond>),
+            SemiringName::PlusFirst => product(&$arguments, multiply::<$t, PlusFirst>),
+            SemiringName::PlusSecond => product(&$arguments, multiply::<$t, PlusSecond>),
+            SemiringName::AnyFirst => product(&$arguments, multiply::<$t, AnyFirst>),
+            SemiringName::AnySecond => product(&$arguments, multiply::<$t, AnySecond>),
+            SemiringName::AnyPair => product(&$arguments, multiply::<$t, AnyPair<$t>>),
+            SemiringName::PlusPair => product(&$arguments, multiply::<$t, PlusPair<$count>>),
             SemiringName::LorLand | SemiringName::LxorLand => {
                 let reason = format!("{} is over bool: add --type bool", name($arguments.semiring));
                 Err(Error::InvalidValue { operation: "spgemm", reason })
@@ -261,31 +299,35 @@ macro_rules! numbers {
 fn booleans(arguments: &Arguments) -> Result<()> {
     use SemiringName::*;
     match arguments.semiring {
-        PlusTimes | MaxTimes | MaxMin | LorLand => {
-            product::<bool>(arguments, multiply::<bool, oplus::algebra::LorLand>)
-        }
-        MinMax | MinPlus => product::<bool>(arguments, multiply::<bool, LandLor>),
-        MaxPlus => product::<bool>(arguments, multiply::<bool, Compose<Lor, Lor>>),
-        MinTimes => product::<bool>(arguments, multiply::<bool, Compose<Land, Land>>),
-        MinFirst => product::<bool>(arguments, multiply::<bool, Compose<Land, First>>),
-        MinSecond => product::<bool>(arguments, multiply::<bool, Compose<Land, Second>>),
-        PlusFirst | MaxFirst => product::<bool>(arguments, multiply::<bool, Compose<Lor, First>>),
-        PlusSecond | MaxSecond => product::<bool>(arguments, multiply::<bool, Compose<Lor, Second>>),
-        AnyFirst => product::<bool>(arguments, multiply::<bool, oplus::algebra::AnyFirst>),
-        AnySecond => product::<bool>(arguments, multiply::<bool, oplus::algebra::AnySecond>),
-        AnyPair | PlusPair => product::<bool>(arguments, multiply::<bool, oplus::algebra::AnyPair>),
-        LxorLand => product::<bool>(arguments, multiply::<bool, oplus::algebra::LxorLand>),
+        PlusTimes | MaxTimes | MaxMin | LorLand => product(arguments, multiply::<bool, oplus::algebra::LorLand>),
+        MinMax | MinPlus => product(arguments, multiply::<bool, LandLor>),
+        MaxPlus => product(arguments, multiply::<bool, Compose<Lor, Lor>>),
+        MinTimes => product(arguments, multiply::<bool, Compose<Land, Land>>),
+        MinFirst => product(arguments, multiply::<bool, Compose<Land, First>>),
+        MinSecond => product(arguments, multiply::<bool, Compose<Land, Second>>),
+        PlusFirst | MaxFirst => product(arguments, multiply::<bool, Compose<Lor, First>>),
+        PlusSecond | MaxSecond => product(arguments, multiply::<bool, Compose<Lor, Second>>),
+        AnyFirst => product(arguments, multiply::<bool, oplus::algebra::AnyFirst>),
+        AnySecond => product(arguments, multiply::<bool, oplus::algebra::AnySecond>),
+        AnyPair | PlusPair => product(arguments, multiply::<bool, oplus::algebra::AnyPair>),
+        LxorLand => product(arguments, multiply::<bool, oplus::algebra::LxorLand>),
     }
 }
 
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.scalar {
         ScalarName::Bool => booleans(&arguments),
-        ScalarName::I32 => numbers!(i32, arguments),
-        ScalarName::I64 => numbers!(i64, arguments),
-        ScalarName::U64 => numbers!(u64, arguments),
-        ScalarName::F32 => numbers!(f32, arguments),
-        ScalarName::F64 => numbers!(f64, arguments),
+        ScalarName::I32 => numbers!(i32, i32, arguments),
+        ScalarName::I64 => numbers!(i64, i64, arguments),
+        ScalarName::U64 => numbers!(u64, u64, arguments),
+        ScalarName::F32 => numbers!(f32, f32, arguments),
+        ScalarName::F64 => numbers!(f64, f64, arguments),
+        ScalarName::C32 => complex!(c32, arguments),
+        ScalarName::C64 => complex!(c64, arguments),
+        #[cfg(feature = "half")]
+        ScalarName::F16 => numbers!(f16, f32, arguments),
+        #[cfg(feature = "half")]
+        ScalarName::Bf16 => numbers!(bf16, f32, arguments),
     }
 }
 

@@ -51,6 +51,50 @@
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<f64>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
 //! ```
+//! Complex numbers have no order: no minimum, no <, nothing to sort by but what is given.
+//! ```
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { a.mxm(&a) }
+//! fn largest(a: Matrix<c64>) -> oplus::Result<f64> { reduce(&apply(&a, Abs).eval()?, Max) }
+//! fn lower(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { select(&a, ValueNe, c64::ZERO).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<c64>) -> oplus::Result<Matrix<c64, MinPlus>> { a.over::<MinPlus>().mxm(&a.over()) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn largest(a: Matrix<c64>) -> oplus::Result<c64> { reduce(&a, Max) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn lower(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { select(&a, ValueLt, c64::ZERO).eval() }
+//! ```
+//! Parts and conjugates are of complex numbers.
+//! ```
+//! use oplus::prelude::*;
+//! fn adjoint(a: Matrix<c32>) -> oplus::Result<Matrix<c32>> { apply(&a.transposed(), Conjugate).eval() }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn adjoint(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a.transposed(), Conjugate).eval() }
+//! ```
+//! Sums of 16-bit floats are made in f32.
+//! ```
+//! # #[cfg(feature = "half")] mod it {
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f32>> { a.mxm(&a) }
+//! fn sum(a: Matrix<f16>) -> oplus::Result<f32> { reduce(&a.cast::<f32>()?, Plus) }
+//! # }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f16>> { a.mxm(&a) }
+//! ```
+//! ```compile_fail
+//! use oplus::prelude::*;
+//! fn sum(a: Matrix<f16>) -> oplus::Result<f16> { reduce(&a, Plus) }
+//! ```
 //! A sum is by a monoid.
 //! ```
 //! use oplus::prelude::*;

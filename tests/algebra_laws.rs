@@ -31,8 +31,12 @@ fn family(name: &str) -> &'static str {
 impl Visitor for Laws {
     fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
     where
-        S::Out: Sample + PartialOrd,
+        S::Out: Sample,
     {
+        // Complex numbers round in both parts: tests/complex.rs.
+        if ["c32", "c64"].contains(&T::TEXT.name) {
+            return;
+        }
         let [x, y, z] = [0, 1, 2].map(|i| S::Out::pick(self.choices[i]));
         let [a, b] = [3, 4].map(|i| T::pick(self.choices[i]));
         addition::<T, S>(name, x, y, z);
@@ -45,7 +49,7 @@ impl Visitor for Laws {
 /// ⊕ is associative and commutative, its identity does nothing, its terminal value stays.
 fn addition<T: Sample, S: Semiring<T, T>>(name: &str, x: S::Out, y: S::Out, z: S::Out)
 where
-    S::Out: Sample + PartialOrd,
+    S::Out: Sample,
 {
     let plus = add::<T, S>;
     let (left, right) = (plus(plus(x, y), z), plus(x, plus(y, z)));
@@ -89,7 +93,7 @@ where
 /// The identity of ⊕ annihilates under ⊗, on the sides where ⊗ reads it; the exceptions are the documented ones.
 fn zero<T: Sample, S: Semiring<T, T>>(name: &str, a: T)
 where
-    S::Out: Sample + PartialOrd,
+    S::Out: Sample,
 {
     let zero = <Add<T, S> as Monoid<S::Out>>::identity();
     let Some(e) = T::of(zero) else { return };
@@ -98,7 +102,7 @@ where
     let float = T::ROUNDING > 0.0;
     let base = name.split(" over ").next().unwrap_or(name);
     let (expect_left, expect_right) = match base {
-        "PlusTimes" => (!float || a.real().is_finite(), !float || a.real().is_finite()),
+        "PlusTimes" | "PlusTimesMixed" => (!float || a.real().is_finite(), !float || a.real().is_finite()),
         // ∞ + −∞.
         "MinPlus" | "MaxPlus" => [!float || !(a.real().is_nan() || a.real() == -e.real()); 2].into(),
         "MinMax" | "MaxMin" | "LorLand" | "LandLor" | "LxorLand" => (true, true),
@@ -157,9 +161,12 @@ struct Arithmetic {
 impl Visitor for Arithmetic {
     fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
     where
-        S::Out: Sample + PartialOrd,
+        S::Out: Sample,
     {
         let [a, b, c] = self.choices.map(T::pick);
+        if ["c32", "c64"].contains(&T::TEXT.name) {
+            return;
+        }
         distributes::<T, S>(name, a, b, c);
         let base = name.split(" over ").next().unwrap_or(name);
         let (Some(x), Some(y)) = (a.whole(), b.whole()) else { return };

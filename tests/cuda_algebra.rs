@@ -33,9 +33,9 @@ fn bytes<T: Sample>(values: &[T]) -> Vec<u8> {
 }
 
 fn value<T: Sample>(bytes: &[u8]) -> T {
-    let mut all = [0; 8];
+    let mut all = [0; 16];
     all[..bytes.len()].copy_from_slice(bytes);
-    T::exactly(u64::from_le_bytes(all))
+    T::exactly(u128::from_le_bytes(all))
 }
 
 /// All special values against all, and some others.
@@ -77,6 +77,12 @@ impl Cases {
 
     /// An operator's text as it stands.
     fn operator<A: Sample, B: Sample, C: Sample>(&mut self, name: String, text: OperatorText, f: fn(A, B) -> C) {
+        let (space, pairs) = (self.function::<A, B, C>(text), pairs::<A, B>());
+        self.push((name, &space, "apply(a[i], b[i])"), pairs, move |x, y, _| f(x, y));
+    }
+
+    /// An operator's text in a namespace of its own.
+    fn function<A: Sample, B: Sample, C: Sample>(&mut self, text: OperatorText) -> String {
         let space = format!("operator{}", self.cases.len());
         let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
         let typed = |t: &str, p: Option<&&str>| format!("{t} {}", p.filter(|p| **p != "_").unwrap_or(&""));
@@ -86,7 +92,7 @@ impl Cases {
              __device__ inline C apply({parameters}) {{ return {}; }}\n}} }}\n",
             text.expression.replace('\n', " ")
         );
-        self.push((name, &space, "apply(a[i], b[i])"), pairs::<A, B>(), move |x, y, _| f(x, y));
+        space
     }
 
     /// Compiles all that was pushed and runs it.
@@ -125,8 +131,12 @@ fn source(semiring: SemiringText) -> String {
     Spec::new(Template::SpgemmNumeric, 90).semiring(semiring).source().unwrap()
 }
 
+/// With what kernels for complex numbers and halves have besides.
 fn portable() -> String {
-    let text = source(semiring_text::<f64, f64, PlusTimes>());
+    #[cfg(feature = "half")]
+    let text = source(semiring_text::<c64, f16, AnyPair>());
+    #[cfg(not(feature = "half"))]
+    let text = source(semiring_text::<c64, f32, AnyPair>());
     text.split(PREAMBLE).next().unwrap().to_owned()
 }
 
@@ -151,7 +161,7 @@ impl Cases {
 impl Visitor for Cases {
     fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
     where
-        S::Out: Sample + PartialOrd,
+        S::Out: Sample,
     {
         // A flipped kernel is written over the flipped semiring's text; one scalar shows it.
         if ["bool", "f64"].contains(&T::TEXT.name) {
@@ -188,19 +198,39 @@ macro_rules! unary { ($cases:ident $($op:ty),+: $t:ident) => {$(
     $cases.operator(format!("{} over {}", stringify!($op), stringify!($t)), <$op as UnaryOp<$t>>::TEXT,
         |x: $t, _: bool| <$op as UnaryOp<$t>>::apply(x));
 )+} }
+macro_rules! mixed { ($cases:ident $($op:ident)+: $t:ident $u:ident) => {$(
+    $cases.operator(format!("{} over {} and {}", stringify!($op), stringify!($t), stringify!($u)),
+        <$op as BinaryOp<$t, $u>>::TEXT, <$op as BinaryOp<$t, $u>>::apply);
+)+} }
 macro_rules! numbers { ($cases:ident: $($t:ident)+) => {$(
     binary!($cases Plus Minus Times Div PlusTop PlusBottom TimesSaturating Min Max First Second Any Eq Ne Lt Le Gt Ge: $t);
     unary!($cases Identity, Negate, Abs, Inverse, IsTrue: $t);
 )+} }
+macro_rules! for_complex { ($cases:ident: $($t:ident)+) => {$(
+    binary!($cases Plus Minus Times Div TimesWide First Second Any Eq Ne: $t);
+    unary!($cases Identity, Negate, Abs, Inverse, IsTrue, Conjugate, RealPart, ImaginaryPart: $t);
+)+} }
 macro_rules! casts { ($cases:ident: $($t:ident)+) => {$(
     unary!($cases Cast<bool>, Cast<u8>, Cast<u16>, Cast<u32>, Cast<u64>, Cast<i8>, Cast<i16>, Cast<i32>, Cast<i64>,
-        Cast<f32>, Cast<f64>: $t);
+        Cast<f32>, Cast<f64>, Cast<c32>, Cast<c64>: $t);
+    #[cfg(feature = "half")]
+    unary!($cases Cast<f16>, Cast<bf16>: $t);
 )+} }
 
 #[test]
 fn operators_mean_the_same_in_both_languages() {
     let mut cases = Cases::default();
     numbers!(cases: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+    for_complex!(cases: c32 c64);
+    #[cfg(feature = "half")]
+    {
+        numbers!(cases: f16 bf16);
+        mixed!(cases TimesWide FirstWide SecondWide: f16 f16);
+        mixed!(cases TimesMixed FirstWide SecondWide: bf16 f32);
+        mixed!(cases TimesMixed: f32 f16);
+    }
+    mixed!(cases FromParts: f32 f32);
+    mixed!(cases FromParts: f64 f64);
     binary!(cases Lor Land Lxor Lxnor First Second Any: bool);
     unary!(cases Identity, Not, IsTrue: bool);
     cases.check("operators.cu");
@@ -209,6 +239,42 @@ fn operators_mean_the_same_in_both_languages() {
 #[test]
 fn casts_mean_the_same_in_both_languages() {
     let mut cases = Cases::default();
-    casts!(cases: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+    casts!(cases: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c32 c64);
+    #[cfg(feature = "half")]
+    casts!(cases: f16 bf16);
     cases.check("casts.cu");
+}
+
+/// Angles are within some units of the last place: each device has a library of its own.
+#[test]
+fn angles() {
+    fn near(x: f64, y: f64, epsilon: f64) -> bool {
+        (x.is_nan() && y.is_nan()) || (x - y).abs() <= 4.0 * epsilon * y.abs()
+    }
+    let mut cases = Cases::default();
+    macro_rules! angles {
+        ($c:ident $t:ident) => {
+            let space = cases.function::<$c, $t, bool>(OperatorText {
+                parameters: &["x", "y"],
+                expression: concat!(
+                    "(is_nan(arg(x)) && is_nan(y)) || abs(arg(x) - y) <= ",
+                    stringify!($t),
+                    "(4) * ",
+                    stringify!($t),
+                    "_bits(",
+                    stringify!($c),
+                    "_epsilon) * abs(y)"
+                ),
+            });
+            let values = <$c>::special();
+            let angles = values.iter().map(|x| <Argument as UnaryOp<$c>>::apply(*x)).collect();
+            cases.push((stringify!($c).into(), &space, "apply(a[i], b[i])"), (values, angles), |x: $c, y: $t, _| {
+                near(f64::from(x.im.atan2(x.re)), f64::from(y), f64::from($t::EPSILON))
+            });
+        };
+    }
+    cases.text += "namespace oplus { constexpr u32 c32_epsilon = 0x34000000u; constexpr u64 c64_epsilon = 0x3cb0000000000000ull; }\n";
+    angles!(c32 f32);
+    angles!(c64 f64);
+    cases.check("angles.cu");
 }

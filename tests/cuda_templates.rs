@@ -89,3 +89,44 @@ fn compile_share(one: usize, of: usize) {
         println!("sm_{architecture}, {one} of {of}: {modules} modules, {kernels} kernels, most spilled: {most:?}");
     }
 }
+
+/// Scalars whose text is a file of its own, in kernels that add, compare, convert and move them.
+#[test]
+#[cfg(feature = "half")]
+fn complex_numbers_and_halves_compile() {
+    use oplus::prelude::*;
+    use oplus_codegen::Template;
+    if Nvrtc::get().is_err() {
+        assert!(std::env::var_os("OPLUS_REQUIRE_NVRTC").is_none());
+        return;
+    }
+    let semirings = [
+        semiring_text::<c32, c32, PlusTimes>(),
+        semiring_text::<c64, c64, PlusTimes>(),
+        semiring_text::<f16, f32, PlusTimesMixed>(),
+        semiring_text::<bf16, bf16, MinPlus>(),
+    ];
+    let templates = [Template::SpgemmBlock, Template::Spmspv];
+    let spec = |template| Spec::new(template, 90);
+    let mut all: Vec<Spec> =
+        semirings.iter().flat_map(|s| templates.map(|template| spec(template).semiring(s.clone()))).collect();
+    let convert = |input, output, text| {
+        let place = <i64 as Scalar>::TEXT;
+        let op = oplus_codegen::FunctionText::new("op", vec![input, place, place, place], output, text);
+        let op =
+            oplus_codegen::FunctionText { text: OperatorText { parameters: &["x", "_", "_", "_"], ..op.text }, ..op };
+        spec(Template::Map).function(op).number("select", 0).flag("value", true)
+    };
+    all.push(convert(c64::TEXT, f16::TEXT, <Cast<f16> as UnaryOp<c64>>::TEXT));
+    all.push(convert(bf16::TEXT, c32::TEXT, <Cast<c32> as UnaryOp<bf16>>::TEXT));
+    all.push(convert(c64::TEXT, f64::TEXT, <Argument as UnaryOp<c64>>::TEXT));
+    let before = <Lt as BinaryOp<f16, f16>>::TEXT;
+    let lower = oplus_codegen::FunctionText::new("op", vec![f16::TEXT, f16::TEXT], bool::TEXT, before);
+    all.push(spec(Template::SortRows).function(lower));
+    all.iter().for_each(|spec| {
+        let compiled = compile_for(90, &spec.key(), &spec.source().unwrap());
+        let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", spec.key()));
+        let worst = compiled.resources.values().map(|r| r.spill_stores + r.spill_loads).max();
+        assert!(worst.is_some_and(|spilled| spilled <= SPILLED), "{}: {worst:?}", spec.key());
+    });
+}

@@ -249,6 +249,15 @@ fn products_over_every_semiring_and_type() {
             }
         }
     }
+    for scalar in ["c32", "c64"] {
+        let found = json("spgemm", &[&data("hermitian.mtx"), "--type", scalar, "--check"]);
+        assert_eq!((&found["nnz_c"], &found["sum"]), (&4.into(), &serde_json::json!([12.0, 0.0])), "{scalar}");
+    }
+    // Sums of 16-bit floats are exact in f32 here.
+    let exact = json("spgemm", &[&path, "--transpose-b"])["sum"].clone();
+    for scalar in ["f16", "bf16"] {
+        assert_eq!(json("spgemm", &[&path, "--type", scalar, "--transpose-b", "--check"])["sum"], exact, "{scalar}");
+    }
     // A stored zero is false: C = A ∨.∧ Aᵀ holds an entry wherever a product is, true only at (0, 0) and (1, 1).
     for semiring in ["lor_land", "plus_times", "max_min"] {
         let found = json("spgemm", &[&path, "--semiring", semiring, "--type", "bool", "--transpose-b", "--check"]);
@@ -287,6 +296,11 @@ fn the_product_is_written_and_sums_stay_json() {
     json("spgemm", &[&data("wide.mtx"), "--transpose-b", "--output", &path("c.mtx")]);
     let c: Matrix<f64> = Matrix::read(path("c.mtx")).unwrap();
     assert_eq!(c.entries().unwrap(), [(0, 0, 13.0), (0, 1, 0.0), (1, 0, 0.0), (1, 1, 25.0)]);
+    json("spgemm", &[&data("hermitian.mtx"), "--type", "c64", "--output", &path("c.mtx")]);
+    let c: Matrix<c64> = Matrix::read(path("c.mtx")).unwrap();
+    let parts = |(i, j, x): &(u64, u64, c64)| (*i, *j, x.re, x.im);
+    let c: Vec<_> = c.entries().unwrap().iter().map(parts).collect();
+    assert_eq!(c, [(0, 0, 6.0, 0.0), (0, 1, 2.0, 2.0), (1, 0, 2.0, -2.0), (1, 1, 2.0, 0.0)]);
     std::fs::write(path("inf.mtx"), "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n").unwrap();
     assert_eq!(json("spgemm", &[&path("inf.mtx")])["sum"], Value::Null);
     std::fs::write(path("nan.mtx"), "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n").unwrap();
@@ -356,7 +370,8 @@ fn bad_arguments() {
     refused("sssp", &[&data("negative_cycle.mtx"), "--source", "0"], "negative cycle");
     refused("apsp", &[&data("negative_cycle.mtx"), "--json"], "negative cycle");
     refused("spgemm", &[&karate, "--semiring", "plus_minus"], "plus_minus");
-    refused("spgemm", &[&karate, "--type", "f16"], "f16");
+    refused("spgemm", &[&karate, "--type", "f8"], "f8");
+    refused("spgemm", &[&karate, "--type", "c64", "--semiring", "max_plus"], "not over complex");
     refused("spgemm", &[&karate, "--semiring", "lor_land"], "--type bool");
     refused("spgemm", &[&wide, "--json"], "2×3");
     refused("spgemm", &[&karate, &wide], "34×34");

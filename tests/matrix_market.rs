@@ -200,7 +200,7 @@ fn errors_in_long_files_name_the_first_line_for_any_number_of_threads() {
 fn complex_files() {
     let head = "%%MatrixMarket matrix coordinate complex";
     let entries = |text: String| -> Result<Vec<(u64, u64, f64, f64)>> {
-        let coo = mm::read_bytes::<mm::Complex>(text.as_bytes())?;
+        let coo = mm::read_bytes::<c64>(text.as_bytes())?;
         Ok((0..coo.len()).map(|e| (coo.rows[e], coo.columns[e], coo.values[e].re, coo.values[e].im)).collect())
     };
     let lower = "2 2 2\n1 1 3 0\n2 1 1 -2\n";
@@ -221,6 +221,10 @@ fn complex_files() {
     assert_eq!(entries(array.into()).unwrap(), [(0, 0, 1., 0.), (1, 0, 2., 3.), (0, 1, 2., -3.), (1, 1, 4., 0.)]);
     let real = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n";
     assert_eq!(entries(real.into()).unwrap(), [(0, 0, 7., 0.)]);
+    // Nearest to the text, not to the nearest f64: 1 + 2⁻²⁴ and a bit is above the tie.
+    let tie = format!("{head} general\n1 1 1\n1 1 1.000000059604644775390626 1.000000059604644775390624\n");
+    let coo = mm::read_bytes::<c32>(tie.as_bytes()).unwrap();
+    assert_eq!(coo.values, [c32::new(1.0 + f32::EPSILON, 1.0)]);
     for (rest, word) in [
         ("hermitian\n1 1 1\n1 1 3 1\n", "diagonal"),
         ("general\n1 1 1\n1 1 3\n", "imaginary"),
@@ -369,7 +373,9 @@ quickcheck! {
             && round_trip(b.iter().map(|e| (e.0, e.1, f32::from_bits(e.2))).collect())
     }
     fn complex_and_bool_round_trip(a: Vec<(u8, u8, f64)>, b: Vec<(u8, u8, bool)>) -> bool {
-        round_trip(a.iter().map(|e| (e.0, e.1, mm::Complex::make(e.2, -e.2 / 3.0))).collect()) && round_trip(b)
+        round_trip(a.iter().map(|e| (e.0, e.1, c64::new(e.2, -e.2 / 3.0))).collect())
+            && round_trip(a.iter().map(|e| (e.0, e.1, c32::new(-e.2 as f32, e.2 as f32 / 3.0))).collect())
+            && round_trip(b)
     }
     /// Symmetric storage of every kind, as a coordinate file and as an array, against its definition.
     fn symmetries(n: u8, values: Vec<(i8, i8)>) -> bool {
@@ -394,7 +400,7 @@ quickcheck! {
             let coordinate = format!("%%MatrixMarket matrix coordinate complex {kind}\n{n} {n} {stored}\n{coordinate}");
             let array = format!("%%MatrixMarket matrix array complex {kind}\n{n} {n}\n{array}");
             [coordinate, array].iter().all(|text| {
-                let coo = mm::read_bytes::<mm::Complex>(text.as_bytes()).unwrap();
+                let coo = mm::read_bytes::<c64>(text.as_bytes()).unwrap();
                 let found: std::collections::BTreeMap<_, _> =
                     (0..coo.len()).map(|e| ((coo.rows[e], coo.columns[e]), (coo.values[e].re, coo.values[e].im))).collect();
                 coo.len() == expected.len() && found == expected
@@ -478,7 +484,7 @@ fn real_matrices() {
         let path = folder.join(cell[column("file")]);
         let header = mm::read_header(&path).unwrap_or_else(|e| panic!("{e}"));
         // Complex takes every field.
-        let coo = mm::read::<mm::Complex>(&path).unwrap_or_else(|e| panic!("{e}"));
+        let coo = mm::read::<c64>(&path).unwrap_or_else(|e| panic!("{e}"));
         let expected: Vec<u64> = ["rows", "cols", "nnz"].iter().map(|n| cell[column(n)].parse().unwrap()).collect();
         assert_eq!([coo.nrows, coo.ncols, coo.len() as u64], expected[..], "{}", cell[0]);
         let field = match header.field {

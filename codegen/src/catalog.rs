@@ -144,6 +144,8 @@ macro_rules! kernels {
 
 kernels! {
     "portable.cuh"
+    "complex.cuh"
+    "half.cuh"
     "thread/search.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"

@@ -185,6 +185,9 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((name(&format!("{}{}", template.name(), if narrow { "-narrow" } else { "" })), spec));
             }
         }
+        let split =
+            with_mask(Spec::new(Template::SpgemmBlockCount, architecture)).flag("narrow", true).flag("split", true);
+        all.push((name("spgemm_block_count_split"), split));
         for threads in [128, 512] {
             let spec = with_mask(Spec::new(Template::SpgemmRowsCount, architecture)).number("threads", threads);
             all.push((name(&format!("spgemm_rows_count{threads}")), spec));
@@ -220,7 +223,12 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = with_mask(Spec::new(Template::SpgemmEsc, architecture).semiring(s.clone())).number("width", 256);
             let label = format!("spgemm_esc_whole-{}_{}", s.name, s.c.name);
             all.push((name(&label), spec.flag("narrow", true).flag("whole", true).number("rows", 8)));
-            let whole = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone()).flag("whole", true);
+            let block = Spec::new(Template::SpgemmBlock, architecture).semiring(s.clone());
+            if block.sums_anywhere() && mask.is_empty() {
+                let split = block.clone().flag("narrow", true).flag("split", true);
+                all.push((format!("spgemm_block_split-{}_{}", s.name, s.c.name), split));
+            }
+            let whole = block.flag("whole", true);
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));
             }

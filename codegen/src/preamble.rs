@@ -6,7 +6,21 @@ use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
 use crate::tuning::Tuning;
 use std::fmt::Write as _;
 
-const BUILT_IN: [&str; 11] = ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
+const BUILT_IN: [&str; 15] =
+    ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "c32", "c64", "f16", "bf16"];
+
+/// Files for scalars that few kernels have, and the names by which such scalars come in.
+const EXTENSIONS: [(&str, &[&str]); 2] = [
+    ("complex.cuh", &["c32", "c64", "complex", "to_c32", "to_c64"]),
+    ("half.cuh", &["f16", "bf16", "to_f16", "to_bf16"]),
+];
+
+/// The files a preamble needs besides `portable.cuh`.
+pub(crate) fn extensions(preamble: &str) -> impl Iterator<Item = &'static str> {
+    let words = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let has = move |names: &[&str]| preamble.split(words).any(|word| names.contains(&word));
+    EXTENSIONS.into_iter().filter(move |(_, names)| has(names)).map(|(file, _)| file)
+}
 
 fn identifier(of: &'static str, name: &str) -> Result<(), Error> {
     let mut chars = name.chars();

@@ -1,7 +1,7 @@
 //! Puts a kernel's text together.
 use crate::catalog::{include, kernel, location};
 use crate::error::Error;
-use crate::preamble::preamble;
+use crate::preamble::{extensions, preamble};
 use crate::spec::Spec;
 use std::fmt::Write as _;
 
@@ -35,8 +35,13 @@ impl Spec {
         let mut done = vec!["portable.cuh".to_string()];
         let portable = kernel("portable.cuh").unwrap_or_default();
         inline("kernels/portable.cuh", portable, &mut Vec::new(), &mut out)?;
+        let preamble = preamble(self)?;
+        for path in extensions(&preamble) {
+            inline(&location(path), kernel(path).unwrap_or_default(), &mut done, &mut out)?;
+            done.push(path.to_string());
+        }
         out.push_str("#line 1 \"preamble\"\n");
-        out.push_str(&preamble(self)?);
+        out.push_str(&preamble);
         let file = format!("codegen/templates/{}.cu", self.template.name());
         inline(&file, self.template.text(), &mut done, &mut out)?;
         Ok(out)

@@ -6,9 +6,11 @@ namespace oplus {
 
 typedef function::op::Input0 Value;
 
-template <class T> __device__ inline bool comes_last(const T&) { return false; }
-template <> __device__ inline bool comes_last<f32>(const f32& x) { return x != x; }
-template <> __device__ inline bool comes_last<f64>(const f64& x) { return x != x; }
+template <class T> __device__ inline bool comes_last(const T& x) {
+  if constexpr (SameType<T, f32>::value || SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value) return x != x;
+  else return false;
+}
+template <class P> __device__ inline bool comes_last(const Complex<P>& x) { return x != x; }
 
 __device__ inline bool before(const Value& x, const Value& y) {
   if (comes_last(x) || comes_last(y)) return !comes_last(x) && comes_last(y);

@@ -1,6 +1,6 @@
 //! Conversion between scalar types, as a unary operator.
 use super::operator::UnaryOp;
-use super::scalar::{Number, Scalar, Truth};
+use super::scalar::{Arithmetic, Scalar, Truth};
 use oplus_codegen::text::OperatorText;
 use std::marker::PhantomData;
 
@@ -28,7 +28,7 @@ macro_rules! casts { ($($u:ident)*) => {$(
         type Out = $u;
         const TEXT: OperatorText = OperatorText { parameters: &["x"], expression: concat!("to_", stringify!($u), "(x)") };
         #[inline(always)]
-        fn apply(x: bool) -> $u { if x { <$u as Number>::ONE } else { <$u as Number>::ZERO } }
+        fn apply(x: bool) -> $u { if x { <$u as Arithmetic>::ONE } else { <$u as Arithmetic>::ZERO } }
     }
 )*} }
 casts!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);

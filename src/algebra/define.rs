@@ -188,7 +188,10 @@ macro_rules! scalar {
                 name: stringify!($name),
                 definition: concat!("struct ", stringify!($name), " { ", $(stringify!($t), " ", stringify!($f), "; "),+,
                     "static __device__ ", stringify!($name), " make(", $crate::params!($($t $f),+), ") { return {",
-                    $crate::commas!($($f),+), "}; } };"),
+                    $crate::commas!($($f),+), "}; } ",
+                    "__device__ bool operator==(const ", stringify!($name), "& oplus_y) const { return ",
+                    $("this->", stringify!($f), " == oplus_y.", stringify!($f), " && "),+, "true; } ",
+                    "__device__ bool operator!=(const ", stringify!($name), "& oplus_y) const { return !(*this == oplus_y); } };"),
                 size: size_of::<$name>(),
             };
             fn cuda_literal(self) -> String {

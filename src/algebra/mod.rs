@@ -1,14 +1,20 @@
 //! Scalars, operators, monoids, semirings: zero-sized types, resolved at compile time.
 pub mod cast;
+pub mod complex;
 mod define;
+#[cfg(feature = "half")]
+mod float16;
 pub mod operator;
 pub mod portable;
 pub mod scalar;
 pub mod semiring;
 
+#[cfg(feature = "half")]
+pub use ::half::{bf16, f16};
 pub use cast::Cast;
+pub use complex::{ComplexNumber, Part, c32, c64};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-pub use scalar::{Number, Scalar, Truth, finite_bounds};
+pub use scalar::{Arithmetic, Number, Ordered, Scalar, Truth, finite_bounds};
 pub use semiring::*;

@@ -1,5 +1,6 @@
 //! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
-use super::scalar::{Number, Scalar, Truth};
+use super::complex::{ComplexNumber, Part};
+use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
 use oplus_codegen::text::{OperatorText, Reads};
 use std::marker::PhantomData;
@@ -62,23 +63,33 @@ pub trait Multiply<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 }
 
 operator! { /// x + y; integers wrap.
-pub Plus[T: Number](T, T) -> T = |x, y| add(x, y) }
+pub Plus[T: Arithmetic](T, T) -> T = |x, y| add(x, y) }
 operator! { /// x − y; integers wrap.
-pub Minus[T: Number](T, T) -> T = |x, y| sub(x, y) }
+pub Minus[T: Arithmetic](T, T) -> T = |x, y| sub(x, y) }
 operator! { /// x · y; integers wrap.
-pub Times[T: Number](T, T) -> T = |x, y| mul(x, y) }
+pub Times[T: Arithmetic](T, T) -> T = |x, y| mul(x, y) }
+operator! { /// x · y as a term of a sum: `f32` from `f16` and `bf16`. The ⊗ of (+,×).
+pub TimesWide[T: Arithmetic](T, T) -> T::Sum = |x, y| mul(widen(x), widen(y)) }
+operator! { /// [`TimesWide`] of two types whose sums are of one: `f16`, `bf16` and `f32`.
+pub TimesMixed[A: Arithmetic, B: Arithmetic<Sum = A::Sum>](A, B) -> A::Sum = |x, y| mul(widen(x), widen(y)) }
+operator! { /// x as a term of a sum: `f32` from `f16` and `bf16`.
+pub FirstWide[A: Arithmetic, B: Scalar](A, B) -> A::Sum = |x, _| widen(x) }
+operator! { /// y as a term of a sum: `f32` from `f16` and `bf16`.
+pub SecondWide[A: Scalar, B: Arithmetic](A, B) -> B::Sum = |_, y| widen(y) }
+operator! { /// x + y·i.
+pub FromParts[T: Part](T, T) -> T::Complex = |x, y| complex(x, y) }
 operator! { /// x / y; never traps: x/0 is the end of the integer's range on x's side, 0/0 is 0.
-pub Div[T: Number](T, T) -> T = |x, y| div(x, y) }
+pub Div[T: Arithmetic](T, T) -> T = |x, y| div(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the largest is +∞: it stays. The ⊗ of (min,+).
-pub PlusTop[T: Number](T, T) -> T = |x, y| add_top(x, y) }
+pub PlusTop[T: Ordered](T, T) -> T = |x, y| add_top(x, y) }
 operator! { /// x + y; integers stop at the ends of their range and the smallest is −∞: it stays. The ⊗ of (max,+).
-pub PlusBottom[T: Number](T, T) -> T = |x, y| add_bottom(x, y) }
+pub PlusBottom[T: Ordered](T, T) -> T = |x, y| add_bottom(x, y) }
 operator! { /// x · y; integers stop at the ends of their range.
-pub TimesSaturating[T: Number](T, T) -> T = |x, y| mul_sat(x, y) }
+pub TimesSaturating[T: Ordered](T, T) -> T = |x, y| mul_sat(x, y) }
 operator! { /// min(x, y), NaN omitted.
-pub Min[T: Number](T, T) -> T = |x, y| min(x, y) }
+pub Min[T: Ordered](T, T) -> T = |x, y| min(x, y) }
 operator! { /// max(x, y), NaN omitted.
-pub Max[T: Number](T, T) -> T = |x, y| max(x, y) }
+pub Max[T: Ordered](T, T) -> T = |x, y| max(x, y) }
 operator! { /// x ∨ y.
 pub Lor[](bool, bool) -> bool = |x, y| x || y }
 operator! { /// x ∧ y.
@@ -94,26 +105,34 @@ pub Second[A: Scalar, B: Scalar](A, B) -> B = |_, y| y }
 operator! { /// Either; the one met first, so the one with the smallest index.
 pub Any[T: Scalar](T, T) -> T = |x, _| x }
 operator! { /// x = y.
-pub Eq[T: Number](T, T) -> bool = |x, y| x == y }
+pub Eq[T: Scalar](T, T) -> bool = |x, y| x == y }
 operator! { /// x ≠ y.
-pub Ne[T: Number](T, T) -> bool = |x, y| x != y }
+pub Ne[T: Scalar](T, T) -> bool = |x, y| x != y }
 operator! { /// x < y.
-pub Lt[T: Number](T, T) -> bool = |x, y| x < y }
+pub Lt[T: Ordered](T, T) -> bool = |x, y| x < y }
 operator! { /// x ≤ y.
-pub Le[T: Number](T, T) -> bool = |x, y| x <= y }
+pub Le[T: Ordered](T, T) -> bool = |x, y| x <= y }
 operator! { /// x > y.
-pub Gt[T: Number](T, T) -> bool = |x, y| x > y }
+pub Gt[T: Ordered](T, T) -> bool = |x, y| x > y }
 operator! { /// x ≥ y.
-pub Ge[T: Number](T, T) -> bool = |x, y| x >= y }
+pub Ge[T: Ordered](T, T) -> bool = |x, y| x >= y }
 
 unary_operator! { /// x.
 pub Identity[T: Scalar](T) -> T = |x| x }
 unary_operator! { /// −x; integers wrap.
-pub Negate[T: Number](T) -> T = |x| neg(x) }
-unary_operator! { /// |x|.
-pub Abs[T: Number](T) -> T = |x| abs(x) }
+pub Negate[T: Arithmetic](T) -> T = |x| neg(x) }
+unary_operator! { /// |x|; of complex numbers it is real.
+pub Abs[T: Arithmetic](T) -> T::Real = |x| abs(x) }
 unary_operator! { /// 1 / x.
-pub Inverse[T: Number](T) -> T = |x| inv(x) }
+pub Inverse[T: Arithmetic](T) -> T = |x| inv(x) }
+unary_operator! { /// re − im·i.
+pub Conjugate[T: ComplexNumber](T) -> T = |x| conj(x) }
+unary_operator! { /// The real part.
+pub RealPart[T: ComplexNumber](T) -> T::Real = |x| real(x) }
+unary_operator! { /// The imaginary part.
+pub ImaginaryPart[T: ComplexNumber](T) -> T::Real = |x| imag(x) }
+unary_operator! { /// The angle in (−π, π]; the last bits are each device's own.
+pub Argument[T: ComplexNumber](T) -> T::Real = |x| arg(x) }
 unary_operator! { /// ¬x.
 pub Not[](bool) -> bool = |x| !x }
 unary_operator! { /// x ≠ 0.
@@ -127,7 +146,7 @@ pub trait HasOne: Scalar {
     /// 1.
     fn one() -> Self;
 }
-impl<T: Number> HasOne for T {
+impl<T: Arithmetic> HasOne for T {
     #[inline(always)]
     fn one() -> T {
         T::ONE
@@ -205,13 +224,13 @@ pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
 index_operator! { /// Value different from the thunk; NaN always.
 pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
 index_operator! { /// Value below the thunk.
-pub ValueLt[A: Number](A, A) -> bool = |x, _, _, y| x < y }
+pub ValueLt[A: Ordered](A, A) -> bool = |x, _, _, y| x < y }
 index_operator! { /// Value up to the thunk.
-pub ValueLe[A: Number](A, A) -> bool = |x, _, _, y| x <= y }
+pub ValueLe[A: Ordered](A, A) -> bool = |x, _, _, y| x <= y }
 index_operator! { /// Value above the thunk.
-pub ValueGt[A: Number](A, A) -> bool = |x, _, _, y| x > y }
+pub ValueGt[A: Ordered](A, A) -> bool = |x, _, _, y| x > y }
 index_operator! { /// Value from the thunk up.
-pub ValueGe[A: Number](A, A) -> bool = |x, _, _, y| x >= y }
+pub ValueGe[A: Ordered](A, A) -> bool = |x, _, _, y| x >= y }
 
 /// A unary operator as an index operator that looks at the value alone.
 #[derive(Clone, Copy, Debug, Default)]

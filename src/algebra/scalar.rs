@@ -10,7 +10,7 @@ use std::fmt::Debug;
 /// bytes zero is a valid value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored in a matrix",
-    note = "built in: bool, i8 to i64, u8 to u64, f32, f64; define a struct with `scalar!{{ … }}`"
+    note = "built in: bool, i8 to i64, u8 to u64, f32, f64, c32, c64, f16, bf16 (feature `half`); define a struct with `scalar!{{ … }}`"
 )]
 pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The type in CUDA.
@@ -60,22 +60,19 @@ pub(crate) fn append_bytes<T: Scalar>(values: &mut Vec<T>, bytes: &[u8]) -> bool
     true
 }
 
-/// Arithmetic with one meaning on every backend.
+/// +, −, × and ÷ with one meaning on every backend: what numbers with and without an order have.
 ///
-/// Integers wrap in `plus`, `minus`, `times`; x/0 is the type's largest value (smallest for negative x), 0/0 is 0;
-/// min and max omit NaN; `TOP` and `BOTTOM` are the identities of min and max, ±∞ for floats.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a number type", label = "this operator needs numbers")]
-pub trait Number: Scalar + PartialOrd {
+/// Integers wrap in `plus`, `minus`, `times`; x/0 is the type's largest value (smallest for negative x), 0/0 is 0.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no arithmetic", label = "this operator needs numbers")]
+pub trait Arithmetic: Scalar {
+    /// The type of |x|: of its parts for complex numbers, else its own.
+    type Real: Ordered;
+    /// The type that products are made and sums are added up in: `f32` for `f16` and `bf16`, else its own.
+    type Sum: Arithmetic<Sum = Self::Sum>;
     /// Identity of +.
     const ZERO: Self;
     /// Identity of ×.
     const ONE: Self;
-    /// Identity of min: the largest value, +∞ for floats.
-    const TOP: Self;
-    /// Identity of max: the smallest value, −∞ for floats.
-    const BOTTOM: Self;
-    /// Whether `TOP` and `BOTTOM` are ends of a range that stand for ±∞ (integers), not ±∞ themselves (floats).
-    const SATURATES: bool;
     /// −x; integers wrap, a float only changes its sign.
     fn negated(self) -> Self;
     /// x + y, integers wrap.
@@ -86,6 +83,34 @@ pub trait Number: Scalar + PartialOrd {
     fn times(self, y: Self) -> Self;
     /// x / y; never traps.
     fn over(self, y: Self) -> Self;
+    /// |x|; the smallest signed integer stays.
+    fn magnitude(self) -> Self::Real;
+    /// x as a term of a sum; exact.
+    fn widened(self) -> Self::Sum;
+}
+
+/// Ordered numbers that are added up as they are: integers, f32 and f64.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number type",
+    note = "numbers are the integers, f32 and f64; `Arithmetic` has complex ones too, `Ordered` f16 and bf16"
+)]
+pub trait Number: Ordered<Sum = Self> {}
+impl<T: Ordered<Sum = T>> Number for T {}
+
+/// Numbers in an order: all but complex ones.
+///
+/// min and max omit NaN; `TOP` and `BOTTOM` are their identities, ±∞ for floats.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an ordered number type",
+    label = "this operator needs numbers in an order: neither bool nor complex ones"
+)]
+pub trait Ordered: Arithmetic<Real = Self> + PartialOrd {
+    /// Identity of min: the largest value, +∞ for floats.
+    const TOP: Self;
+    /// Identity of max: the smallest value, −∞ for floats.
+    const BOTTOM: Self;
+    /// Whether `TOP` and `BOTTOM` are ends of a range that stand for ±∞ (integers), not ±∞ themselves (floats).
+    const SATURATES: bool;
     /// x + y; integers stop at the ends of their range.
     fn plus_saturating(self, y: Self) -> Self;
     /// x · y; integers stop at the ends of their range.
@@ -94,8 +119,6 @@ pub trait Number: Scalar + PartialOrd {
     fn least(self, y: Self) -> Self;
     /// max(x, y), NaN omitted.
     fn greatest(self, y: Self) -> Self;
-    /// |x|; the smallest signed integer stays.
-    fn magnitude(self) -> Self;
     /// The nearest f64.
     fn as_f64(self) -> f64;
     /// From f64 by Rust's `as`: saturating, NaN to 0.
@@ -135,22 +158,27 @@ macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
         fn cuda_literal(self) -> String { format!("({})0x{:x}ull", stringify!($t), self) }
     }
     impl Truth for $t { fn truth(self) -> bool { self != 0 } }
-    impl Number for $t {
+    impl Arithmetic for $t {
+        type Real = Self;
+        type Sum = Self;
         const ZERO: Self = 0;
         const ONE: Self = 1;
-        const TOP: Self = $t::MAX;
-        const BOTTOM: Self = $t::MIN;
-        const SATURATES: bool = true;
         #[inline(always)] fn negated(self) -> Self { self.wrapping_neg() }
         #[inline(always)] fn plus(self, y: Self) -> Self { WrappingAdd::wrapping_add(&self, &y) }
         #[inline(always)] fn minus(self, y: Self) -> Self { WrappingSub::wrapping_sub(&self, &y) }
         #[inline(always)] fn times(self, y: Self) -> Self { WrappingMul::wrapping_mul(&self, &y) }
         #[inline(always)] fn over(self, y: Self) -> Self { divide(self, y) }
+        #[inline(always)] fn magnitude(self) -> Self { let f: fn($t) -> $t = $magnitude; f(self) }
+        #[inline(always)] fn widened(self) -> Self { self }
+    }
+    impl Ordered for $t {
+        const TOP: Self = $t::MAX;
+        const BOTTOM: Self = $t::MIN;
+        const SATURATES: bool = true;
         #[inline(always)] fn plus_saturating(self, y: Self) -> Self { Saturating::saturating_add(self, y) }
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { <$t>::saturating_mul(self, y) }
         #[inline(always)] fn least(self, y: Self) -> Self { Ord::min(self, y) }
         #[inline(always)] fn greatest(self, y: Self) -> Self { Ord::max(self, y) }
-        #[inline(always)] fn magnitude(self) -> Self { let f: fn($t) -> $t = $magnitude; f(self) }
         #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
         #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }
         #[inline(always)] fn of_u64(x: u64) -> Self { x as $t }
@@ -168,17 +196,23 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         fn cuda_literal(self) -> String { format!("{}(0x{:x}ull)", $from_bits, self.to_bits()) }
     }
     impl Truth for $t { fn truth(self) -> bool { self != 0.0 } }
-    impl Number for $t {
+    impl Arithmetic for $t {
+        type Real = Self;
+        type Sum = Self;
         const ZERO: Self = 0.0;
         const ONE: Self = 1.0;
-        const TOP: Self = $t::INFINITY;
-        const BOTTOM: Self = $t::NEG_INFINITY;
-        const SATURATES: bool = false;
         #[inline(always)] fn negated(self) -> Self { -self }
         #[inline(always)] fn plus(self, y: Self) -> Self { self + y }
         #[inline(always)] fn minus(self, y: Self) -> Self { self - y }
         #[inline(always)] fn times(self, y: Self) -> Self { self * y }
         #[inline(always)] fn over(self, y: Self) -> Self { self / y }
+        #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
+        #[inline(always)] fn widened(self) -> Self { self }
+    }
+    impl Ordered for $t {
+        const TOP: Self = $t::INFINITY;
+        const BOTTOM: Self = $t::NEG_INFINITY;
+        const SATURATES: bool = false;
         #[inline(always)] fn plus_saturating(self, y: Self) -> Self { self + y }
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
         // −0 < +0, so that every backend and order gives the same bits. Two selections, each one instruction, differ
@@ -191,7 +225,6 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
             let (a, b) = (if self > y { self } else { y }, if y > self { y } else { self });
             if a.to_bits() == b.to_bits() { a } else { rare(self, y, |x, y| $t::from_bits(x.to_bits() & y.to_bits())) }
         }
-        #[inline(always)] fn magnitude(self) -> Self { Float::abs(self) }
         #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
         #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }
         #[inline(always)] fn of_u64(x: u64) -> Self { x as $t }

@@ -1,12 +1,15 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
-use super::scalar::{Number, Scalar};
+use super::scalar::{Arithmetic, Ordered, Scalar};
 use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 use oplus_codegen::{FunctionText, SemiringText};
 use std::marker::PhantomData;
 
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a monoid over `{T}`")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a monoid over `{T}`",
+    note = "`f16` and `bf16` are added up as `f32`: convert with `.cast()` first"
+)]
 pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     /// e with e ⊕ x = x.
     fn identity() -> T;
@@ -18,18 +21,19 @@ pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     const ATOMIC: Atomic = Atomic::None;
 }
 
-impl<T: Number> Monoid<T> for Plus {
+/// `f16` and `bf16` are not added up, their products are `f32`: sums of them as they are would stop growing at 2048 ones.
+impl<T: Arithmetic<Sum = T>> Monoid<T> for Plus {
     fn identity() -> T {
         T::ZERO
     }
     const ATOMIC: Atomic = Atomic::Add;
 }
-impl<T: Number> Monoid<T> for Times {
+impl<T: Arithmetic<Sum = T>> Monoid<T> for Times {
     fn identity() -> T {
         T::ONE
     }
 }
-impl<T: Number> Monoid<T> for Min {
+impl<T: Ordered> Monoid<T> for Min {
     fn identity() -> T {
         T::TOP
     }
@@ -38,7 +42,7 @@ impl<T: Number> Monoid<T> for Min {
     }
     const ATOMIC: Atomic = Atomic::Min;
 }
-impl<T: Number> Monoid<T> for Max {
+impl<T: Ordered> Monoid<T> for Max {
     fn identity() -> T {
         T::BOTTOM
     }
@@ -185,8 +189,11 @@ macro_rules! named { ($($(#[$m:meta])* $name:ident $(<$c:ident = $d:ty>)? = $add
     })*}
 }
 named! {
-    /// (+, ×): the ring of numbers; integers wrap. 0 annihilates except 0·∞ and 0·NaN.
-    PlusTimes = Plus, Times;
+    /// (+, ×): the ring of numbers; integers wrap. 0 annihilates except 0·∞ and 0·NaN. Of `f16` and `bf16` products are made
+    /// and added up in `f32`, the type of the result.
+    PlusTimes = Plus, TimesWide;
+    /// (+, ×) of operands of two types: `f16` or `bf16` with each other or with `f32`, added up in `f32`.
+    PlusTimesMixed = Plus, TimesMixed;
     /// (min, +): shortest paths. Integers saturate and their largest value is ∞. ∞ annihilates except ∞ + −∞ of floats.
     MinPlus = Min, PlusTop;
     /// (max, +): longest paths. Integers saturate and their smallest value is −∞.
@@ -214,9 +221,9 @@ named! {
     /// (max, second).
     MaxSecond = Max, Second;
     /// (+, first).
-    PlusFirst = Plus, First;
+    PlusFirst = Plus, FirstWide;
     /// (+, second).
-    PlusSecond = Plus, Second;
+    PlusSecond = Plus, SecondWide;
     /// (any, first).
     AnyFirst = Any, First;
     /// (any, second).

@@ -2,7 +2,7 @@
 //!
 //! A graph is a square matrix: an entry at (i, j) is the edge i→j, a stored zero included. Vertices are numbered from 0.
 //! Each algorithm takes an options struct (`Default` is a good choice) and gives a result struct.
-use crate::algebra::{Min, MinPlus, Number, Offdiag, Pair, Scalar, ValueLt};
+use crate::algebra::{Min, MinPlus, Offdiag, Ordered, Pair, Scalar, ValueLt};
 use crate::container::Matrix;
 use crate::error::{Error, Result};
 use crate::operation::{apply, ewise_add, reduce, select};
@@ -61,7 +61,7 @@ fn sources_in(operation: &'static str, sources: &[u64], bound: u64) -> Result<()
 
 /// The edges that can lie on a shortest path, and whether one is negative: ∞ (the largest integer) is no edge, NaN and
 /// a floating −∞ are refused.
-fn weighted<T: Number, S>(operation: &'static str, weights: &Matrix<T, S>) -> Result<(Matrix<T, MinPlus>, bool)> {
+fn weighted<T: Ordered, S>(operation: &'static str, weights: &Matrix<T, S>) -> Result<(Matrix<T, MinPlus>, bool)> {
     let weights = weights.over::<MinPlus>();
     // NaN fails the comparison as well as ∞.
     let edges = select(&weights, ValueLt, T::TOP).eval()?;

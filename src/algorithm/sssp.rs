@@ -1,6 +1,6 @@
 //! Shortest paths from one vertex.
 use super::{sources_in, square, weighted};
-use crate::algebra::{Identity, Le, Min, MinPlus, Number, ValueEq, ValueLt};
+use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -43,7 +43,7 @@ pub struct Sssp<T> {
 /// assert_eq!(found.distances.entries()?, [(0, 0.0), (1, 3.0), (2, 1.0)]);
 /// # Ok(()) }
 /// ```
-pub fn sssp<T: Number, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
+pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
     let operation = "sssp";
     let n = square(operation, weights.shape())?;
     sources_in(operation, &[source], n)?;
@@ -77,7 +77,7 @@ pub fn sssp<T: Number, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOpt
 
 /// A vertex on a cycle of edges u→v with d(u) + w ≤ d(v), one of them with <: its weights sum to less than 0.
 /// Every cycle of parents is one. Strongly connected components by Tarjan, 1972, 10.1137/0201010. O(n + nnz(W)).
-fn on_negative_cycle<T: Number>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
+fn on_negative_cycle<T: Ordered>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
     let operation = "sssp";
     // Vertices reached, by place: the graph may be hypersparse.
     let reached = distances.entries()?;

@@ -2,7 +2,7 @@
 //!
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Ordered, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::Accumulate;
@@ -222,7 +222,7 @@ pub(crate) trait Backend: Sized {
         v: &Self::Csr<V>,
     ) -> Result<Self::Csr<F::Out>>;
     /// One row: the id of the first column of each row's smallest (largest) value, NaN passed over where there is another.
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &Self::Csr<T>, at: &Positions) -> Result<Self::Csr<u64>>;
     /// The rows' values in the order of F, stable, at places 0, 1, …, and the ids of the columns they had.
     fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
         &self,
@@ -237,7 +237,7 @@ pub(crate) trait Backend: Sized {
 /// Whether x goes in front of y in a sorted row: as F says, NaN last whatever it says.
 #[inline(always)]
 pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> bool {
-    if matches!(T::TEXT.name, "f32" | "f64") {
+    if matches!(T::TEXT.name, "f32" | "f64" | "c32" | "c64" | "f16" | "bf16") {
         #[allow(clippy::eq_op)]
         let (x_is_nan, y_is_nan) = (x != x, y != y);
         if x_is_nan || y_is_nan {

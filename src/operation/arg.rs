@@ -1,6 +1,6 @@
 //! argmin and argmax: where the smallest and largest values are.
 use super::{Lines, Operand, Operation, ScalarOf, oriented};
-use crate::algebra::Number;
+use crate::algebra::Ordered;
 use crate::backend::{Body, Positions, on_backend};
 use crate::container::{Container, Matrix, OfVectors, Vector};
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::storage::{axis::Axis, store::Store};
 /// assert_eq!(argmin_rows(&a).transpose_a().eval()?.entries()?, [(0, 0), (1, 2), (2, 0)]);
 /// # Ok(()) }
 /// ```
-pub fn argmin_rows<T: Number, S: 'static>(
+pub fn argmin_rows<T: Ordered, S: 'static>(
     a: &impl Operand<Container = Matrix<T, S>>,
 ) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmin", a, best::<T, false>)
@@ -31,13 +31,13 @@ pub fn argmin_rows<T: Number, S: 'static>(
 /// assert_eq!(argmax_rows(&a).eval()?.entries()?, [(0, 0), (1, 1)]);
 /// # Ok(()) }
 /// ```
-pub fn argmax_rows<T: Number, S: 'static>(
+pub fn argmax_rows<T: Ordered, S: 'static>(
     a: &impl Operand<Container = Matrix<T, S>>,
 ) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmax", a, best::<T, true>)
 }
 
-fn lines<T: Number, S: 'static>(
+fn lines<T: Ordered, S: 'static>(
     name: &'static str,
     a: &impl Operand<Container = Matrix<T, S>>,
     run: fn(&Store<T>) -> Result<Store<u64>>,
@@ -59,7 +59,7 @@ fn lines<T: Number, S: 'static>(
 pub fn argmin<X>(x: &X) -> Result<Option<u64>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
-    ScalarOf<X>: Number,
+    ScalarOf<X>: Ordered,
 {
     one(x, best::<ScalarOf<X>, false>)
 }
@@ -71,7 +71,7 @@ where
 pub fn argmax<X>(x: &X) -> Result<Option<u64>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
-    ScalarOf<X>: Number,
+    ScalarOf<X>: Ordered,
 {
     one(x, best::<ScalarOf<X>, true>)
 }
@@ -81,7 +81,7 @@ fn one<X: Operand>(x: &X, run: fn(&Store<ScalarOf<X>>) -> Result<Store<u64>>) ->
     Ok(run(&oriented(x.0, transposed)?)?.to_host()?.values.first().copied())
 }
 
-fn best<T: Number, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
+fn best<T: Ordered, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
     let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
     let body =
         on_backend!(a.device, |backend| { Body::from(backend.arg_rows::<T, LARGEST>(backend.csr(&a.body)?, &at)?) });

@@ -50,6 +50,7 @@ accumulators! {
     f64: "plus" Plus, "minus" Minus, "first" First, "second" Second;
     i64: "plus" Plus;
     u64: "plus" Plus, "min" Min;
+    c64: "plus" Plus, "minus" Minus, "second" Second;
 }
 
 impl Call<'_> {
@@ -104,7 +105,7 @@ impl Call<'_> {
                 (other, _) => return Err(format!("no mask of {other}")),
             }
         } }
-        let mask = typed!(bool u8 i32 f64 i64 u64);
+        let mask = typed!(bool u8 i32 f64 i64 u64 c64);
         Ok(Some(if words.contains("complement") { mask.complement() } else { mask }))
     }
     /// The operation with the case's mask, replace and accumulator into C, beside the result expected.

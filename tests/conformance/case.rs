@@ -28,6 +28,17 @@ macro_rules! floats { ($($t:ident)*) => {$(
     }
 )*} }
 floats!(f32 f64);
+macro_rules! complex { ($($c:ident $t:ident)*) => {$(
+    impl Value for $c {
+        const NAME: &'static str = stringify!($c);
+        fn of(bytes: &[u8]) -> Self {
+            let (re, im) = bytes.split_at(size_of::<$t>());
+            $c::new($t::of(re), $t::of(im))
+        }
+        fn same(self, other: Self) -> bool { self.re.same(other.re) && self.im.same(other.im) }
+    }
+)*} }
+complex!(c32 f32 c64 f64);
 impl Value for bool {
     const NAME: &'static str = "bool";
     fn of(bytes: &[u8]) -> Self {
@@ -35,7 +46,7 @@ impl Value for bool {
     }
 }
 
-const TYPES: [(&str, usize); 11] = [
+const TYPES: [(&str, usize); 13] = [
     ("bool", 1),
     ("i8", 1),
     ("u8", 1),
@@ -47,6 +58,8 @@ const TYPES: [(&str, usize); 11] = [
     ("u64", 8),
     ("f32", 4),
     ("f64", 8),
+    ("c32", 8),
+    ("c64", 16),
 ];
 
 /// A matrix, or a vector of length ncols.

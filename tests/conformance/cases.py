@@ -3,7 +3,7 @@ import dataclasses
 import struct
 
 MAGIC = b"OPLUSCF1"
-# Name: SuiteSparse's suffix, C's type, struct's letter.
+# Name: SuiteSparse's suffix, C's type, struct's letter, two of them for real and imaginary part.
 TYPES = {
     "bool": ("BOOL", "bool", "?"),
     "i8": ("INT8", "int8_t", "b"),
@@ -16,6 +16,8 @@ TYPES = {
     "u64": ("UINT64", "uint64_t", "Q"),
     "f32": ("FP32", "float", "f"),
     "f64": ("FP64", "double", "d"),
+    "c32": ("FC32", "GxB_FC32_t", "ff"),
+    "c64": ("FC64", "GxB_FC64_t", "dd"),
 }
 CODES = list(TYPES)
 
@@ -37,7 +39,10 @@ class Operand:
                            struct.calcsize(width), self.nrows, self.ncols, n)
         rows = struct.pack(f"<{n}{width}", *(e[0] for e in self.entries)) if self.kind == "m" else b""
         columns = struct.pack(f"<{n}{width}", *(e[1] for e in self.entries))
-        return head + rows + columns + struct.pack(f"<{n}{letter}", *(e[2] for e in self.entries))
+        values = [e[2] for e in self.entries]
+        if len(letter) == 2:
+            values = [part for v in values for part in (complex(v).real, complex(v).imag)]
+        return head + rows + columns + struct.pack(f"<{len(values)}{letter[0]}", *values)
 
 
 @dataclasses.dataclass
@@ -100,7 +105,10 @@ def read(path):
             letter = {1: "B", 2: "H", 8: "Q"}[width]
             rows = take(f"{n}{letter}") if kind == b"m" else (0,) * n
             columns = take(f"{n}{letter}")
-            values = take(f"{n}{TYPES[CODES[code]][2]}")
+            letter = TYPES[CODES[code]][2]
+            values = take(f"{n * len(letter)}{letter[0]}")
+            if len(letter) == 2:
+                values = [complex(*pair) for pair in zip(values[::2], values[1::2])]
             operands[role.decode()] = Operand(CODES[code], kind.decode(), nrows, ncols, list(zip(rows, columns, values)))
         cases.append(Case(words, operands))
     return cases

@@ -76,6 +76,7 @@ operators! {
         { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
     f64 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
         { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
+    c64 { "plus" Plus "minus" Minus "times" Times "div" Div "first" First "second" Second } { "eq" Eq "ne" Ne }
 }
 
 fn mapped<T: Value, F: UnaryOp<T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
@@ -94,6 +95,10 @@ pub fn unary(call: &Call) -> Fault<()> {
         u8 { "identity" Identity "ainv" Negate "minv" Inverse }
         i32 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
         f64 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
+        c64 {
+            "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse "conj" Conjugate "creal" RealPart
+            "cimag" ImaginaryPart
+        }
     }
 }
 
@@ -159,6 +164,7 @@ pub fn selection(call: &Call) -> Fault<()> {
         "bool" => by_truth::<bool>(call),
         "u8" => by_number::<u8>(call),
         "i32" => by_number::<i32>(call),
+        "c64" => by_truth::<c64>(call),
         _ => by_number::<f64>(call),
     }
 }
@@ -190,5 +196,5 @@ pub fn conversion(call: &Call) -> Fault<()> {
             }
         };
     }
-    pairs!(bool i8 u8 i16 u32 i32 i64 u64 f32 f64, [bool i8 u8 i16 u32 i32 i64 u64 f32 f64])
+    pairs!(bool i8 u8 i16 u32 i32 i64 u64 f32 f64 c32 c64, [bool i8 u8 i16 u32 i32 i64 u64 f32 f64 c32 c64])
 }

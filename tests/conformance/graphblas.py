@@ -1,6 +1,6 @@
 """Runs cases by SuiteSparse:GraphBLAS."""
 from cases import TYPES, Operand
-from library import NULL, POSITIONAL, VERSION, binary, check, ffi, index_operator, lib, monoid, type_of, unary
+from library import NULL, POSITIONAL, VERSION, binary, check, ffi, find, index_operator, lib, monoid, type_of, unary
 from regions import Regions
 
 __all__ = ["VERSION", "solve"]
@@ -36,7 +36,7 @@ class Run(Regions):
             check(lib.GrB_Matrix_new(pointer, type_of(o.scalar), o.nrows, o.ncols))
             lists = (ffi.new("GrB_Index[]", [e[0] for e in o.entries]), columns)
         if n:
-            check(getattr(lib, f"GrB_{kind}_build_{suffix}")(pointer[0], *lists, values, n, NULL))
+            check(find(f"GrB_{kind}_build_{suffix}")(pointer[0], *lists, values, n, NULL))
         return pointer[0]
 
     def get(self, role):
@@ -66,9 +66,9 @@ class Run(Regions):
             check(lib.GrB_Matrix_nvals(n, thing))
         i, j, x = ffi.new("GrB_Index[]", n[0]), ffi.new("GrB_Index[]", n[0]), ffi.new(f"{ctype}[]", n[0])
         if kind == "v":
-            check(getattr(lib, f"GrB_Vector_extractTuples_{suffix}")(j, x, n, thing))
+            check(find(f"GrB_Vector_extractTuples_{suffix}")(j, x, n, thing))
         else:
-            check(getattr(lib, f"GrB_Matrix_extractTuples_{suffix}")(i, j, x, n, thing))
+            check(find(f"GrB_Matrix_extractTuples_{suffix}")(i, j, x, n, thing))
         entries = sorted(zip(list(i), list(j), list(x)), key=lambda e: e[:2])
         return Operand(scalar, kind, rows[0], columns[0], entries)
 
@@ -117,7 +117,7 @@ class Run(Regions):
             a = operand("A")
             suffix, ctype, _ = TYPES[a.scalar]
             value, kind = ffi.new(f"{ctype} *"), "Vector" if a.kind == "v" else "Matrix"
-            check(getattr(lib, f"GrB_{kind}_reduce_{suffix}")(value, NULL, monoid(case.f, a.scalar), self.get("A"), NULL))
+            check(find(f"GrB_{kind}_reduce_{suffix}")(value, NULL, monoid(case.f, a.scalar), self.get("A"), NULL))
             return Operand(a.scalar, "v", 1, 1, [(0, 0, value[0])])
         c = self.get("C")
         if case.op == "build":
@@ -125,7 +125,7 @@ class Run(Regions):
             kind = "Vector" if a.kind == "v" else "Matrix"
             lists = [ffi.new("GrB_Index[]", [e[k] for e in a.entries]) for k in ((1,) if a.kind == "v" else (0, 1))]
             values = ffi.new(f"{TYPES[a.scalar][1]}[]", [e[2] for e in a.entries])
-            build = getattr(lib, f"GrB_{kind}_build_{TYPES[a.scalar][0]}")
+            build = find(f"GrB_{kind}_build_{TYPES[a.scalar][0]}")
             check(build(c, *lists, values, len(a.entries), binary(case.f, a.scalar)))
         else:
             made = getattr(self, case.op)((c, self.get("M"), accum), self.descriptor())
@@ -169,24 +169,24 @@ class Run(Regions):
     def apply_first(self, head, d):
         suffix, value = self.thunk()
         f = binary(self.case.f, self.case.operand("A").scalar)
-        check(getattr(lib, f"GrB_{self.kind()}_apply_BinaryOp1st_{suffix}")(*head, f, value, self.get("A"), d))
+        check(find(f"GrB_{self.kind()}_apply_BinaryOp1st_{suffix}")(*head, f, value, self.get("A"), d))
 
     def apply_second(self, head, d):
         suffix, value = self.thunk()
         f = binary(self.case.f, self.case.operand("A").scalar)
-        check(getattr(lib, f"GrB_{self.kind()}_apply_BinaryOp2nd_{suffix}")(*head, f, self.get("A"), value, d))
+        check(find(f"GrB_{self.kind()}_apply_BinaryOp2nd_{suffix}")(*head, f, self.get("A"), value, d))
 
     def apply_index(self, head, d):
         suffix, value = self.thunk()
         if self.case.f == "diagindex":
             value = -value  # j - (i + s) there, j - i + s in the standard and here: README.md, differences.
         f = index_operator(self.case.f, self.case.operand("A").scalar)
-        check(getattr(lib, f"GrB_{self.kind()}_apply_IndexOp_{suffix}")(*head, f, self.get("A"), value, d))
+        check(find(f"GrB_{self.kind()}_apply_IndexOp_{suffix}")(*head, f, self.get("A"), value, d))
 
     def select(self, head, d):
         suffix, value = self.thunk()
         f = index_operator(self.case.f, self.case.operand("A").scalar)
-        check(getattr(lib, f"GrB_{self.kind()}_select_{suffix}")(*head, f, self.get("A"), value, d))
+        check(find(f"GrB_{self.kind()}_select_{suffix}")(*head, f, self.get("A"), value, d))
 
     def reduce_rows(self, head, d):
         check(lib.GrB_Matrix_reduce_Monoid(*head, monoid(self.case.f, self.case.operand("A").scalar), self.get("A"), d))

@@ -20,8 +20,13 @@ def check(info):
         raise RuntimeError(f"GraphBLAS: {info}")
 
 
+def find(name):
+    """What the standard has, or SuiteSparse beyond it."""
+    return getattr(lib, name, None) or getattr(lib, name.replace("GrB_", "GxB_", 1))
+
+
 def type_of(scalar):
-    return getattr(lib, f"GrB_{TYPES[scalar][0]}")
+    return find(f"GrB_{TYPES[scalar][0]}")
 
 
 def binary(name, scalar):
@@ -30,15 +35,17 @@ def binary(name, scalar):
     if name in POSITIONAL:
         return getattr(lib, f"GxB_{name.upper()}_INT64")
     if name == "pair":
-        return getattr(lib, f"GrB_ONEB_{suffix}")
+        return find(f"GrB_ONEB_{suffix}")
     if name in LOGICAL:
         return getattr(lib, f"GrB_{name.upper()}")
-    return getattr(lib, f"GrB_{name.upper()}_{suffix}")
+    return find(f"GrB_{name.upper()}_{suffix}")
 
 
 def monoid(name, scalar):
     suffix = TYPES[scalar][0]
-    return getattr(lib, f"GxB_ANY_{suffix}_MONOID" if name == "any" else f"GrB_{name.upper()}_MONOID_{suffix}")
+    if name == "any" or scalar.startswith("c"):
+        return getattr(lib, f"GxB_{name.upper()}_{suffix}_MONOID")
+    return getattr(lib, f"GrB_{name.upper()}_MONOID_{suffix}")
 
 
 def unary(name, scalar):
@@ -46,10 +53,10 @@ def unary(name, scalar):
         return lib.GrB_LNOT
     if name == "one":
         return getattr(lib, f"GxB_ONE_{TYPES[scalar][0]}")
-    return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
+    return find(f"GrB_{name.upper()}_{TYPES[scalar][0]}")
 
 
 def index_operator(name, scalar):
     if name.startswith("value"):
-        return getattr(lib, f"GrB_{name.upper()}_{TYPES[scalar][0]}")
+        return find(f"GrB_{name.upper()}_{TYPES[scalar][0]}")
     return getattr(lib, f"GrB_{name.upper()}_INT64" if name.endswith("index") else f"GrB_{name.upper()}")

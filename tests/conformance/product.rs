@@ -89,4 +89,8 @@ rings! {
         "lor_lt" Compose<Lor, Lt>; "plus_pair" PlusPair; "min_secondi" MinSecondI; "min_secondj" Compose<Min, SecondJ>;
         "max_firsti" Compose<Max, FirstI>;
     }
+    c64 {
+        "plus_times" PlusTimes; "plus_first" PlusFirst; "plus_second" PlusSecond; "times_second" Compose<Times, Second>;
+        "lor_ne" Compose<Lor, Ne>; "plus_pair" PlusPair;
+    }
 }

@@ -4,34 +4,37 @@ from random_regions import Regions
 
 HUGE = 1 << 40
 NUMBERS = ("u8", "i32", "f64")
-SCALARS = ("bool",) + NUMBERS
+SCALARS = ("bool",) + NUMBERS + ("c64",)
 ARITHMETIC = ("plus", "minus", "times", "div", "min", "max", "first", "second")
+FIELD = ("plus", "minus", "times", "div", "first", "second")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("lor", "land", "lxor", "lxnor", "first", "second")
 ACCUMULATORS = {"bool": ("lor", "lxor", "second"), "u8": ("plus", "minus"), "i32": ("plus", "minus", "min"),
-                "f64": ("plus", "minus", "first", "second"), "i64": ("plus",), "u64": ("plus", "min")}
+                "f64": ("plus", "minus", "first", "second"), "i64": ("plus",), "u64": ("plus", "min"), "c64": ("plus", "minus", "second")}
 # Semiring: (types of the operands, type of the result or None for the same).
 RINGS = {
-    "plus_times": (NUMBERS, None), "min_plus": (NUMBERS, None), "max_plus": (("i32", "f64"), None),
+    "plus_times": (NUMBERS + ("c64", "c64"), None), "min_plus": (NUMBERS, None), "max_plus": (("i32", "f64"), None),
     "min_max": (("i32", "f64"), None), "max_min": (("u8", "f64"), None), "min_times": (("i32", "f64"), None),
     "max_times": (("f64",), None), "min_first": (("i32", "f64"), None), "min_second": (("i32",), None),
-    "max_second": (("f64",), None), "plus_first": (("i32",), None), "plus_second": (("f64",), None),
+    "max_second": (("f64",), None), "plus_first": (("i32", "c64"), None), "plus_second": (("f64", "c64"), None),
     "plus_minus": (("i32",), None), "min_minus": (("f64",), None), "min_div": (("f64", "i32"), None),
-    "times_plus": (("u8",), None),
+    "times_plus": (("u8",), None), "times_second": (("c64",), None), "lor_ne": (("c64",), "bool"),
     "lor_land": (("bool",), None), "land_lor": (("bool",), None), "lxor_land": (("bool",), None),
     "lor_first": (("bool",), None), "lxor_second": (("bool",), None), "lxnor_lor": (("bool",), None),
     "lor_lt": (("f64", "u8"), "bool"), "land_ge": (("i32",), "bool"), "lxor_eq": (("i32",), "bool"),
-    "plus_pair": (("bool", "f64"), "u64"), "any_pair": (("bool", "i32"), "bool"),
+    "plus_pair": (("bool", "f64", "c64"), "u64"), "any_pair": (("bool", "i32"), "bool"),
     "min_secondi": (("bool", "f64"), "u64"), "max_secondi": (("i32",), "u64"), "min_secondj": (("f64",), "u64"),
     "max_firsti": (("f64",), "u64"),
 }
 MONOIDS = {"bool": ("lor", "land", "lxor", "lxnor"), "u8": ("plus", "times", "min", "max"),
-           "i32": ("plus", "times", "min", "max"), "f64": ("plus", "times", "min", "max")}
+           "i32": ("plus", "times", "min", "max"), "f64": ("plus", "times", "min", "max"),
+           "c64": ("plus", "times")}
 UNARY = {"bool": ("identity", "lnot"), "u8": ("identity", "ainv", "minv"), "i32": ("identity", "ainv", "abs", "minv"),
-         "f64": ("identity", "ainv", "abs", "minv")}
+         "f64": ("identity", "ainv", "abs", "minv"), "c64": ("identity", "ainv", "abs", "minv", "conj", "creal", "cimag")}
+REAL = ("abs", "creal", "cimag")
 POSITIONS = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt")
 VALUES = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
-CASTS = ("bool", "i8", "u8", "i16", "u32", "i32", "i64", "u64", "f32", "f64")
+CASTS = ("bool", "i8", "u8", "i16", "u32", "i32", "i64", "u64", "f32", "f64", "c32", "c64")
 OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "apply": 2, "apply_first": 2,
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
@@ -45,6 +48,11 @@ SOME = {"special": [float("nan"), float("inf"), float("-inf"), -0.0], "above": [
         "ends": [float("inf"), float("-inf"), -0.0, 1e300, 5e-324]}
 # Products of any number of them are exact.
 UNITS = {"f64": [-2.0, -1.0, 0.5, 1.0, 1.0, 2.0, 0.0]}
+# Complex numbers are finite: ∞ is for C99 to make something of, README.md, differences. The axes' lengths are exact, and so
+# are products of any number of turns.
+PLANE = [complex(a, b) for a in (0, 0.5, -1, 3) for b in (0, 1, -2, 0.25)]
+AXES = [complex(1, 0), complex(0, 1), complex(-2, 0), complex(0, -0.5), complex(0.5, 0), complex(3, 4), complex(-8, 6), 0j]
+TURNS = [complex(1, 0), complex(0, 1), complex(-1, 0), complex(0, -2), complex(0.5, 0), complex(0, 1)]
 LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-(1 << 15), (1 << 15) - 1), "u16": (0, 65535),
           "i32": (-(1 << 31), (1 << 31) - 1), "u32": (0, (1 << 32) - 1), "i64": (-(1 << 63), (1 << 63) - 1),
           "u64": (0, (1 << 64) - 1)}
@@ -85,6 +93,8 @@ class Generator(Regions):
             if style == "nonzero":
                 return rng.choice(COMMON["f64"]) or 8.0
             return rng.choice(COMMON["f64"])
+        if scalar.startswith("c"):
+            return rng.choice({"units": TURNS, "axes": AXES}.get(style, PLANE))
         low, high = LIMITS[scalar]
         if style == "wild" and self.chance(0.3):
             return rng.choice([low, high, low + 1, high - 1, 0, rng.randint(low, high)])
@@ -155,7 +165,7 @@ class Generator(Regions):
                 aliases["M"] = aliases.get(role, role)
             else:
                 operands["M"] = self.container(rng.choice(SCALARS), mask_kind, *mask_shape, "wild")
-                if operands["M"].scalar == "f64":
+                if operands["M"].scalar in ("f64", "c64"):
                     # -0.0 is true to SuiteSparse: README.md, differences.
                     operands["M"].entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in operands["M"].entries]
         if not plain:
@@ -167,7 +177,7 @@ class Generator(Regions):
             del operands["B"]
         if aliases.get("M") in ("A", "B", "C") and "structural" not in words.get("mask", ""):
             source = operands[aliases["M"]] if aliases["M"] in operands else operands["A"]
-            source.entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in source.entries] if source.scalar == "f64" else source.entries
+            source.entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in source.entries] if source.scalar in ("f64", "c64") else source.entries
         if aliases:
             words["same"] = ",".join(f"{k}:{v}" for k, v in aliases.items())
         return Case(words, operands)
@@ -193,6 +203,8 @@ class Generator(Regions):
             by_multiply = {"plus": "above", "minus": "tame", "times": "tame", "div": "nonzero"}
             wild = {"plus": "special", "times": "units"}.get(add) or by_multiply.get(multiply, "ends")
             style = wild if wild in ("units", "nonzero") else rng.choice(["tame", wild])
+        elif scalar == "c64":
+            style = "units" if ring.startswith("times") else "tame"
         else:
             # Integers of these saturate here and wrap there: README.md, differences.
             style = "tame" if saturating else rng.choice(["tame", "wild"])
@@ -234,17 +246,31 @@ class Generator(Regions):
         for flag, on in (("ta", ta), ("tb", tb)):
             if on:
                 words[flag] = ""
-        style = rng.choice(["tame", "wild"])
+        style = self.styled(words, scalar)
         a = self.container(scalar, kind, *((n, m) if ta else (m, n)), style)
         b = self.container(scalar, kind, *((n, m) if tb else (m, n)), style)
         out = "bool" if words["f"] in COMPARISONS else scalar
         return self.finish(words, {"A": a, "B": b}, out, kind, (m, n), style)
 
+    def styled(self, words, scalar):
+        """Of complex numbers, what lengths are exact of."""
+        if scalar == "c64":
+            return "axes" if words.get("f") == "abs" else "tame"
+        return self.rng.choice(["tame", "wild"])
+
+    def operators(self, scalar, compared):
+        """Binary operators of a type."""
+        if scalar == "bool":
+            return LOGICAL
+        if scalar == "c64":
+            return FIELD + (COMPARISONS[:2] if compared else ())
+        return ARITHMETIC + (COMPARISONS if compared else ())
+
     def make_ewise_add(self, words):
-        return self.two(words, lambda t: LOGICAL if t == "bool" else ARITHMETIC)
+        return self.two(words, lambda t: self.operators(t, False))
 
     def make_ewise_mult(self, words):
-        return self.two(words, lambda t: LOGICAL if t == "bool" else ARITHMETIC + COMPARISONS)
+        return self.two(words, lambda t: self.operators(t, True))
 
     def one(self, words, scalar, out, kind=None, transposable=True):
         rng = self.rng
@@ -253,14 +279,15 @@ class Generator(Regions):
         ta = kind == "m" and transposable and self.chance(0.3)
         if ta:
             words["ta"] = ""
-        style = rng.choice(["tame", "wild"])
+        style = self.styled(words, scalar)
         operands = {"A": self.container(scalar, kind, *((n, m) if ta else (m, n)), style)}
         return operands, out, kind, (m, n), style
 
     def make_apply(self, words):
         scalar = self.rng.choice(SCALARS)
         words["f"] = self.rng.choice(UNARY[scalar])
-        return self.finish(words, *self.one(words, scalar, scalar))
+        out = "f64" if scalar == "c64" and words["f"] in REAL else scalar
+        return self.finish(words, *self.one(words, scalar, out))
 
     def make_cast(self, words):
         a, c = self.rng.choice(CASTS), self.rng.choice(CASTS)
@@ -269,7 +296,7 @@ class Generator(Regions):
 
     def bound(self, words):
         scalar = self.rng.choice(SCALARS)
-        words["f"] = self.rng.choice(LOGICAL if scalar == "bool" else ARITHMETIC + COMPARISONS)
+        words["f"] = self.rng.choice(self.operators(scalar, True))
         operands, out, kind, shape, style = self.one(words, scalar, scalar)
         operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))])
         return self.finish(words, operands, "bool" if words["f"] in COMPARISONS else scalar, kind, shape, style)
@@ -291,7 +318,7 @@ class Generator(Regions):
     def make_select(self, words):
         scalar = self.rng.choice(SCALARS)
         by_value = self.chance(0.5)
-        words["f"] = self.rng.choice((VALUES[:2] if scalar == "bool" else VALUES) if by_value else POSITIONS)
+        words["f"] = self.rng.choice((VALUES[:2] if scalar in ("bool", "c64") else VALUES) if by_value else POSITIONS)
         operands, out, kind, shape, style = self.one(words, scalar, scalar, kind=None if by_value else "m")
         operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))]) if by_value else self.thunk(shape)
         return self.finish(words, operands, out, kind, shape, style)
@@ -301,7 +328,7 @@ class Generator(Regions):
         words["f"] = self.rng.choice(MONOIDS[scalar])
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         style = self.rng.choice(["tame", "special" if scalar == "f64" and words["f"] == "plus" else "wild"])
-        if words["f"] == "times" and scalar == "f64":
+        if words["f"] == "times" and scalar in ("f64", "c64"):
             style = "units"
         if words["f"] == "times" and max(m, n) > 100:
             n = min(n, 20)
@@ -349,7 +376,8 @@ class Generator(Regions):
     def make_build(self, words):
         rng = self.rng
         scalar = rng.choice(SCALARS)
-        words["f"] = rng.choice(("lor", "lxor", "first", "second") if scalar == "bool" else ("plus", "minus", "first", "second", "min"))
+        words["f"] = rng.choice(("lor", "lxor", "first", "second") if scalar == "bool" else ("plus", "minus", "first", "second")
+                                + (("min",) if scalar != "c64" else ()))
         kind = "v" if self.chance(0.3) else "m"
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         a = self.container(scalar, kind, m, n, "tame")

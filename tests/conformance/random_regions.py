@@ -36,7 +36,7 @@ class Regions:
     def make_extract(self, words):
         rng = self.rng
         form = words["form"] = rng.choice(["matrix", "matrix", "matrix", "vector", "row", "column"])
-        scalar, (m, n) = rng.choice(("bool", "u8", "i32", "f64")), self.shape()
+        scalar, (m, n) = rng.choice(("bool", "u8", "i32", "f64", "c64")), self.shape()
         m = 1 if form == "vector" else m
         ta = form != "vector" and self.chance(0.3)
         if ta:
@@ -65,7 +65,7 @@ class Regions:
         sub = self.chance(0.5)
         if sub:
             words["sub"] = ""
-        scalar, (m, n) = rng.choice(("bool", "i32", "f64")), self.shape()
+        scalar, (m, n) = rng.choice(("bool", "i32", "f64", "c64")), self.shape()
         vector = form.endswith("vector")
         if form in ("row", "column"):
             m, n = max(m, 1), max(n, 1)

@@ -25,6 +25,7 @@ pub fn extraction(call: &Call) -> Fault<()> {
         "bool" => extracted::<bool>(call),
         "u8" => extracted::<u8>(call),
         "i32" => extracted::<i32>(call),
+        "c64" => extracted::<c64>(call),
         _ => extracted::<f64>(call),
     }
 }
@@ -64,6 +65,7 @@ pub fn assignment(call: &Call) -> Fault<()> {
     match call.operand('C')?.scalar {
         "bool" => assigned::<bool>(call),
         "i32" => assigned::<i32>(call),
+        "c64" => assigned::<c64>(call),
         _ => assigned::<f64>(call),
     }
 }

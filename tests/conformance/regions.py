@@ -1,6 +1,6 @@
 """SuiteSparse's side of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
 from cases import TYPES, Operand
-from library import binary, check, ffi, lib, type_of
+from library import binary, check, ffi, find, lib, type_of
 
 
 class Regions:
@@ -33,7 +33,7 @@ class Regions:
         if form.startswith("scalar"):
             suffix, value = self.thunk()
             vector = form == "scalar_vector"
-            function = getattr(lib, where.format("Vector" if vector else "Matrix") + "_" + suffix)
+            function = find(where.format("Vector" if vector else "Matrix") + "_" + suffix)
             check(function(*head, value, *(self.list("J", shape[1]) if vector else self.part(shape)), d))
             return
         function = getattr(lib, where.format({"row": "Row", "column": "Col", "vector": "Vector", "matrix": "Matrix"}[form]))
@@ -54,7 +54,7 @@ class Regions:
             s = self.keep("Scalar")
             check(lib.GrB_Scalar_new(s, type_of(scalar)))
             value = self.case.operands[role].entries[0][2]
-            check(getattr(lib, f"GrB_Scalar_setElement_{TYPES[scalar][0]}")(s[0], value))
+            check(find(f"GrB_Scalar_setElement_{TYPES[scalar][0]}")(s[0], value))
             fills.append(s[0])
         function = getattr(lib, f"GxB_{self.kind()}_eWiseUnion")
         check(function(*head, binary(self.case.f, scalar), self.get("A"), fills[0], self.get("B"), fills[1], d))
@@ -119,7 +119,7 @@ class Regions:
         place = (lambda e: (e[1],)) if kind == "Vector" else (lambda e: e[:2])
         suffix = TYPES[self.case.operand("A").scalar][0]
         for e in self.case.operands["U"].entries:
-            check(getattr(lib, f"GrB_{kind}_setElement_{suffix}")(a, e[2], *place(e)))
+            check(find(f"GrB_{kind}_setElement_{suffix}")(a, e[2], *place(e)))
         for e in self.case.operands["D"].entries:
             check(getattr(lib, f"GrB_{kind}_removeElement")(a, *place(e)))
         return a

@@ -35,6 +35,7 @@ pub fn reduction(call: &Call) -> Fault<()> {
         u8 { "plus" Plus "times" Times "min" Min "max" Max }
         i32 { "plus" Plus "times" Times "min" Min "max" Max }
         f64 { "plus" Plus "times" Times "min" Min "max" Max }
+        c64 { "plus" Plus "times" Times }
     }
 }
 
@@ -64,6 +65,7 @@ macro_rules! types {
             "bool" => $f::<bool>($call),
             "u8" => $f::<u8>($call),
             "i32" => $f::<i32>($call),
+            "c64" => $f::<c64>($call),
             _ => $f::<f64>($call),
         }
     };
@@ -75,10 +77,12 @@ pub fn movement(call: &Call) -> Fault<()> {
 
 pub fn building(call: &Call) -> Fault<()> {
     fn numbers<T: Value + Number>(call: &Call) -> Fault<()> {
+        if call.case.word("f") == "min" { built::<T, Min>(call) } else { arithmetic::<T>(call) }
+    }
+    fn arithmetic<T: Value + Arithmetic>(call: &Call) -> Fault<()> {
         match call.case.word("f") {
             "plus" => built::<T, Plus>(call),
             "minus" => built::<T, Minus>(call),
-            "min" => built::<T, Min>(call),
             "first" => built::<T, First>(call),
             _ => built::<T, Second>(call),
         }
@@ -90,6 +94,7 @@ pub fn building(call: &Call) -> Fault<()> {
         ("bool", _) => built::<bool, Second>(call),
         ("u8", _) => numbers::<u8>(call),
         ("i32", _) => numbers::<i32>(call),
+        ("c64", _) => arithmetic::<c64>(call),
         _ => numbers::<f64>(call),
     }
 }

@@ -1,5 +1,6 @@
 //! In and out of raw arrays, files and other crates' types. `--features interop-all` adds those of the other crates.
 mod binary;
+#[cfg_attr(not(feature = "interop-all"), allow(dead_code))]
 mod cases;
 mod csr;
 mod hostile;

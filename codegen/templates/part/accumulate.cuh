@@ -10,7 +10,22 @@ template <class T> struct IsNumber {
   static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
                                 SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
                                 SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
-                                SameType<T, f64>::value;
+                                SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value;
+};
+template <class P> struct IsNumber<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// To each part of a sum, which nothing reads before all terms are there.
+template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  atomicAdd(&slot->re, x.re);
+  atomicAdd(&slot->im, x.im);
+}
+template <class T> struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class P> struct IsComplex<Complex<P>> {
+  static constexpr bool value = true;
 };
 
 // Monoid: `atomic`, `add(T, T)`.
@@ -26,7 +41,7 @@ template <class Monoid, class T> struct Exact {
     else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
     else if constexpr (Number<T>::is_float) {
       if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
+      else if constexpr (sizeof(T) <= 4) return f32_bits(0x7fc00000u);
       else return f64_bits(0x7ff8000000000000ull);
     } else if constexpr (kind == atomic_min) return Number<T>::largest;
     else if constexpr (kind == atomic_max) return Number<T>::smallest;
@@ -89,6 +104,8 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     if (!x) *slot = false;
   } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
     atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
+    add_parts(slot, x);
   } else if constexpr (kind == atomic_add && integer4) {
     atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
   } else if constexpr (kind == atomic_add && integer8) {

@@ -10,6 +10,8 @@ use std::mem::MaybeUninit;
 enum Neutral {
     Identity,
     Float(f64),
+    /// Of both parts of a complex number.
+    Parts(f64),
 }
 
 /// The neutral element by scalar and monoid, and whether sums may be grouped at will to the bit.
@@ -38,12 +40,15 @@ fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
     if whole.contains(&t) && built_in.contains(&m) {
         return Some((Neutral::Identity, true));
     }
-    if t != TypeId::of::<f32>() && t != TypeId::of::<f64>() {
+    let complex = t == TypeId::of::<c32>() || t == TypeId::of::<c64>();
+    if t != TypeId::of::<f32>() && t != TypeId::of::<f64>() && !complex {
         return None;
     }
     // Only −0 + x is x for both zeros, only NaN leaves NaN to a minimum that omits it.
     if m == TypeId::of::<Plus>() {
-        Some((Neutral::Float(-0.0), false))
+        Some((if complex { Neutral::Parts(-0.0) } else { Neutral::Float(-0.0) }, false))
+    } else if complex {
+        None
     } else if m == TypeId::of::<Min>() || m == TypeId::of::<Max>() {
         Some((Neutral::Float(f64::NAN), true))
     } else {
@@ -55,10 +60,11 @@ fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
 pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
     let (neutral, free) = known(TypeId::of::<T>(), TypeId::of::<M>())?;
     let mut e = M::identity();
-    if let Neutral::Float(value) = neutral {
-        // SAFETY: T is f32 or f64 as the type said: its bytes, no padding, every pattern of bits is one.
+    if let Neutral::Float(value) | Neutral::Parts(value) = neutral {
+        // SAFETY: T is made of f32 or f64 as the type said: its bytes, no padding, every pattern of bits is one.
         let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
-        put(value, bytes);
+        let parts = if matches!(neutral, Neutral::Parts(_)) { 2 } else { 1 };
+        bytes.chunks_exact_mut(size_of::<T>() / parts).for_each(|part| put(value, part));
     }
     Some((e, free))
 }

@@ -6,7 +6,7 @@ use super::host::{HostCsr, host_memory};
 use super::places::{Assigned, Moves};
 use super::ring::{MxmRing, MxvRing, VxmRing};
 use super::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Number, Scalar};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Ordered, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::operation::Accumulate;
@@ -254,7 +254,7 @@ impl Backend for Cpu {
         scale::scale_columns::<A, V, F>(a, v)
     }
 
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
         order::arg_rows::<T, LARGEST>(a, at)
     }
 

@@ -2,7 +2,7 @@
 use super::assemble::{Block, Rows, assemble, partition, target};
 use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
 use super::vector::row_blocks;
-use crate::algebra::{BinaryOp, Number, Scalar};
+use crate::algebra::{BinaryOp, Ordered, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::{Positions, in_front};
 use crate::error::Result;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Whether y is better than what stands before it. A number is better than NaN.
 #[inline(always)]
-fn better<T: Number, const LARGEST: bool>(y: T, x: T) -> bool {
+fn better<T: Ordered, const LARGEST: bool>(y: T, x: T) -> bool {
     let ahead = if LARGEST { y > x } else { y < x };
     #[allow(clippy::eq_op)]
     let (x_is_nan, y_is_nan) = (x != x, y != y);
@@ -24,7 +24,7 @@ fn better<T: Number, const LARGEST: bool>(y: T, x: T) -> bool {
 }
 
 /// The first of the best.
-fn first_best<T: Number, const LARGEST: bool>(values: &[T], range: Range<usize>) -> Option<usize> {
+fn first_best<T: Ordered, const LARGEST: bool>(values: &[T], range: Range<usize>) -> Option<usize> {
     let mut best = range.start;
     for e in range.clone().skip(1) {
         if better::<T, LARGEST>(values[e], values[best]) {
@@ -34,7 +34,7 @@ fn first_best<T: Number, const LARGEST: bool>(values: &[T], range: Range<usize>)
     (!range.is_empty()).then_some(best)
 }
 
-pub(super) fn arg_rows<T: Number, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
     let operation = "argmin";
     let best = |row: &[T]| {
         if row.len() <= SERIAL {

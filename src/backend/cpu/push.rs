@@ -303,7 +303,7 @@ fn adds_nothing<X: Scalar, A: Scalar, S: Semiring<X, A>>(x: X, neutral: S::Out) 
     [false, true].into_iter().all(|y| {
         // SAFETY: A is bool, as the caller found.
         let y = unsafe { std::mem::transmute_copy::<bool, A>(&y) };
-        bits(&S::Multiply::multiply(x, y, At::default())) == bits(&neutral)
+        same_bits(&S::Multiply::multiply(x, y, At::default()), &neutral)
     })
 }
 
@@ -362,6 +362,15 @@ fn column_parts(operation: &'static str, x: &Pattern, a: &Pattern, products: usi
         start = end;
     }
     Ok(parts)
+}
+
+/// Equal to the bit; numbers without a call.
+#[inline(always)]
+fn same_bits<T: Scalar>(x: &T, y: &T) -> bool {
+    if size_of::<T>() <= 8 {
+        return bits(x) == bits(y);
+    }
+    as_bytes(std::slice::from_ref(x)) == as_bytes(std::slice::from_ref(y))
 }
 
 /// The bits of a number.

@@ -18,6 +18,8 @@ sample! {
     i64: [0, 1, -1, 5, i64::MIN, i64::MAX];
     f32: [0.0, -0.0, 1.5, -2.25, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.1];
     f64: [0.0, -0.0, 0.1, 0.2, 0.3, -0.7, 1e16, 3.0];
+    c32: [c32::new(0.0, -0.0), c32::new(-0.0, -0.0), c32::new(0.1, -2.0), c32::new(-0.0, 1e20), c32::new(f32::INFINITY, 1.0)];
+    c64: [c64::new(0.0, 0.0), c64::new(-0.0, -0.0), c64::new(-0.0, 1.0), c64::new(0.1, 0.2), c64::new(-1e16, 0.3), c64::new(3.0, -0.7)];
 }
 
 /// Shapes and shared choices of one case.
@@ -200,6 +202,10 @@ quickcheck! {
     fn max_secondj(case: Case) -> () { products::<i64, bool, Compose<Min, SecondJ>>(&case, Plus, true) }
     fn plus_second(case: Case) -> () { products::<bool, f64, PlusSecond>(&case, Max, true) }
     fn min_first(case: Case) -> () { products::<i64, bool, MinFirst>(&case, Any, true) }
+
+    fn plus_times_c64(case: Case) -> () { products::<c64, c64, PlusTimes>(&case, Plus, false) }
+    /// Of a bit matrix: whether both products of a value add nothing is seen by all of its bytes.
+    fn plus_first_c64(case: Case) -> () { products::<c64, bool, PlusFirst>(&case, Times, false) }
 
     fn entry_wise_f64(case: Case) -> () { entry_wise::<f64>(&case, Plus, Minus, 0.15) }
     fn entry_wise_f32(case: Case) -> () { entry_wise::<f32>(&case, Min, Div, -1.0) }

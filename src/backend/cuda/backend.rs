@@ -391,7 +391,7 @@ impl Backend for Cuda {
     ) -> Result<DeviceCsr<F::Out>> {
         composed::scaled::<A, V, F>(self, a, &self.diagonal(v)?)
     }
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
         composed::arg_rows::<T, LARGEST>(self, a, at)
     }
     fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(

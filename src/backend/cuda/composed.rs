@@ -11,7 +11,7 @@ use oplus_codegen::SemiringText;
 use oplus_codegen::text::{Atomic, Reads, Terminal};
 
 crate::operator! { /// Equal, or both NaN.
-pub(super) Alike[T: Number](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
+pub(super) Alike[T: Ordered](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
 
 /// A row's entries on the diagonal: as they are, in rows of their own.
 pub(super) fn diagonal<T: Scalar>(cuda: &Cuda, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
@@ -46,7 +46,7 @@ pub(super) fn scaled<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
 }
 
 /// The columns of the entries that are like their row's best, the first of them.
-pub(super) fn arg_rows<T: Number, const LARGEST: bool>(
+pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
     cuda: &Cuda,
     a: &DeviceCsr<T>,
     at: &Positions,

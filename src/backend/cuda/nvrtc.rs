@@ -132,6 +132,7 @@ impl Nvrtc {
         })
     }
 
+    /// Threads may compile at once; NVRTC optimises them together from CUDA 12.3 on.
     fn run(&self, source: &str, name: &str, options: &[String], machine_code: bool) -> Result<Compiled> {
         let failed = |log: String| Error::Compile { kernel: name.to_owned(), log };
         let text = |s: &str| CString::new(s).map_err(|_| failed("the text contains a NUL".into()));

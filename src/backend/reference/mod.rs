@@ -325,7 +325,7 @@ impl Backend for Reference {
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
-    fn arg_rows<T: Number, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
+    fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
         let mut t = BTreeMap::new();
         for i in 0..a.pattern.nrows {
             let row = row_map(a, i);

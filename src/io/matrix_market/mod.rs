@@ -14,5 +14,5 @@ mod writer;
 
 pub use header::{Field, Header, Layout, Symmetry};
 pub use reader::{read, read_bytes, read_header};
-pub use value::{Complex, FromMatrixMarket, Refused, ToMatrixMarket};
+pub use value::{FromMatrixMarket, Refused, ToMatrixMarket};
 pub use writer::{write, write_coo};

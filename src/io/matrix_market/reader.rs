@@ -193,8 +193,7 @@ fn value<T: FromMatrixMarket>(fields: &mut Fields<'_>, field: Field, line: u64) 
         Field::Integer => number::integer(text).and_then(|x| T::integer(x).ok_or(Refused::DoesNotFit)),
         Field::Complex => {
             let Some(im) = fields.next_field() else { return Err(parse_error(line, "the imaginary part is missing")) };
-            number::real(text)
-                .and_then(|re| number::real(im).and_then(|im| T::complex(re, im).ok_or(Refused::DoesNotFit)))
+            T::parts(text, im)
         }
         _ => T::decimal(text),
     };

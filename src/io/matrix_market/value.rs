@@ -1,6 +1,6 @@
 //! What becomes of a file's values in a program's types, and back.
 use super::Field;
-use crate::algebra::Scalar;
+use crate::algebra::{Scalar, c32, c64};
 use crate::io::number;
 use std::io::Write;
 
@@ -10,7 +10,7 @@ pub use crate::io::number::Refused;
 ///
 /// Pattern entries are 1 or `true`. Whole numbers must fit, and floats take the nearest; a real file is read as an
 /// integer type only where its values are whole. For `bool` anything but zero is true, NaN too. Complex files are read
-/// as [`Complex`], or as a scalar of your own with [`COMPLEX`](Self::COMPLEX) set; real files are read as those too.
+/// as [`c32`] or [`c64`], or as a scalar of your own with [`COMPLEX`](Self::COMPLEX) set; real files are read as those too.
 pub trait FromMatrixMarket: Scalar {
     /// Whether complex files can be read as this type.
     const COMPLEX: bool = false;
@@ -30,6 +30,13 @@ pub trait FromMatrixMarket: Scalar {
     /// From a complex number, where it fits.
     fn complex(_re: f64, _im: f64) -> Option<Self> {
         None
+    }
+    /// From the texts of a complex number's parts; through the nearest f64 unless the type knows better.
+    ///
+    /// # Errors
+    /// Why there is no such value.
+    fn parts(re: &[u8], im: &[u8]) -> Result<Self, Refused> {
+        Self::complex(number::real(re)?, number::real(im)?).ok_or(Refused::DoesNotFit)
     }
     /// −x, for skew-symmetric files, where there is one.
     fn negative(self) -> Option<Self>;
@@ -56,16 +63,6 @@ pub trait ToMatrixMarket: Scalar {
     /// # Errors
     /// Those of `to`.
     fn write(self, to: &mut dyn Write) -> std::io::Result<()>;
-}
-
-crate::scalar! {
-    /// re + im·i, the value of complex files; it has no operators of its own.
-    pub struct Complex {
-        /// Real part.
-        pub re: f64,
-        /// Imaginary part.
-        pub im: f64,
-    }
 }
 
 macro_rules! integers { ($($t:ident)*) => {$(
@@ -135,33 +132,43 @@ impl ToMatrixMarket for bool {
     }
 }
 
-impl FromMatrixMarket for Complex {
-    const COMPLEX: bool = true;
-    fn pattern() -> Self {
-        Self::make(1.0, 0.0)
+macro_rules! complex { ($($c:ident $t:ident;)*) => {$(
+    impl FromMatrixMarket for $c {
+        const COMPLEX: bool = true;
+        fn pattern() -> Self { Self::new(1.0, 0.0) }
+        fn integer(x: i128) -> Option<Self> { <$t>::integer(x).map(Self::from) }
+        fn real(x: f64) -> Option<Self> { <$t>::real(x).map(Self::from) }
+        fn decimal(text: &[u8]) -> Result<Self, Refused> { <$t>::decimal(text).map(Self::from) }
+        fn complex(re: f64, im: f64) -> Option<Self> { Some(Self::new(re as $t, im as $t)) }
+        #[inline]
+        fn parts(re: &[u8], im: &[u8]) -> Result<Self, Refused> { Ok(Self::new(<$t>::decimal(re)?, <$t>::decimal(im)?)) }
+        fn negative(self) -> Option<Self> { Some(-self) }
+        fn conjugate(self) -> Self { self.conj() }
+        fn is_real(self) -> bool { self.im == 0.0 }
     }
-    fn integer(x: i128) -> Option<Self> {
-        Some(Self::make(x as f64, 0.0))
+    impl ToMatrixMarket for $c {
+        const FIELD: Field = Field::Complex;
+        fn write(self, to: &mut dyn Write) -> std::io::Result<()> { write!(to, " {:?} {:?}", self.re, self.im) }
     }
-    fn real(x: f64) -> Option<Self> {
-        Some(Self::make(x, 0.0))
-    }
-    fn complex(re: f64, im: f64) -> Option<Self> {
-        Some(Self::make(re, im))
-    }
-    fn negative(self) -> Option<Self> {
-        Some(Self::make(-self.re, -self.im))
-    }
-    fn conjugate(self) -> Self {
-        Self::make(self.re, -self.im)
-    }
-    fn is_real(self) -> bool {
-        self.im == 0.0
-    }
-}
-impl ToMatrixMarket for Complex {
-    const FIELD: Field = Field::Complex;
-    fn write(self, to: &mut dyn Write) -> std::io::Result<()> {
-        write!(to, " {:?} {:?}", self.re, self.im)
-    }
+)*} }
+complex! { c32 f32; c64 f64; }
+
+#[cfg(feature = "half")]
+mod halves {
+    use super::{Field, FromMatrixMarket, ToMatrixMarket, Write};
+    use crate::algebra::{Ordered, bf16, f16};
+
+    macro_rules! halves { ($($h:ident)*) => {$(
+        impl FromMatrixMarket for $h {
+            fn pattern() -> Self { Self::ONE }
+            fn integer(x: i128) -> Option<Self> { Some(Self::of_f64(x as f64)) }
+            fn real(x: f64) -> Option<Self> { Some(Self::of_f64(x)) }
+            fn negative(self) -> Option<Self> { Some(-self) }
+        }
+        impl ToMatrixMarket for $h {
+            const FIELD: Field = Field::Real;
+            fn write(self, to: &mut dyn Write) -> std::io::Result<()> { write!(to, " {:?}", self.to_f32()) }
+        }
+    )*} }
+    halves!(f16 bf16);
 }

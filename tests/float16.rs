@@ -1,0 +1,125 @@
+//! 16-bit floats: conversions by their definition, operators rounded once, sums in f32.
+#![cfg(feature = "half")]
+use oplus::io::matrix_market as mm;
+use oplus::prelude::*;
+use quickcheck::quickcheck;
+
+fn cast<U: Scalar, T: Scalar>(x: T) -> U
+where
+    Cast<U>: UnaryOp<T, Out = U>,
+{
+    Cast::<U>::apply(x)
+}
+
+/// The nearest value, of two equally near the even one, by looking at the neighbours of what was found.
+macro_rules! nearest {
+    ($h:ident) => {
+        |x: f64, found: $h| {
+            if x.is_nan() {
+                return found.is_nan();
+            }
+            // Beyond the largest number infinity stands where the next one would.
+            let value = |bits: u16| match $h::from_bits(bits) {
+                v if v.is_infinite() => 2.0 * $h::from_bits(bits - 1).to_f64() - $h::from_bits(bits - 2).to_f64(),
+                v => v.to_f64(),
+            };
+            let (size, bits) = (x.abs(), found.to_bits() & 0x7fff);
+            let own = (size - value(bits)).abs();
+            let beside = |other: u16| {
+                let distance = (size - value(other)).abs();
+                own < distance || (own == distance && bits % 2 == 0)
+            };
+            let infinite = found.is_infinite();
+            let above = infinite || beside(bits + 1);
+            let exact = infinite && x.is_infinite();
+            found.is_sign_negative() == x.is_sign_negative()
+                && (exact || (infinite && size >= value(bits)) || (above && (bits == 0 || beside(bits - 1))))
+        }
+    };
+}
+
+macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
+    use super::*;
+
+    #[test]
+    fn every_value_comes_back() {
+        for bits in 0..=u16::MAX {
+            let x = $h::from_bits(bits);
+            let same = |y: $h| y == x && y.is_sign_negative() == x.is_sign_negative() || (x.is_nan() && y.is_nan());
+            assert!(same(cast::<$h, f32>(cast::<f32, $h>(x))) && same(cast::<$h, f64>(cast::<f64, $h>(x))), "{x}");
+            assert!(same(Negate::apply(Negate::apply(x))) && same(<Cast<$h> as UnaryOp<$h>>::apply(x)));
+            assert_eq!(cast::<bool, $h>(x), cast::<bool, f32>(x.to_f32()));
+            assert_eq!(cast::<i8, $h>(x), x.to_f32() as i8);
+            assert_eq!(cast::<u64, $h>(x), x.to_f32() as u64);
+        }
+    }
+
+    /// Half way between two values, and the nearest f64 to either side.
+    #[test]
+    fn ties_go_to_even() {
+        let nearest = nearest!($h);
+        for bits in 0..$h::INFINITY.to_bits() {
+            let (low, high) = ($h::from_bits(bits).to_f64(), $h::from_bits(bits + 1).to_f64());
+            if high.is_infinite() { break; }
+            let middle = (low + high) / 2.0;
+            for x in [middle, middle.next_up(), middle.next_down(), -middle, -middle.next_up()] {
+                let found = cast::<$h, f64>(x);
+                assert!(nearest(x, found), "{x:e} to {found:?}");
+            }
+        }
+    }
+
+    quickcheck! {
+        fn the_nearest_of_any_number(x: f64, y: f32, z: i64) -> bool {
+            let nearest = nearest!($h);
+            nearest(x, cast::<$h, f64>(x))
+                && nearest(y.into(), cast::<$h, f32>(y))
+                && nearest(z as f64, cast::<$h, i64>(z))
+                && nearest((z % 70_000) as f64, cast::<$h, i64>(z % 70_000))
+        }
+        /// Of 11 and 8 bits, f32 has twice as many and two: one rounding follows another without harm.
+        fn operators_round_once(a: u16, b: u16) -> bool {
+            let nearest = nearest!($h);
+            let (x, y) = ($h::from_bits(a), $h::from_bits(b));
+            let (p, q) = (x.to_f64(), y.to_f64());
+            let product = nearest(p * q, Times::apply(x, y));
+            // Sums are exact in f64 where the exponents are not far apart.
+            let far = p != 0.0 && q != 0.0 && (p.abs().log2() - q.abs().log2()).abs() > 30.0;
+            product && (far || (nearest(p + q, Plus::apply(x, y)) && nearest(p - q, Minus::apply(x, y))))
+        }
+        fn written_files_read_back(bits: Vec<u16>) -> bool {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("halves.mtx");
+            let mut coo = Coo::<$h>::new(1, 1 + bits.len() as u64);
+            bits.iter().enumerate().for_each(|(j, x)| coo.push(0, j as u64, $h::from_bits(*x)));
+            mm::write_coo(&path, &coo).unwrap();
+            let back = mm::read::<$h>(&path).unwrap().values;
+            back.len() == coo.values.len() && back.iter().zip(&coo.values).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()))
+        }
+    }
+
+    /// In 16 bits the sum of ones would stay at 2048, or 256.
+    #[test]
+    fn sums_are_made_in_f32() -> oplus::Result<()> {
+        let n = 5000;
+        let ones: Vec<_> = (0..n).map(|j| (0, j, $h::ONE)).collect();
+        for device in [Device::Cpu, Device::Reference] {
+            let a = Matrix::<$h>::build(1, n, &ones)?.to(&device)?;
+            let sum: Matrix<f32> = mxm(&a, &a.transposed()).eval()?;
+            assert_eq!(sum.entries()?, [(0, 0, n as f32)]);
+            assert_eq!(sum.cast::<$h>()?.entries()?, [(0, 0, $h::from_f32(n as f32))]);
+            // Stored in 16 bits, multiplied by vectors of 32.
+            let x = Vector::<f32>::full(n, 0.25)?.to(&device)?;
+            let mixed = mxv(&a.over::<PlusTimesMixed>(), &x.over()).eval()?;
+            assert_eq!(mixed.entries()?, [(0, n as f32 / 4.0)]);
+            let counts = mxv(&a.over::<PlusFirst>(), &x.over()).eval()?;
+            assert_eq!(counts.entries()?, [(0, n as f32)]);
+            // Paths stay in 16 bits: a minimum rounds nothing.
+            let shortest: Matrix<$h, MinPlus> = mxm(&a.over::<MinPlus>(), &a.over::<MinPlus>().transposed()).eval()?;
+            assert_eq!(shortest.entries()?, [(0, 0, $h::from_f32(2.0))]);
+            assert_eq!(reduce(&a, Max)?, $h::ONE);
+        }
+        Ok(())
+    }
+})*} }
+halves! { of_f16 f16; of_bf16 bf16; }
