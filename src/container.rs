@@ -4,6 +4,7 @@ use crate::backend::cpu::{unwritten, written};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::{filled, found, full_where_full};
 use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use rayon::prelude::*;
@@ -53,7 +54,8 @@ pub struct Owned<T>(pub(crate) Store<T>);
 ///
 /// `S` is a label: [`over`](Matrix::over) changes it without copying, and which scalars a semiring takes is asked where
 /// a product is made, so that a bool matrix is a legal operand of [`PlusSecond`](crate::algebra::PlusSecond). Clones
-/// share their entries. Indices are u64; storage is compressed rows with 32-bit columns, whatever the dimension.
+/// share their entries. Indices are u64, in storage 32 bits whatever the dimension; how entries are stored is a
+/// [`Format`](crate::Format) that never shows in a result.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -143,6 +145,13 @@ macro_rules! container {
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
+/// Whether so few of n indices are in use that a place for each would take most of the memory.
+fn is_hypersparse(n: u64, entries: usize) -> bool {
+    const LONG: u64 = 1 << 24;
+    const FEW: u64 = 64;
+    n >= LONG && (entries as u64) < n / FEW
+}
+
 /// Where in an ascending list to search for an index, by its first bits.
 #[derive(Default)]
 struct Finder {
@@ -175,8 +184,14 @@ impl Finder {
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
-/// Checked triplets in places, for `build`.
-fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) -> Result<(Axis, Vec<u32>)> {
+/// Checked triplets in places, for `build`; `list`: of a long dimension little used only the indices in use.
+fn places(
+    operation: &'static str,
+    what: &'static str,
+    n: u64,
+    indices: &[u64],
+    list: bool,
+) -> Result<(Axis, Vec<u32>)> {
     // Few are not worth waking a thread.
     let few = indices.len() <= PIECE;
     let outside = |some: &[u64]| some.iter().any(|i| *i >= n);
@@ -186,7 +201,7 @@ fn places(operation: &'static str, what: &'static str, n: u64, indices: &[u64]) 
         return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n });
     }
     let mut places = unwritten::<u32>(operation, indices.len())?;
-    let mut axis = Axis::new(n);
+    let mut axis = if list && is_hypersparse(n, indices.len()) { Axis::listed(n) } else { Axis::new(n) };
     if let Axis::Listed { ids, .. } = &mut axis {
         let mut used = crate::memory::copied(operation, indices)?;
         if !used.is_sorted() {
@@ -232,12 +247,14 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
+    // A vector has a place for every index, as matrices that it meets.
+    let list = nrows > 1 && operation == "build";
     if rows.len() != values.len() || columns.len() != values.len() {
         let reason = format!("{} rows, {} columns and {} values", rows.len(), columns.len(), values.len());
         return Err(Error::InvalidValue { operation, reason });
     }
-    let (row_axis, i) = places(operation, "row", nrows, rows)?;
-    let (col_axis, j) = places(operation, "column", ncols, columns)?;
+    let (row_axis, i) = places(operation, "row", nrows, rows, list)?;
+    let (col_axis, j) = places(operation, "column", ncols, columns, list)?;
     let shape = (row_axis.places(), col_axis.places());
     let j = match device {
         Device::Cpu => match crate::backend::cpu::in_order(shape, &i, j, values)? {
@@ -250,6 +267,11 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     let body =
         body.map_err(|e| Error::DuplicateEntry { operation, row: rows[e], column: columns[e], position: e as u64 })?;
     Ok(Store { rows: row_axis, cols: col_axis, body, device })
+}
+
+/// With its value stored once, where all entries have the same, and as cells, where all have an entry.
+fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
+    Ok(found(&store)?.unwrap_or_else(|| full_where_full(store)))
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
@@ -274,7 +296,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu).map(Self::of)
+        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// From triplets; values of one position are folded by `fold` in input order.
     ///
@@ -282,7 +305,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`.
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu).map(Self::of)
+        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels.
     ///
@@ -292,6 +316,27 @@ impl<T: Scalar, S> Matrix<T, S> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
     }
+    /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let graph: Matrix<f64> = Matrix::from_pattern(3, 3, &[(0, 1), (2, 0)], 1.0)?;
+    /// assert!(graph.is_iso());
+    /// assert_eq!(graph.entries()?, [(0, 1, 1.0), (2, 0, 1.0)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_pattern(nrows: u64, ncols: u64, positions: &[(u64, u64)], value: T) -> Result<Self> {
+        let mut rows = crate::memory::with_capacity("build", positions.len())?;
+        let mut columns = crate::memory::with_capacity("build", positions.len())?;
+        rows.extend(positions.iter().map(|p| p.0));
+        columns.extend(positions.iter().map(|p| p.1));
+        let marks = crate::memory::zeroed("build", positions.len())?;
+        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
+        filled(&marks, value).map(Self::of)
+    }
     /// From compressed rows; everything is checked, O(e).
     ///
     /// # Errors
@@ -299,7 +344,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
         pattern.validate("from_csr", values.len())?;
-        Ok(Self::of(Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu)))
+        let store = Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu);
+        iso_where_equal(store).map(Self::of)
     }
     /// Rows and columns.
     pub fn shape(&self) -> (u64, u64) {
@@ -448,6 +494,9 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
     if let Body::Dense(d) = &store.body {
         return Ok(d.get(column as u32));
+    }
+    if let Body::Held(h) = &store.body {
+        return Ok(h.get(row, column as u32));
     }
     on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

@@ -1,4 +1,4 @@
-//! How a vector is stored, and entries that are written where they lie.
+//! How matrices and vectors are stored, and entries that are written where they lie.
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::{Body, MaskBody};
@@ -13,7 +13,20 @@ use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
 
-/// How a vector is stored. Operations give the same result, bit for bit, whatever the format.
+mod fast;
+mod iso;
+mod matrix;
+
+pub(crate) use fast::{applied, full_where_full, intersected, selected, still_iso, united};
+pub(crate) use iso::{filled, found};
+
+/// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
+///
+/// A matrix is `Csr`, or `Hypersparse` where a dimension is 2³² or more, or 2²⁴ and built of fewer entries than a 64th of that,
+/// unless [`Matrix::to_format`](crate::container::Matrix::to_format)
+/// says otherwise; results are in the format that the operation makes, which for element-wise operations on `Bitmap` and
+/// `Full` operands is theirs. What reads a format it does not know makes the list of it once and keeps it. Whether all values
+/// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// On the CPU a vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again turns
 /// to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists, and so is everything on
@@ -21,13 +34,22 @@ use std::sync::atomic::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// A list of entries, ascending.
+    /// A vector's list of entries, ascending. Of a matrix, `Csr` or `Hypersparse`.
     Sparse,
-    /// A bit and a value for every place: accumulating into it takes the time of what is added, and masks of its structure
+    /// Compressed rows: 8 bytes a row, 4 and a value an entry.
+    Csr,
+    /// Compressed columns, with the rows beside them once an operation has asked for rows: a transpose costs nothing.
+    Csc,
+    /// Compressed rows of the rows and columns in use alone: dimensions of up to 2⁶⁴ − 1 cost what their entries cost.
+    Hypersparse,
+    /// A bit and a value for every place, of a matrix every cell: elements are read and set without a search; accumulating into it takes the time of what is added, and masks of its structure
     /// are looked up.
     Bitmap,
-    /// An entry at every place: nothing is searched or looked up.
+    /// An entry at every place: nothing is searched or looked up. On the CPU a matrix of 2¹² entries or more that is made full is
+    /// that by itself.
     Full,
+    /// The diagonals in use, a value for every row of each.
+    Dia,
 }
 
 impl<T: Scalar, S> Vector<T, S> {
@@ -67,6 +89,7 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn to_sparse(&self) -> Result<Self> {
         Ok(match &self.store.body {
             Body::Dense(d) => Self::of(self.store.holding(Body::Host(d.listed("to_sparse")?.clone()))),
+            Body::Held(h) => Self::of(self.store.holding(Body::Host(h.listed("to_sparse")?.clone()))),
             _ => self.clone(),
         })
     }
@@ -78,6 +101,9 @@ fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<
         (Body::Dense(d), ..) => Ok(Some(d.clone())),
         (Body::Host(row), Axis::Full(1), Axis::Full(_)) if store.device == Device::Cpu => {
             Dense::of(operation, row).map(Some)
+        }
+        (Body::Held(h), Axis::Full(1), Axis::Full(_)) if store.device == Device::Cpu => {
+            Dense::of(operation, h.listed(operation)?).map(Some)
         }
         _ => Ok(None),
     }
@@ -132,7 +158,7 @@ pub(crate) fn copied<C: Scalar>(from: &Store<C>, few: u64, to: &Store<C>) {
     }
 }
 
-/// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one: whether it was done. Nothing of c is
+/// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one, or a matrix of cells: whether it was done. Nothing of c is
 /// deleted by an accumulator, so only entries of t are looked at.
 pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     operation: &'static str,
@@ -141,9 +167,29 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     mask: Option<&MaskParts>,
     replace: bool,
 ) -> Result<bool> {
-    let (Body::Host(row), false) = (&t.body, replace || F::TEXT.is_none()) else { return Ok(false) };
-    if !c.cols.same(&t.cols) || mask.is_some_and(|m| !m.pattern.cols.same(&c.cols)) {
+    let row = match &t.body {
+        _ if replace || F::TEXT.is_none() => return Ok(false),
+        Body::Host(row) => row,
+        Body::Held(h) => h.listed(operation)?,
+        _ => return Ok(false),
+    };
+    let aligned = |rows: &Axis, cols: &Axis| c.rows.same(rows) && c.cols.same(cols);
+    if !aligned(&t.rows, &t.cols) || mask.is_some_and(|m| !aligned(&m.pattern.rows, &m.pattern.cols)) {
         return Ok(false);
+    }
+    // An accumulator makes an entry of what is new, always.
+    let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
+    if let Body::Held(h) = &mut c.body {
+        if !matches!(c.rows, Axis::Full(1)) {
+            return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+                None => h.update(operation, row, |_, _| true, f),
+                Some(MaskBody::Host(m)) => {
+                    h.update(operation, row, |i, j| m.pattern.find(i, j).is_some() != m.complement, f)
+                }
+                _ => Ok(false),
+            };
+        }
+        c.body = Body::Host(h.listed(operation)?.clone());
     }
     if let Body::Host(list) = &c.body
         && row.pattern.nnz() <= list.pattern.nnz() / FEW
@@ -153,8 +199,6 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         c.body = Body::Dense(grown);
     }
     let Body::Dense(d) = &mut c.body else { return Ok(false) };
-    // An accumulator makes an entry of what is new, always.
-    let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,

@@ -16,8 +16,8 @@ pub struct Mask {
 }
 
 impl Mask {
-    pub(crate) fn structural(pattern: PatternStore) -> Self {
-        Self { pattern: Ok(pattern), complement: false }
+    pub(crate) fn structural(pattern: Result<PatternStore>) -> Self {
+        Self { pattern, complement: false }
     }
     /// All positions that the mask did not admit.
     pub fn complement(mut self) -> Self {
@@ -51,7 +51,7 @@ pub(crate) fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
     let body = on_backend!(store.device, |backend| {
         let kept =
             backend.select::<T, T, OfValue<IsTrue>>(backend.csr(&store.body)?, T::zeroed(), &Default::default())?;
-        crate::backend::Body::from(kept).pattern()
+        crate::backend::Body::from(kept).pattern()?
     });
     Ok(PatternStore { rows: store.rows.clone(), cols: store.cols.clone(), body, device: store.device })
 }

@@ -2,6 +2,7 @@
 //!
 //! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
 //! does it, which ends the process. `tests/host_memory.rs` lets every larger allocation of every operation fail once.
+use crate::algebra::Scalar;
 use crate::error::{Error, Result};
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
@@ -25,6 +26,23 @@ pub(crate) fn filled<T: Clone>(operation: &'static str, n: usize, value: T) -> R
     let mut v = with_capacity(operation, n)?;
     v.resize(n, value);
     Ok(v)
+}
+
+/// `n` times all bytes zero, of pages that are not touched where there are many.
+pub(crate) fn zeroed<T: Scalar>(operation: &'static str, n: usize) -> Result<Vec<T>> {
+    let layout = std::alloc::Layout::array::<T>(n).map_err(|_| out_of_memory::<T>(operation, n))?;
+    if layout.size() == 0 {
+        return filled(operation, n, T::zeroed());
+    }
+    // SAFETY: the size is not zero; all bytes zero is a value by the contract of `Scalar`, and the layout is that of a
+    // vector of n.
+    unsafe {
+        let start = std::alloc::alloc_zeroed(layout).cast::<T>();
+        if start.is_null() {
+            return Err(out_of_memory::<T>(operation, n));
+        }
+        Ok(Vec::from_raw_parts(start, n, n))
+    }
 }
 
 /// A copy of a slice.

@@ -121,6 +121,9 @@ templates! {
         numbers ["kind" = 0];
     /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
+    /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
+    Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
+        numbers ["kind" = 0, "again" = 3];
     /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
     /// Triplets of equal position folded.

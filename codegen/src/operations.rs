@@ -38,6 +38,28 @@ fn folds() -> Vec<(ScalarText, OperatorText, String)> {
     ]
 }
 
+/// Chains with all steps, with none but a join, with values for what is missing, and of large values.
+fn chains(architecture: u32) -> Vec<(String, Spec)> {
+    let (place, boolean) = (built_in("i64", 8), built_in("bool", 1));
+    let chain = |scalar: ScalarText, text: &'static str, numbers: (u64, u64), keeps: bool| {
+        let named = |name, f: FunctionText| FunctionText { name, ..f };
+        let join = || op(vec![scalar, scalar], scalar, &["x", "y"], text);
+        let map = || op(vec![scalar, place, place, scalar], scalar, &["x", "_", "_", "_"], "x");
+        let keep = op(vec![scalar, place, place, place], boolean, &["_", "i", "j", "y"], "sub(j, i) <= y");
+        let spec = Spec::new(Template::Chain, architecture).function(named("join", join()));
+        let spec = spec.function(named("map", map())).function(named("again", join()));
+        let spec = spec.function(named("map_again", map())).function(named("keep", keep));
+        spec.number("kind", numbers.0).number("again", numbers.1).flag("keeps", keeps)
+    };
+    let all = [
+        ("union", chain(built_in("f64", 8), "add(x, y)", (0, 1), true)),
+        ("intersection", chain(built_in("f32", 4), "mul(x, y)", (1, 0), false)),
+        ("filled", chain(built_in("u16", 2), "sub(x, y)", (2, 3), true)),
+        ("wide", chain(WIDE, "x", (0, 3), false)),
+    ];
+    all.map(|(name, spec)| (format!("chain-{name}"), spec)).into()
+}
+
 /// Every template that has no semiring, by name.
 #[must_use]
 pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
@@ -113,6 +135,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         let spec = new(Template::Map).function(f).number("select", select);
         ["value", "row", "column", "thunk"].iter().zip(reads).fold(spec, |s, (name, read)| s.flag(name, read))
     };
+    all.extend(chains(architecture));
     all.extend(maps.map(|(name, f, reads)| (format!("map-{name}"), flagged(0, f, reads))));
     all.extend(predicates.map(|(name, f, reads)| (format!("map-{name}"), flagged(1, f, reads))));
     all

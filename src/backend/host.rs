@@ -38,6 +38,7 @@ macro_rules! host_memory {
             match body {
                 Body::Host(h) => Ok(h),
                 Body::Dense(d) => d.listed("dispatch"),
+                Body::Held(h) => h.listed("dispatch"),
                 #[cfg(feature = "cuda")]
                 Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }

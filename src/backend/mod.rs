@@ -9,13 +9,16 @@ use crate::operation::Accumulate;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
 use crate::storage::dense::{Dense, Places};
+use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use places::{Assigned, Moves};
 use std::sync::{Arc, OnceLock};
 
+pub(crate) mod chain;
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+pub(crate) mod ends;
 pub(crate) mod host;
 pub(crate) mod places;
 pub(crate) mod reference;
@@ -247,12 +250,16 @@ pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> 
     F::apply(x, y)
 }
 
+pub(crate) use cpu::in_pieces;
+
 /// A store's entries, wherever they are.
 #[derive(Debug)]
 pub(crate) enum Body<T> {
     Host(host::HostCsr<T>),
     /// A vector of the CPU.
     Dense(Dense<T>),
+    /// Any other format in host memory.
+    Held(Held<T>),
     #[cfg(feature = "cuda")]
     Cuda(cuda::DeviceCsr<T>),
 }
@@ -261,6 +268,7 @@ impl<T> Clone for Body<T> {
         match self {
             Body::Host(h) => Body::Host(h.clone()),
             Body::Dense(d) => Body::Dense(d.clone()),
+            Body::Held(h) => Body::Held(h.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.clone()),
         }
@@ -271,17 +279,19 @@ impl<T> Body<T> {
         match self {
             Body::Host(h) => h.pattern.nnz() as u64,
             Body::Dense(d) => d.places().count() as u64,
+            Body::Held(h) => h.frame.count() as u64,
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => d.nnz(),
         }
     }
-    pub(crate) fn pattern(&self) -> PatternBody {
-        match self {
+    pub(crate) fn pattern(&self) -> Result<PatternBody> {
+        Ok(match self {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
             Body::Dense(d) => PatternBody::Bits(d.places().clone()),
+            Body::Held(h) => PatternBody::Host(h.frame.pattern("dispatch")?.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
-        }
+        })
     }
 }
 impl Body<u8> {
@@ -290,6 +300,7 @@ impl Body<u8> {
         match self {
             Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
             Body::Dense(d) => Body::Dense(d.without_values()),
+            Body::Held(h) => Body::Held(h.without_values()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.cast()),
         }
@@ -305,6 +316,10 @@ impl<T: Scalar> Body<T> {
             (Body::Dense(d), PatternBody::Host(pattern)) => {
                 Ok(Body::Host(host::HostCsr { pattern, values: d.listed("dispatch")?.values.clone() }))
             }
+            (Body::Held(h), PatternBody::Host(pattern)) => Ok(match h.one() {
+                Some(value) => Body::Held(Held::iso(pattern, value)),
+                None => Body::Host(host::HostCsr { pattern, values: h.listed("dispatch")?.values.clone() }),
+            }),
             (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),

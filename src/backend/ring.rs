@@ -78,6 +78,8 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn step(&self) -> Step;
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     fn text(&self) -> SemiringText;
+    /// Whether it looks at the values of its left and of its right operand.
+    fn reads(&self) -> (bool, bool);
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
     /// The positions of a product of matrices.
@@ -95,8 +97,14 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn text(&self) -> SemiringText {
             self.text.text()
         }
+        fn reads(&self) -> (bool, bool) {
+            (self.operators.reads.a, self.operators.reads.b)
+        }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);
+            if let Some(iso) = any_ring!(@iso $step self device o a b) {
+                return Ok(iso);
+            }
             let made = match device {
                 Device::Reference => reference::$function(&self.operators, &a, &b, o.mask, o.at, o.options)?,
                 _ => cpu::$function(self, &a, &b, o.mask, o.at, o.options)?,
@@ -117,6 +125,13 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     }
 )*};
+    (@iso Mxm $self:ident $device:ident $o:ident $a:ident $b:ident) => {
+        match $device {
+            Device::Reference => None,
+            _ => cpu::mxm_iso($self, &$a, &$b, $o.mask, $o.options)?.map(|(p, value)| UntypedCsr::iso(p, value)),
+        }
+    };
+    (@iso $step:ident $self:ident $device:ident $o:ident $a:ident $b:ident) => { None };
     (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
     };

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::dense::{Dense, Places};
+use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{PatternStore, Store};
 use std::any::Any;
@@ -22,11 +23,13 @@ pub(crate) trait HostValues: Any + Debug + Send + Sync {
 }
 impl<T: Scalar> HostValues for Vec<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
-        let (pattern, values) = match device {
-            Device::Reference => reference::transpose(pattern, self)?,
-            _ => cpu::transpose(pattern, self)?,
-        };
-        Ok(HostCsr::new(pattern, values).into())
+        match device {
+            Device::Reference => {
+                let (pattern, values) = reference::transpose(pattern, self)?;
+                Ok(HostCsr::new(pattern, values).into())
+            }
+            _ => Ok(cpu::turned(pattern, self)?.into()),
+        }
     }
     fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
         let n = row.nnz();
@@ -36,6 +39,18 @@ impl<T: Scalar> HostValues for Vec<T> {
             values.push(*value);
         }
         Ok(HostCsr::new(Pattern::new(1, row.ncols, vec![0, indices.len() as u64], indices), values).into())
+    }
+}
+
+/// One value for all entries.
+#[derive(Debug)]
+struct Same<T>(T);
+impl<T: Scalar> HostValues for Same<T> {
+    fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
+        memory::filled("transpose", pattern.nnz(), self.0)?.transposed(pattern, device)
+    }
+    fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
+        memory::filled("mask", row.nnz(), self.0)?.kept(row, keeps)
     }
 }
 
@@ -58,9 +73,26 @@ impl UntypedCsr {
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
     }
+    /// One value at every position.
+    pub(crate) fn iso<T: Scalar>(pattern: Arc<Pattern>, value: T) -> Self {
+        UntypedCsr { pattern, values: Arc::new(Same(value)) }
+    }
+    fn body<T: Scalar>(&self) -> Result<Body<T>> {
+        let values: Arc<dyn Any + Send + Sync> = self.values.clone();
+        match values.downcast::<Same<T>>() {
+            Ok(same) => Ok(Body::Held(Held::iso(self.pattern.clone(), same.0))),
+            Err(_) => self.typed().map(Body::Host),
+        }
+    }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
-        let values = values.downcast().map_err(|_| mistyped(T::TEXT))?;
+        let values = match values.downcast() {
+            Ok(values) => values,
+            Err(values) => match values.downcast::<Same<T>>() {
+                Ok(same) => Arc::new(memory::filled("dispatch", self.pattern.nnz(), same.0)?),
+                Err(_) => return Err(mistyped(T::TEXT)),
+            },
+        };
         Ok(HostCsr { pattern: self.pattern.clone(), values })
     }
 }
@@ -76,6 +108,8 @@ pub(crate) enum UntypedBody {
     Host(UntypedCsr),
     /// A vector that becomes a list where an operation is laid out.
     Dense(Arc<dyn AnyDense>),
+    /// Another format, that becomes one too.
+    Held(Arc<dyn AnyHeld>),
     #[cfg(feature = "cuda")]
     Cuda(super::cuda::DeviceCsr<()>),
 }
@@ -94,29 +128,64 @@ impl<T: Scalar> AnyDense for Dense<T> {
     }
 }
 
+/// Entries in another format than compressed rows, of some scalar.
+pub(crate) trait AnyHeld: Debug + Send + Sync {
+    fn count(&self) -> usize;
+    fn pattern(&self) -> Result<&Arc<Pattern>>;
+    fn listed(&self) -> Result<UntypedCsr>;
+    /// For a product that does not look at values.
+    fn blank(&self) -> Result<UntypedCsr>;
+    /// The rows of the transpose, where that is how it is stored.
+    fn turned(&self) -> Option<Arc<dyn AnyHeld>>;
+    /// The same, for a product that looks at every entry: what it lists is not kept.
+    fn once(&self) -> Arc<dyn AnyHeld>;
+}
+impl<T: Scalar> AnyHeld for Held<T> {
+    fn count(&self) -> usize {
+        self.frame.count()
+    }
+    fn pattern(&self) -> Result<&Arc<Pattern>> {
+        self.frame.pattern("dispatch")
+    }
+    fn listed(&self) -> Result<UntypedCsr> {
+        self.listed("dispatch").map(|list| list.clone().into())
+    }
+    fn blank(&self) -> Result<UntypedCsr> {
+        self.blank("dispatch").map(|list| list.clone().into())
+    }
+    fn turned(&self) -> Option<Arc<dyn AnyHeld>> {
+        Some(Arc::new(self.turned()?))
+    }
+    fn once(&self) -> Arc<dyn AnyHeld> {
+        Arc::new(self.once())
+    }
+}
+
 impl UntypedBody {
-    /// Its entries as a list, where it is a vector with a place for everything.
-    fn as_list(&self) -> Result<Self> {
-        Ok(match self {
-            UntypedBody::Dense(d) => UntypedBody::Host(d.listed()?),
-            other => other.clone(),
+    /// Its positions as a list.
+    fn positions(&self) -> Result<PatternBody> {
+        Ok(match self.pattern()? {
+            PatternBody::Bits(places) => PatternBody::Host(places.listed("dispatch")?.clone()),
+            other => other,
         })
     }
     pub(crate) fn is_host(&self) -> bool {
-        matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_))
+        matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_) | UntypedBody::Held(_))
     }
     fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
             Body::Dense(d) => UntypedBody::Dense(Arc::new(d.clone())),
+            Body::Held(h) => UntypedBody::Held(Arc::new(h.clone())),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
         }
     }
     fn typed<T: Scalar>(&self) -> Result<Body<T>> {
         Ok(match self {
-            UntypedBody::Host(h) => Body::Host(h.typed()?),
+            UntypedBody::Host(h) => h.body()?,
             UntypedBody::Dense(d) => Body::Host(d.listed()?.typed()?),
+            UntypedBody::Held(h) => Body::Host(h.listed()?.typed()?),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
         })
@@ -125,17 +194,19 @@ impl UntypedBody {
         match self {
             UntypedBody::Host(h) => h.pattern.nnz() as u64,
             UntypedBody::Dense(d) => d.places().count() as u64,
+            UntypedBody::Held(h) => h.count() as u64,
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => d.nnz(),
         }
     }
-    fn pattern(&self) -> PatternBody {
-        match self {
+    fn pattern(&self) -> Result<PatternBody> {
+        Ok(match self {
             UntypedBody::Host(h) => PatternBody::Host(h.pattern.clone()),
             UntypedBody::Dense(d) => PatternBody::Bits(d.places().clone()),
+            UntypedBody::Held(h) => PatternBody::Host(h.pattern()?.clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
-        }
+        })
     }
     /// The same values at other positions of the same memory.
     fn at(self, pattern: PatternBody) -> Result<Self> {
@@ -144,6 +215,7 @@ impl UntypedBody {
                 Ok(UntypedBody::Host(UntypedCsr { pattern, values: h.values }))
             }
             (UntypedBody::Dense(d), pattern) => UntypedBody::Host(d.listed()?).at(pattern),
+            (UntypedBody::Held(h), pattern) => UntypedBody::Host(h.listed()?).at(pattern),
             (body, PatternBody::Bits(places)) => body.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
@@ -174,6 +246,16 @@ impl UntypedStore {
         let (rows, cols) = (self.rows.n(), self.cols.n());
         if transposed { (cols, rows) } else { (rows, cols) }
     }
+    /// The same for a product that looks at every entry once.
+    pub(crate) fn once(&self) -> Self {
+        match &self.body {
+            UntypedBody::Held(h) => {
+                let body = UntypedBody::Held(h.once());
+                Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self }
+            }
+            _ => self.clone(),
+        }
+    }
     /// Bytes of its entries.
     pub(crate) fn bytes(&self) -> u64 {
         let entries = self.body.nnz().saturating_mul(4 + self.scalar.size as u64);
@@ -192,8 +274,11 @@ impl UntypedStore {
     pub(crate) fn turning_bytes(&self) -> u64 {
         let (entries, keys) = (self.body.nnz(), self.cols.places().max(self.rows.places()) as u64 + 1);
         let each = match self.device {
-            // Counters of each thread.
-            Device::Cpu => keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12),
+            // Counters of each thread, and what is kept of where entries go.
+            Device::Cpu => {
+                let counters = keys.saturating_mul(8 * rayon::current_num_threads() as u64 + 12);
+                counters.saturating_add(entries.saturating_mul(8))
+            }
             // Ordered maps, and vectors that grow by doubling.
             _ => keys.saturating_mul(96).saturating_add(entries.saturating_mul(112 + 3 * self.scalar.size as u64)),
         };
@@ -209,6 +294,10 @@ impl UntypedStore {
                 let pattern = d.listed()?.pattern().clone();
                 UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
             }
+            UntypedBody::Held(h) => {
+                let pattern = h.pattern()?.clone();
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+            }
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
         };
@@ -219,27 +308,39 @@ impl UntypedStore {
         if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
             return Ok(false);
         }
-        let (left, right) = (self.body.as_list()?, other.body.as_list()?);
         Ok(self.shares(other)
-            || match (&left, &right) {
-                (UntypedBody::Host(x), UntypedBody::Host(y)) => x.pattern == y.pattern,
+            || match (self.body.positions()?, other.body.positions()?) {
+                (PatternBody::Host(x), PatternBody::Host(y)) => Arc::ptr_eq(&x, &y) || x == y,
                 #[cfg(feature = "cuda")]
-                (UntypedBody::Cuda(x), UntypedBody::Cuda(y)) => x.pattern.same(&y.pattern)?,
+                (PatternBody::Cuda(x), PatternBody::Cuda(y)) => x.same(&y)?,
                 _ => false,
             })
     }
-    /// Transposed where asked, a list in any case.
-    pub(crate) fn oriented(&self, transposed: bool) -> Result<Self> {
-        if let UntypedBody::Dense(d) = &self.body {
-            let body = UntypedBody::Host(d.listed()?);
-            return Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self }.oriented(transposed);
+    /// Transposed where asked, a list in any case; where nobody `reads` the values, they may be anything.
+    pub(crate) fn oriented(&self, transposed: bool, reads: bool) -> Result<Self> {
+        let listed = match &self.body {
+            UntypedBody::Dense(d) => Some(d.listed()?),
+            UntypedBody::Held(h) => {
+                if transposed && let Some(turned) = h.turned() {
+                    let body = UntypedBody::Held(turned);
+                    let turned = Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self };
+                    return turned.oriented(false, reads);
+                }
+                Some(if reads { h.listed()? } else { h.blank()? })
+            }
+            _ => None,
+        };
+        if let Some(listed) = listed {
+            let body = UntypedBody::Host(listed);
+            let listed = Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self };
+            return listed.oriented(transposed, reads);
         }
         if !transposed {
             return Ok(self.clone());
         }
         let body = match &self.body {
             UntypedBody::Host(h) => UntypedBody::Host(h.values.transposed(&h.pattern, self.device)?),
-            UntypedBody::Dense(d) => UntypedBody::Dense(d.clone()),
+            UntypedBody::Dense(_) | UntypedBody::Held(_) => return Err(super::misplaced(self.device)),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
         };
@@ -250,7 +351,7 @@ impl UntypedStore {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self);
         }
-        let (device, body) = (self.device, self.body.pattern());
+        let (device, body) = (self.device, self.body.pattern()?);
         let on = PatternStore { rows: self.rows, cols: self.cols, body, device }.on_axes(rows, cols, operation)?;
         let body = self.body.at(on.body)?;
         Ok(Self { rows: on.rows, cols: on.cols, body, device, scalar: self.scalar })

@@ -23,8 +23,11 @@ pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
     Operation::new(OfOne::new("apply", a.operand(), mapping::<ScalarOf<X>, Y, F>(thunk)))
 }
 
-fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
+pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
     Arc::new(move |a| {
+        if let Some(made) = crate::format::applied::<A, Y, F>(a, thunk)? {
+            return Ok(made);
+        }
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)

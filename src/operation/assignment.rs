@@ -9,6 +9,7 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, OfMatrices};
 use crate::device::Device;
 use crate::error::Result;
+use crate::format::found;
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
@@ -200,7 +201,10 @@ impl<T: Scalar> Core<T> {
             let (c, t, mask) = (backend.csr(&old.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
             Body::from(backend.assign::<C, T, F>(c, t, &how, mask)?)
         });
-        *c = Store { rows, cols, body, device: c.device };
+        let made = Store { rows, cols, body, device: c.device };
+        // A value beside none or its like may be the only one. Vectors are written again and again, to lists.
+        let alone = matches!(self.source, Source::Value(Some(_))) && c.rows.n() > 1;
+        *c = if alone && (c.nvals() == 0 || c.one().is_some()) { found(&made)?.unwrap_or(made) } else { made };
         Ok(())
     }
 
@@ -228,7 +232,7 @@ impl<T: Scalar> Core<T> {
             return Ok((Some(mask), None));
         }
         let marks = oriented(&marked(&mask.pattern)?, lies)?;
-        mask.pattern = spread(self.name, &marks, &reach, (&c.rows, &c.cols))?.pattern();
+        mask.pattern = spread(self.name, &marks, &reach, (&c.rows, &c.cols))?.pattern()?;
         Ok((Some(mask), Some(reach)))
     }
 
@@ -258,7 +262,21 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         Within::Range(range) => Some(range.start as usize..range.end as usize),
         Within::Some(_) => None,
     };
-    let (Body::Host(old), Body::Host(new)) = (&mut c.body, &t.body) else { return Ok(false) };
+    let new = match &t.body {
+        Body::Host(new) => new,
+        Body::Held(new) => new.listed(name)?,
+        _ => return Ok(false),
+    };
+    if let Body::Held(old) = &mut c.body {
+        let size = |within: &Within, n: usize| between(within, n).map(|range| range.len());
+        let area = size(&rows, new.pattern.nrows).zip(size(&cols, new.pattern.ncols)).map(|(m, n)| m * n);
+        // Nothing is deleted by an accumulator, nor where each cell gets a value.
+        if !old.is_full() || (F::TEXT.is_none() && area != Some(new.pattern.nnz())) {
+            return Ok(false);
+        }
+        return old.update(name, new, |_, _| true, |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed));
+    }
+    let Body::Host(old) = &mut c.body else { return Ok(false) };
     let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
         return Ok(false);
     };

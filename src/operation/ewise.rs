@@ -1,7 +1,9 @@
 //! ewise_add, ewise_union and ewise_mult: the union and the intersection of two patterns.
 use super::operand::Like;
-use super::{OfTwo, Operand, Operation, ScalarOf};
+use super::{OfTwo, Operand, Operation, RunTwo, ScalarOf};
 use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::chain::{Join, JoinKind};
+use crate::backend::cpu::chain::{self, Merge};
 use crate::backend::{Body, on_backend};
 use crate::container::Container;
 use crate::error::Result;
@@ -25,10 +27,23 @@ where
     Z::Container: Container<Scalar = ScalarOf<X>, Kind = <X::Container as Container>::Kind>,
     F: BinaryOp<ScalarOf<X>, ScalarOf<X>, Out = ScalarOf<X>>,
 {
-    Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), Arc::new(united::<ScalarOf<X>, F>)))
+    Operation::new(OfTwo::new("ewise_add", a.operand(), b.operand(), adding::<ScalarOf<X>, F>()))
+}
+
+/// By the operation's own kernel, row by row, and as text.
+pub(super) type Ways<A, B, T> = (RunTwo<A, B, T>, Merge<A, B, T>, Join);
+
+pub(super) fn adding<T: Scalar, F: BinaryOp<T, T, Out = T>>() -> Ways<T, T, T> {
+    (Arc::new(united::<T, F>), chain::either::<T, F>(), Join::of::<T, T, F>(JoinKind::Union, None))
+}
+pub(super) fn multiplying<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> Ways<A, B, F::Out> {
+    (Arc::new(intersected::<A, B, F>), chain::both::<A, B, F>(), Join::of::<A, B, F>(JoinKind::Intersection, None))
 }
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
+    if let Some(made) = crate::format::united::<T, F>(a, b)? {
+        return Ok(made);
+    }
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.union::<T, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
     });
@@ -59,7 +74,9 @@ where
     F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
     let run = Arc::new(move |a: &Store<_>, b: &Store<_>| filled_up::<_, _, F>(a, alpha, b, beta));
-    Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), run))
+    let join = Join::of::<_, _, F>(JoinKind::Filled, Some((alpha, beta)));
+    let ways = (run as RunTwo<_, _, _>, chain::filled::<_, _, F>(alpha, beta), join);
+    Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), ways))
 }
 
 fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
@@ -90,11 +107,13 @@ where
     Z::Container: Container<Kind = <X::Container as Container>::Kind>,
     F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
-    let run = Arc::new(intersected::<ScalarOf<X>, ScalarOf<Z>, F>);
-    Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), run))
+    Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), multiplying::<_, _, F>()))
 }
 
 fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {
+    if let Some(made) = crate::format::intersected::<A, B, F>(a, b)? {
+        return Ok(made);
+    }
     if let Some(found) = looked_up::<A, B, F>(a, b)? {
         return Ok(a.holding(Body::Host(found)));
     }

@@ -1,4 +1,5 @@
 //! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
+use super::scale::Scaling;
 use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
@@ -18,6 +19,7 @@ use crate::spgemm::Strategy;
 use crate::storage::axis::Axis;
 use crate::storage::dense::Places;
 use crate::storage::store::{Store, same_device};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
@@ -35,6 +37,8 @@ pub(super) struct Factors {
     pub(super) options: MxmOptions,
     /// Whether the operands were given as transposed views.
     pub(super) given: (bool, bool),
+    /// What the operands go through on their way into the product.
+    pub(super) scaled: (Vec<Arc<dyn Scaling>>, Vec<Arc<dyn Scaling>>),
     pub(super) ring: &'static dyn AnyRing,
     /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
     pub(super) flipped: &'static dyn AnyRing,
@@ -149,6 +153,15 @@ pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<
     left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
 }
 
+/// An operand as the product reads it.
+fn scaled(operand: &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> Result<(UntypedStore, bool)> {
+    if by.is_empty() {
+        return Ok(operand.clone());
+    }
+    let made = by.iter().try_fold(operand.0.oriented(operand.1, true)?, |factor, scaling| scaling.scaled(factor))?;
+    Ok((made, false))
+}
+
 impl Factors {
     pub(super) fn new(
         kind: Kind,
@@ -158,33 +171,43 @@ impl Factors {
         flipped: &'static dyn AnyRing,
     ) -> Box<Self> {
         let given = (a.1, b.1);
-        Box::new(Self { kind, a, b, options: MxmOptions::default(), given, ring, flipped })
+        Box::new(Self { kind, a, b, options: MxmOptions::default(), given, scaled: Default::default(), ring, flipped })
     }
     /// The same product of other operands.
     pub(super) fn with(&self, a: UntypedStore, b: UntypedStore) -> Self {
-        Self { a: (a, self.a.1), b: (b, self.b.1), ..*self }
+        Self { a: (a, self.a.1), b: (b, self.b.1), scaled: self.scaled.clone(), ..*self }
     }
     pub(super) fn check(&self) -> Result<((u64, u64), Device)> {
-        let shape = self.kind.check(self.a.0.shape(self.a.1), self.b.0.shape(self.b.1))?;
-        Ok((shape, self.kind.check_device(self.a.0.device, self.b.0.device)?))
+        let (a, b) = (self.a.0.shape(self.a.1), self.b.0.shape(self.b.1));
+        let shape = self.kind.check(a, b)?;
+        let device = self.kind.check_device(self.a.0.device, self.b.0.device)?;
+        self.scaled.0.iter().try_for_each(|scaling| scaling.check(a, device))?;
+        self.scaled.1.iter().try_for_each(|scaling| scaling.check(b, device))?;
+        Ok((shape, device))
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
     pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
-        let (operation, (a, ta), (b, tb)) = (self.kind.name(), &self.a, &self.b);
+        let (a, b) = (scaled(&self.a, &self.scaled.0)?, scaled(&self.b, &self.scaled.1)?);
+        let (operation, (a, ta), (b, tb)) = (self.kind.name(), (&a.0, &a.1), (&b.0, &b.1));
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
         if let Some(limit) = self.options.memory_limit.filter(|_| a.body.is_host()) {
             let turning = |store: &UntypedStore, turned| if turned { store.turning_bytes() } else { 0 };
             beside(operation, limit, turning(a, to.turned.0).saturating_add(turning(b, to.turned.1)))?;
         }
-        let a = a.oriented(to.turned.0)?.on_axes(&to.a.0, &to.a.1, operation)?;
-        let b = b.oriented(to.turned.1)?.on_axes(&to.b.0, &to.b.1, operation)?;
+        let (reads_a, reads_b) = self.ring.reads();
+        // A push may look at a few rows alone, again and again: what it lists is kept.
+        let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
+        let a = once(a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
+        let b = once(b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
     /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.
     pub(super) fn left_beside(&self, o: &Aligned) -> Result<Option<u64>> {
         let Some(limit) = self.options.memory_limit.filter(|_| o.a.body.is_host()) else { return Ok(None) };
-        let bytes = |made: &UntypedStore, given: &UntypedStore| if made.shares(given) { 0 } else { made.bytes() };
-        let (a, b) = (bytes(&o.a, &self.a.0), bytes(&o.b, &self.b.0));
+        let bytes = |made: &UntypedStore, given: &UntypedStore, scaled: &[_]| {
+            if made.shares(given) && scaled.is_empty() { 0 } else { made.bytes() }
+        };
+        let (a, b) = (bytes(&o.a, &self.a.0, &self.scaled.0), bytes(&o.b, &self.b.0, &self.scaled.1));
         let left = beside(self.kind.name(), limit, a.saturating_add(b))?;
         if self.kind != Kind::Mxm {
             // A vector spread over all its places, marks and sums for each thread; products put in bins, and in vectors that

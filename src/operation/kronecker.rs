@@ -87,7 +87,7 @@ impl<A: Scalar, B: Scalar, F: BinaryOp<A, B>> Core<F::Out> for Factors<A, B, F> 
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<F::Out>, bool)> {
         let (mut a, mut b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
         if product(&a.rows, &b.rows)?.is_none() || product(&a.cols, &b.cols)?.is_none() {
-            (a, b) = (in_use(&a)?, in_use(&b)?);
+            (a, b) = (in_use("kronecker", &a)?, in_use("kronecker", &b)?);
         }
         let (rows, cols) = (axis(&a.rows, &b.rows)?, axis(&a.cols, &b.cols)?);
         let body = on_backend!(a.device, |backend| {
@@ -128,9 +128,8 @@ fn axis(a: &Axis, b: &Axis) -> Result<Axis> {
 }
 
 /// The same entries on axes that list the rows and columns in use.
-fn in_use<T: Scalar>(a: &Store<T>) -> Result<Store<T>> {
-    let operation = "kronecker";
-    let host = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&a.body.pattern())?)? });
+pub(crate) fn in_use<T: Scalar>(operation: &'static str, a: &Store<T>) -> Result<Store<T>> {
+    let host = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&a.body.pattern()?)?)? });
     let mut offsets = memory::with_capacity(operation, host.nrows + 1)?;
     let mut row_ids = memory::with_capacity(operation, host.nrows)?;
     offsets.push(0);

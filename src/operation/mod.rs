@@ -6,12 +6,16 @@
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 use crate::algebra::Scalar;
+use crate::backend::chain::Join;
+use crate::backend::cpu::{self, chain::Merge};
 use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, Owned, Parts};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::{copied, updated};
+use crate::format::{copied, full_where_full, updated};
 use crate::mask::{AsMask, Mask};
+use crate::memory;
+use crate::storage::held::Held;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
 use std::marker::PhantomData;
@@ -22,14 +26,16 @@ mod arg;
 mod assign;
 mod assignment;
 mod cast;
+mod chain;
 mod diagonal;
 mod ewise;
 mod explain;
 mod extract;
 mod factors;
 mod few;
+mod fused;
 mod indices;
-mod kronecker;
+pub(crate) mod kronecker;
 mod limit;
 mod operand;
 mod plan;
@@ -40,6 +46,7 @@ mod scale;
 mod select;
 mod sort;
 mod tiles;
+mod top_k;
 mod transpose;
 mod triple;
 mod update;
@@ -54,9 +61,11 @@ pub use assign::{
 };
 pub use assignment::Assignment;
 pub use cast::cast;
+pub use chain::Chain;
 pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
 pub use ewise::{ewise_add, ewise_mult, ewise_union};
 pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
+pub use fused::Fused;
 pub use indices::Indices;
 pub use kronecker::{Kronecker, kronecker};
 pub use operand::{Operand, ScalarOf, Transposed};
@@ -67,6 +76,7 @@ pub use scale::{Scale, scale_columns, scale_rows};
 pub use select::select;
 pub use sort::sort;
 pub use tiles::{concat, split};
+pub use top_k::top_k;
 pub use transpose::{transpose, transpose_merged};
 pub use triple::{TriplePlan, TripleProduct, triple_product};
 pub use update::Updates;
@@ -178,7 +188,8 @@ impl<K: Compute, F> Operation<K, F> {
 fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
     let mask = mask_parts(core.name(), mask, shape, device)?;
-    limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))
+    let made = limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))?;
+    Ok(Owned(full_where_full(made.0)))
 }
 
 /// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
@@ -266,10 +277,25 @@ pub(crate) fn same_shape(
 /// The store, transposed where asked: row i of the result is column i.
 pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<Store<T>> {
     if !transposed {
-        return Ok(store.clone());
+        return Ok(store.once());
+    }
+    if let Some(body) = turned(store)? {
+        return Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device });
     }
     let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&store.body)?)?) });
     Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
+}
+
+/// The transpose where it takes no values to be moved.
+fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
+    let Body::Held(h) = &store.body else { return Ok(None) };
+    if let Some(turned) = h.turned() {
+        return Ok(Some(Body::Held(turned)));
+    }
+    let Some(value) = h.one() else { return Ok(None) };
+    let pattern = h.frame.pattern("transpose")?;
+    let turned = cpu::turned(pattern, &memory::filled("transpose", pattern.nnz(), ())?)?;
+    Ok(Some(Body::Held(Held::iso(turned.pattern, value))))
 }
 
 pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u64) {
@@ -302,6 +328,8 @@ struct Two<A, B, T> {
     a: (Store<A>, bool),
     b: (Store<B>, bool),
     run: RunTwo<A, B, T>,
+    merge: Merge<A, B, T>,
+    join: Join,
 }
 /// What two operands of one shape and on the same axes make.
 pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
@@ -312,8 +340,13 @@ impl<A, C: Container> OfOne<A, C> {
     }
 }
 impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(name: &'static str, a: (Parts<'_, A>, bool), b: (Parts<'_, B>, bool), run: RunTwo<A, B, C::Scalar>) -> Self {
-        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run } }
+    fn new(
+        name: &'static str,
+        a: (Parts<'_, A>, bool),
+        b: (Parts<'_, B>, bool),
+        (run, merge, join): ewise::Ways<A, B, C::Scalar>,
+    ) -> Self {
+        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run, merge, join } }
     }
 }
 impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
@@ -333,7 +366,9 @@ impl<A, C: Container> Clone for OfOne<A, C> {
 }
 impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
     fn clone(&self) -> Self {
-        Self { core: Two { a: self.core.a.clone(), b: self.core.b.clone(), run: self.core.run.clone(), ..self.core } }
+        let Two { name, a, b, run, merge, join } = &self.core;
+        let (run, merge, join) = (run.clone(), merge.clone(), join.clone());
+        Self { core: Two { name, a: a.clone(), b: b.clone(), run, merge, join } }
     }
 }
 

@@ -56,7 +56,7 @@ impl<T: Scalar, S> Transposed<T, S> {
     }
     /// The positions as seen, as a structural mask. They are transposed here: O(nnz + m + n).
     pub fn structure(&self) -> Mask {
-        Mask { pattern: oriented(&self.0.store, true).map(|store| store.pattern()), complement: false }
+        Mask { pattern: oriented(&self.0.store, true).and_then(|store| store.pattern()), complement: false }
     }
 }
 

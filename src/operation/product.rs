@@ -3,8 +3,9 @@
 //! The semiring is known where a product is asked for; from there on it is a table of its operators and kernels, so that
 //! everything after the doors here is compiled once.
 use super::factors::{Factors, Kind};
+use super::scale::ScaledFactor;
 use super::{Compute, Core, Operand, Operation};
-use crate::algebra::{Flipped, Monoid, Scalar, Semiring};
+use crate::algebra::{BinaryOp, Flipped, Monoid, Scalar, Semiring};
 use crate::backend::ring::{AnyRing, Fold, Of};
 use crate::backend::untyped::UntypedStore;
 use crate::container::{Container, Matrix, Parts, Vector};
@@ -144,6 +145,32 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Matrix<T, R>, S>, F> {
+    /// A's entries are read as f(v(i), A(i, k)): (diag(v) A) ⊕.⊗ B, as [`scale_rows`](super::scale_rows()) has it. The values
+    /// alone are made for the product, O(nnz(A)), where v has an entry for every row. A later call scales what earlier ones
+    /// made.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// let (d, e): (Vector<f64>, Vector<f64>) = (Vector::full(2, 10.0)?, Vector::build(2, &[(0, 0.5)])?);
+    /// let c = mxm(&a, &a).scale_rows(&d, Times).scale_inner(&d, Times).scale_columns(&e, Times).eval()?;
+    /// assert_eq!(c.entries()?, [(0, 0, 950.0), (1, 0, 500.0)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn scale_rows<V: Scalar, Q, G: BinaryOp<V, A, Out = A>>(mut self, v: &Vector<V, Q>, _op: G) -> Self {
+        self.kernel.core.scaled.0.push(ScaledFactor::<A, V>::rows::<G>(v.parts().0));
+        self
+    }
+    /// A's entries are read as f(A(i, k), v(k)): (A diag(v)) ⊕.⊗ B, otherwise as [`scale_rows`](Self::scale_rows).
+    pub fn scale_inner<V: Scalar, Q, G: BinaryOp<A, V, Out = A>>(mut self, v: &Vector<V, Q>, _op: G) -> Self {
+        self.kernel.core.scaled.0.push(ScaledFactor::<A, V>::columns::<G>("scale_inner", v.parts().0));
+        self
+    }
+    /// B's entries are read as f(B(k, j), v(j)): A ⊕.⊗ (B diag(v)), otherwise as [`scale_rows`](Self::scale_rows).
+    pub fn scale_columns<V: Scalar, Q, G: BinaryOp<B, V, Out = B>>(mut self, v: &Vector<V, Q>, _op: G) -> Self {
+        self.kernel.core.scaled.1.push(ScaledFactor::<B, V>::columns::<G>("scale_columns", v.parts().0));
+        self
+    }
     /// A is read transposed.
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.a.1 = !self.kernel.core.a.1;

@@ -1,5 +1,6 @@
 //! reduce: rows to a vector, everything to a scalar.
 use super::{Compute, Core, One, Operand, Operation, ScalarOf, oriented};
+use crate::algebra::scalar::as_bytes;
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
@@ -118,5 +119,10 @@ fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
+    if let (Some(one), 1..) = (a.one(), a.nvals())
+        && as_bytes(&[M::apply(one, one)]) == as_bytes(&[one])
+    {
+        return Ok(Some(one));
+    }
     on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })
 }

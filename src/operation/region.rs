@@ -129,6 +129,11 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
     match chosen {
         Chosen::All(_) => Ok((axis.clone(), None)),
         Chosen::Range(range) => {
+            if let (Some(_), Axis::Listed { ids, .. }) = (full_places(target), axis) {
+                let mut pairs = memory::with_capacity(operation, ids.len())?;
+                pairs.extend(ids.iter().enumerate().map(|(place, id)| (place as u32, (range.start + id) as u32)));
+                return Ok((Axis::Full(n as u32), Some(Moves::of_pairs(pairs, n as usize))));
+            }
             if full_places(target).is_some() {
                 let how = How::Range { from: 0, len: axis.places() as u32, to: range.start as u32 };
                 return Ok((Axis::Full(n as u32), Some(Moves { places: n as usize, how })));
@@ -199,6 +204,9 @@ pub(super) fn within(operation: &'static str, axis: &Axis, chosen: &Chosen) -> R
 fn axis_of(operation: &'static str, target: &Axis, chosen: &Chosen) -> Result<Axis> {
     let Axis::Listed { n, .. } = target else { return Ok(target.clone()) };
     if matches!(chosen, Chosen::All(_)) {
+        if let Ok(n) = u32::try_from(*n) {
+            return Ok(Axis::Full(n));
+        }
         let reason = format!("{n} values are asked for, one at every index");
         return Err(Error::InvalidValue { operation, reason });
     }
@@ -234,7 +242,7 @@ fn moved<T: Scalar>(
             (None, None) => csr.clone(),
         })
     });
-    Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device })
+    crate::format::still_iso(a, Store { rows: rows.0, cols: cols.0, body, device: a.device })
 }
 
 /// T(p, q) = A(rows[p], cols[q]).

@@ -2,12 +2,14 @@
 use super::operand::Like;
 use super::{Compute, Core, MaskParts, Operand, Operation, ScalarOf, oriented, same_shape, shape_of};
 use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::untyped::UntypedStore;
 use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, OfMatrices, Owned, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::storage::store::{Store, same_device};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A matrix of `A` whose rows or columns meet the entries of a vector of `V`; `C` is what it makes.
 pub struct Scale<A, V, C: Container> {
@@ -15,7 +17,7 @@ pub struct Scale<A, V, C: Container> {
     target: PhantomData<fn() -> C>,
 }
 #[derive(Debug)]
-struct Scaled<A, V, T> {
+pub(super) struct Scaled<A, V, T> {
     name: &'static str,
     a: Store<A>,
     transposed: bool,
@@ -53,11 +55,7 @@ where
     V: Scalar,
     F: BinaryOp<V, ScalarOf<X>>,
 {
-    new("scale_rows", a, v, true, |a, v| {
-        Ok(on_backend!(a.device, |backend| {
-            Body::from(backend.scale_rows::<V, ScalarOf<X>, F>(backend.csr(&v.body)?, backend.csr(&a.body)?)?)
-        }))
-    })
+    new("scale_rows", a, v, true, rows::<V, ScalarOf<X>, F>)
 }
 
 /// T(i, j) = f(A(i, j), v(j)) where both are there: A diag(v) with f for ⊗. O(nnz(A)).
@@ -78,11 +76,56 @@ where
     V: Scalar,
     F: BinaryOp<ScalarOf<X>, V>,
 {
-    new("scale_columns", a, v, false, |a, v| {
-        Ok(on_backend!(a.device, |backend| {
-            Body::from(backend.scale_columns::<ScalarOf<X>, V, F>(backend.csr(&a.body)?, backend.csr(&v.body)?)?)
-        }))
-    })
+    new("scale_columns", a, v, false, columns::<ScalarOf<X>, V, F>)
+}
+
+/// A factor of a product, scaled on its way into it. Its scalar is known here alone.
+pub(super) trait Scaling: std::fmt::Debug + Send + Sync {
+    /// Whether this fits a factor of this shape.
+    fn check(&self, shape: (u64, u64), device: Device) -> Result<()>;
+    /// The factor, not to be transposed any more.
+    fn scaled(&self, factor: UntypedStore) -> Result<UntypedStore>;
+}
+
+/// Rows or columns of factors of `A` met by v.
+#[derive(Debug)]
+pub(super) struct ScaledFactor<A, V> {
+    name: &'static str,
+    v: Store<V>,
+    rows: bool,
+    run: fn(&Store<A>, &Store<V>) -> Result<Body<A>>,
+}
+impl<A: Scalar, V: Scalar> ScaledFactor<A, V> {
+    pub(super) fn rows<F: BinaryOp<V, A, Out = A>>(v: &Store<V>) -> Arc<dyn Scaling> {
+        Arc::new(Self { name: "scale_rows", v: v.clone(), rows: true, run: rows::<V, A, F> })
+    }
+    pub(super) fn columns<F: BinaryOp<A, V, Out = A>>(name: &'static str, v: &Store<V>) -> Arc<dyn Scaling> {
+        Arc::new(Self { name, v: v.clone(), rows: false, run: columns::<A, V, F> })
+    }
+}
+impl<A: Scalar, V: Scalar> Scaling for ScaledFactor<A, V> {
+    fn check(&self, shape: (u64, u64), device: Device) -> Result<()> {
+        let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of the factor", shape.1) };
+        same_shape(self.name, ("v", self.v.shape()), (what, (1, n)))?;
+        same_device(self.name, ("the factor", device), ("v", self.v.device)).map(|_| ())
+    }
+    fn scaled(&self, factor: UntypedStore) -> Result<UntypedStore> {
+        let a = Store::made(factor.rows, factor.cols, &factor.body, factor.device)?;
+        let &Self { name, rows, run, .. } = self;
+        let made = Scaled { name, a, transposed: false, v: self.v.clone(), rows, run }.compute(None)?;
+        Ok(UntypedStore::of(&made.0.0))
+    }
+}
+
+fn rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(a: &Store<A>, v: &Store<V>) -> Result<Body<F::Out>> {
+    Ok(on_backend!(a.device, |backend| {
+        Body::from(backend.scale_rows::<V, A, F>(backend.csr(&v.body)?, backend.csr(&a.body)?)?)
+    }))
+}
+fn columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(a: &Store<A>, v: &Store<V>) -> Result<Body<F::Out>> {
+    Ok(on_backend!(a.device, |backend| {
+        Body::from(backend.scale_columns::<A, V, F>(backend.csr(&a.body)?, backend.csr(&v.body)?)?)
+    }))
 }
 
 fn new<X: Operand, V: Scalar, R, C: Container>(

@@ -20,12 +20,15 @@ pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>
     Operation::new(OfOne::new("select", a.operand(), selecting::<ScalarOf<X>, Y, F>(thunk)))
 }
 
-fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {
+pub(super) fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {
     Arc::new(move |a| {
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
+        if let Some(made) = crate::format::selected::<A, Y, F>(a, thunk, &at)? {
+            return Ok(made);
+        }
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.select::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });
-        Ok(a.holding(body))
+        crate::format::still_iso(a, a.holding(body))
     })
 }

@@ -94,7 +94,8 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
     let value: u128 = axes.iter().map(|a| u128::from(a.n())).sum();
     let limit = u128::from(u64::MAX);
     let n = u64::try_from(value).map_err(|_| Error::IndexOverflow { operation, what, value, limit })?;
-    if let Ok(n) = u32::try_from(n) {
+    let full = axes.iter().all(|axis| matches!(axis, Axis::Full(_)));
+    if let (Ok(n), true) = (u32::try_from(n), full) {
         return Ok(Axis::Full(n));
     }
     let places: u128 = axes.iter().map(|a| a.places() as u128).sum();

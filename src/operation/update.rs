@@ -89,7 +89,7 @@ fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T
     let set = MaskParts { pattern: truths(&kinds)?, complement: false };
     let none = Store::<T>::empty_on(operation, new.rows.clone(), new.cols.clone(), c.device)?;
     let new = write::<T, T, Overwrite>(operation, &none, new, Some(&set), true)?;
-    let all = MaskParts { pattern: kinds.pattern(), complement: false };
+    let all = MaskParts { pattern: kinds.pattern()?, complement: false };
     write::<T, T, Overwrite>(operation, c, new, Some(&all), false)
 }
 
@@ -105,6 +105,7 @@ fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T
             _ => false,
         },
         Body::Dense(dense) => dense.set(column as u32, value),
+        Body::Held(held) => held.set(row, column as u32, value),
         #[cfg(feature = "cuda")]
         Body::Cuda(_) => false,
     }

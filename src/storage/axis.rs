@@ -19,8 +19,12 @@ impl Axis {
     pub(crate) fn new(n: u64) -> Self {
         match u32::try_from(n) {
             Ok(n) => Axis::Full(n),
-            Err(_) => Axis::Listed { n, ids: Arc::new(Vec::new()) },
+            Err(_) => Axis::listed(n),
         }
+    }
+    /// The form that lists indices, of which none is in use yet.
+    pub(crate) fn listed(n: u64) -> Self {
+        Axis::Listed { n, ids: Arc::new(Vec::new()) }
     }
     /// The length of the dimension.
     pub(crate) fn n(&self) -> u64 {

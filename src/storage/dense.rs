@@ -92,6 +92,12 @@ impl<T: Scalar> Dense<T> {
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
     }
+    /// Bytes of all that is kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        let list = |row: &HostCsr<T>| row.pattern.bytes() + size_of_val(&row.values[..]) as u64;
+        let own = self.places.words.len() * 8 + size_of_val(&self.values[..]);
+        own as u64 + self.listed.get().map_or(0, list)
+    }
     /// The entries as one row.
     pub(crate) fn listed(&self, operation: &'static str) -> Result<&HostCsr<T>> {
         if let Some(listed) = self.listed.get() {

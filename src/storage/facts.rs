@@ -20,12 +20,24 @@ pub(crate) struct Facts {
     pub(crate) merged: AtomicUsize,
     /// Whether somebody has asked for the batches.
     pub(crate) pulled: AtomicBool,
+    /// How often somebody has asked for the transpose.
+    pub(crate) turns: AtomicUsize,
+    /// The transpose.
+    pub(crate) turned: OnceLock<Arc<Turned>>,
     /// Rows by length, some at a time.
     pub(crate) batches: OnceLock<Arc<Vec<Batch>>>,
     /// Whether somebody has asked for the cuts.
     pub(crate) pushed: AtomicBool,
     /// `None` where most rows would lie in several parts.
     pub(crate) cuts: OnceLock<Option<Arc<ColumnCuts>>>,
+}
+
+/// A pattern's transpose.
+#[derive(Debug)]
+pub(crate) struct Turned {
+    pub(crate) pattern: Arc<Pattern>,
+    /// For each of its entries the one it was.
+    pub(crate) from: Vec<u32>,
 }
 
 /// Ranges of columns with about equal numbers of entries.

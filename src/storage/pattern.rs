@@ -26,6 +26,10 @@ impl Pattern {
     pub(crate) fn nnz(&self) -> usize {
         self.indices.len()
     }
+    /// Bytes of offsets and indices.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.offsets.len() * 8 + self.indices.len() * 4) as u64
+    }
     #[inline(always)]
     pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.offsets[row] as usize..self.offsets[row + 1] as usize

@@ -55,19 +55,30 @@ impl<T: Scalar> Store<T> {
     pub(crate) fn holding<U>(&self, body: Body<U>) -> Store<U> {
         Store { rows: self.rows.clone(), cols: self.cols.clone(), body, device: self.device }
     }
+    /// The same entries, for an operation that looks at all of them once: what it lists is not kept.
+    pub(crate) fn once(&self) -> Self {
+        match &self.body {
+            Body::Held(h) => self.holding(Body::Held(h.once())),
+            _ => self.clone(),
+        }
+    }
+    /// The one value that all entries have, where it is stored once.
+    pub(crate) fn one(&self) -> Option<T> {
+        if let Body::Held(h) = &self.body { h.one() } else { None }
+    }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
     }
     pub(crate) fn nvals(&self) -> u64 {
         self.body.nnz()
     }
-    pub(crate) fn pattern(&self) -> PatternStore {
-        PatternStore {
+    pub(crate) fn pattern(&self) -> Result<PatternStore> {
+        Ok(PatternStore {
             rows: self.rows.clone(),
             cols: self.cols.clone(),
-            body: self.body.pattern(),
+            body: self.body.pattern()?,
             device: self.device,
-        }
+        })
     }
     /// The same entries in the memory of `device`.
     pub(crate) fn to(&self, device: Device) -> Result<Self> {
@@ -77,14 +88,15 @@ impl<T: Scalar> Store<T> {
     }
     /// The entries in host memory; no copy where they are there already.
     pub(crate) fn to_host(&self) -> Result<HostCsr<T>> {
-        on_backend!(self.device, |backend| { backend.download(backend.csr(&self.body)?) })
+        let once = self.once();
+        on_backend!(self.device, |backend| { backend.download(backend.csr(&once.body)?) })
     }
     /// The same entries on axes that have at least these places.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
-            return Ok(self.clone());
+            return Ok(self.once());
         }
-        let on = self.pattern().on_axes(rows, cols, operation)?;
+        let on = self.pattern()?.on_axes(rows, cols, operation)?;
         Ok(Self { rows: on.rows, cols: on.cols, body: self.body.at(on.body)?, device: self.device })
     }
 }

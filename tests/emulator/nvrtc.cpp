@@ -119,6 +119,7 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
     status = std::system(second.c_str());
   }
   p->log = contents(draft + ".log");
+  if (status != 0 && p->log.empty()) p->log = "the compiler ended with status " + std::to_string(status);
   if (status == 0) p->binary = contents(draft + ".so");
   // Whole or not at all: other processes read it.
   if (status == 0) std::rename((draft + ".so").c_str(), object.c_str());

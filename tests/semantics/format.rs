@@ -1,4 +1,4 @@
-//! F: storage. There is one form, compressed rows; a dimension beyond 2³² lists its rows and columns in use.
+//! F: storage: a dimension beyond 2³² lists its rows and columns in use. Formats chosen by hand: `tests/formats.rs`.
 use crate::kit::*;
 use oplus::prelude::*;
 

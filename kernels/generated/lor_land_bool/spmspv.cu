@@ -41,6 +41,10 @@ template <class To, class From> __device__ inline To bit_cast(From x) {
 __device__ inline f32 f32_bits(u32 x) { return bit_cast<f32>(x); }
 __device__ inline f64 f64_bits(u64 x) { return bit_cast<f64>(x); }
 
+template <class P> struct Complex;  // complex.cuh
+struct f16;                         // half.cuh
+struct bf16;
+
 template <class T> struct Number;  // no arithmetic on bool or structs
 #define OPLUS_INTEGER(T, U, W, SIGNED, MIN, MAX)                             \
   template <> struct Number<T> {                                             \
@@ -76,7 +80,7 @@ template <class T> struct SameType<T, T> {
 template <class T> __device__ inline T zero() { return T(0); }
 template <class T> __device__ inline T one() { return T(1); }
 template <class T> __device__ inline T infinity() {
-  if constexpr (sizeof(T) == 4) return f32_bits(0x7f800000u);
+  if constexpr (sizeof(T) <= 4) return f32_bits(0x7f800000u);
   else return f64_bits(0x7ff0000000000000ull);
 }
 // Largest finite number, as Rust's T::MAX.
@@ -185,10 +189,13 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
 }
 
 template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+// x as a term of a sum.
+template <class T> __device__ inline T widen(T x) { return x; }
 template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
-  if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
+  if constexpr (sizeof(T) == 2) return bit_cast<u16>(x) >> 15;
+  else if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
   else return bit_cast<u64>(x) >> 63;
 }
 template <class T> __device__ inline T min(T x, T y) {
@@ -197,7 +204,7 @@ template <class T> __device__ inline T min(T x, T y) {
     if (x != x) return y;
     return y < x || (y == x && is_negative(y)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fminf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fminf(x, y);
     else return ::fmin(x, y);
 #endif
   } else return y < x ? y : x;
@@ -208,7 +215,7 @@ template <class T> __device__ inline T max(T x, T y) {
     if (x != x) return y;
     return x < y || (y == x && is_negative(x)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fmaxf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fmaxf(x, y);
     else return ::fmax(x, y);
 #endif
   } else return x < y ? y : x;
@@ -223,7 +230,7 @@ template <class T> __device__ inline T bit_not(T x) {
 }
 
 template <class T> __device__ inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return ::sqrtf(x);
+  if constexpr (sizeof(T) <= 4) return ::sqrtf(x);
   else return ::sqrt(x);
 }
 
@@ -561,7 +568,22 @@ template <class T> struct IsNumber {
   static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
                                 SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
                                 SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
-                                SameType<T, f64>::value;
+                                SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value;
+};
+template <class P> struct IsNumber<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// To each part of a sum, which nothing reads before all terms are there.
+template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  atomicAdd(&slot->re, x.re);
+  atomicAdd(&slot->im, x.im);
+}
+template <class T> struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class P> struct IsComplex<Complex<P>> {
+  static constexpr bool value = true;
 };
 
 // Monoid: `atomic`, `add(T, T)`.
@@ -577,7 +599,7 @@ template <class Monoid, class T> struct Exact {
     else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
     else if constexpr (Number<T>::is_float) {
       if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) == 4) return f32_bits(0x7fc00000u);
+      else if constexpr (sizeof(T) <= 4) return f32_bits(0x7fc00000u);
       else return f64_bits(0x7ff8000000000000ull);
     } else if constexpr (kind == atomic_min) return Number<T>::largest;
     else if constexpr (kind == atomic_max) return Number<T>::smallest;
@@ -640,6 +662,8 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     if (!x) *slot = false;
   } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
     atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
+    add_parts(slot, x);
   } else if constexpr (kind == atomic_add && integer4) {
     atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
   } else if constexpr (kind == atomic_add && integer8) {

@@ -41,6 +41,10 @@ template <class To, class From> __device__ inline To bit_cast(From x) {
 __device__ inline f32 f32_bits(u32 x) { return bit_cast<f32>(x); }
 __device__ inline f64 f64_bits(u64 x) { return bit_cast<f64>(x); }
 
+template <class P> struct Complex;  // complex.cuh
+struct f16;                         // half.cuh
+struct bf16;
+
 template <class T> struct Number;  // no arithmetic on bool or structs
 #define OPLUS_INTEGER(T, U, W, SIGNED, MIN, MAX)                             \
   template <> struct Number<T> {                                             \
@@ -76,7 +80,7 @@ template <class T> struct SameType<T, T> {
 template <class T> __device__ inline T zero() { return T(0); }
 template <class T> __device__ inline T one() { return T(1); }
 template <class T> __device__ inline T infinity() {
-  if constexpr (sizeof(T) == 4) return f32_bits(0x7f800000u);
+  if constexpr (sizeof(T) <= 4) return f32_bits(0x7f800000u);
   else return f64_bits(0x7ff0000000000000ull);
 }
 // Largest finite number, as Rust's T::MAX.
@@ -185,10 +189,13 @@ template <class T> __device__ inline T mul_sat(T x, T y) {
 }
 
 template <class T> __device__ inline T inv(T x) { return div(T(1), x); }
+// x as a term of a sum.
+template <class T> __device__ inline T widen(T x) { return x; }
 template <class T> __device__ inline bool truth(T x) { return x != T(0); }
 
 template <class T> __device__ inline bool is_negative(T x) {
-  if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
+  if constexpr (sizeof(T) == 2) return bit_cast<u16>(x) >> 15;
+  else if constexpr (sizeof(T) == 4) return bit_cast<u32>(x) >> 31;
   else return bit_cast<u64>(x) >> 63;
 }
 template <class T> __device__ inline T min(T x, T y) {
@@ -197,7 +204,7 @@ template <class T> __device__ inline T min(T x, T y) {
     if (x != x) return y;
     return y < x || (y == x && is_negative(y)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fminf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fminf(x, y);
     else return ::fmin(x, y);
 #endif
   } else return y < x ? y : x;
@@ -208,7 +215,7 @@ template <class T> __device__ inline T max(T x, T y) {
     if (x != x) return y;
     return x < y || (y == x && is_negative(x)) ? y : x;
 #else
-    if constexpr (sizeof(T) == 4) return ::fmaxf(x, y);
+    if constexpr (sizeof(T) <= 4) return ::fmaxf(x, y);
     else return ::fmax(x, y);
 #endif
   } else return x < y ? y : x;
@@ -223,7 +230,7 @@ template <class T> __device__ inline T bit_not(T x) {
 }
 
 template <class T> __device__ inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return ::sqrtf(x);
+  if constexpr (sizeof(T) <= 4) return ::sqrtf(x);
   else return ::sqrt(x);
 }
 

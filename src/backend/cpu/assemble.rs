@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Some rows, all columns of them or a part of one row's.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub(super) rows: Range<usize>,
     pub(super) columns: Range<u32>,
     /// All columns.
@@ -99,10 +99,10 @@ pub(super) fn target(work: u64) -> u64 {
 
 /// Entries of consecutive rows, and where in them each finished row ends.
 #[derive(Debug)]
-pub(super) struct Rows<T> {
-    pub(super) indices: Vec<u32>,
-    pub(super) values: Vec<T>,
-    pub(super) ends: Vec<u64>,
+pub(crate) struct Rows<T> {
+    pub(crate) indices: Vec<u32>,
+    pub(crate) values: Vec<T>,
+    pub(crate) ends: Vec<u64>,
 }
 impl<T> Default for Rows<T> {
     fn default() -> Self {
@@ -110,25 +110,25 @@ impl<T> Default for Rows<T> {
     }
 }
 impl<T: Copy> Rows<T> {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
         self.ends.clear();
     }
     /// Room for `n` more entries.
     #[inline(never)]
-    pub(super) fn reserve(&mut self, operation: &'static str, n: usize) -> Result<()> {
+    pub(crate) fn reserve(&mut self, operation: &'static str, n: usize) -> Result<()> {
         memory::reserve(operation, &mut self.indices, n)?;
         memory::reserve(operation, &mut self.values, n)
     }
     /// Room for the ends of `n` more rows.
-    pub(super) fn reserve_rows(&mut self, operation: &'static str, n: usize) -> Result<()> {
+    pub(crate) fn reserve_rows(&mut self, operation: &'static str, n: usize) -> Result<()> {
         memory::reserve(operation, &mut self.ends, n)
     }
     /// # Safety
     /// There is room for one more.
     #[inline(always)]
-    pub(super) unsafe fn push_unchecked(&mut self, column: u32, value: T) {
+    pub(crate) unsafe fn push_unchecked(&mut self, column: u32, value: T) {
         let n = self.indices.len();
         debug_assert!(n < self.indices.capacity() && self.values.len() == n && n < self.values.capacity());
         // SAFETY: the capacity was reserved by the contract; both vectors have one length.
@@ -143,7 +143,7 @@ impl<T: Copy> Rows<T> {
     /// # Safety
     /// There is room for one more, whether it is kept or not.
     #[inline(always)]
-    pub(super) unsafe fn push_if(&mut self, keep: bool, column: u32, value: T) {
+    pub(crate) unsafe fn push_if(&mut self, keep: bool, column: u32, value: T) {
         let n = self.indices.len();
         // SAFETY: the contract; a length grows by one only where an entry was written.
         unsafe {
@@ -153,7 +153,7 @@ impl<T: Copy> Rows<T> {
         }
     }
     #[inline(always)]
-    pub(super) fn end_row(&mut self) {
+    pub(crate) fn end_row(&mut self) {
         self.ends.push(self.indices.len() as u64);
     }
 }

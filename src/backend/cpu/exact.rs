@@ -1,5 +1,6 @@
 //! Products in little memory: positions counted and written to arrays of their size, then the values.
 use super::analysis::OnMask;
+use super::assemble::target;
 use super::explain::counted;
 use super::job::Job;
 use super::layout::transpose;
@@ -8,6 +9,7 @@ use super::numeric::numeric;
 use super::product::{self, is_foreseen};
 use super::symbolic::{self, symbolic};
 use crate::algebra::*;
+use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, MxmRing};
 use crate::backend::{MxmOptions, Positions};
@@ -27,7 +29,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    let usual = || product::mxm(NAME, &ring.operators, &ring.cpu, a, b, mask, at, options);
+    let usual = || product::mxm(NAME, &ring.cpu, a, b, mask, at, options);
     if options.memory_limit.is_none() {
         return match usual() {
             Err(Error::OutOfMemory { .. }) => {
@@ -40,6 +42,24 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
         return usual();
     }
     exactly(ring, a, b, mask, at, options, &budget(options))
+}
+
+/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand and the limit allows the usual
+/// way.
+pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> Result<Option<(Arc<Pattern>, C)>> {
+    if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
+        return Ok(None);
+    }
+    match product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, mask, options) {
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        made => made,
+    }
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩, within the limit if there is one: where what is usual does not fit, of the product, stored.
@@ -75,6 +95,35 @@ fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
     // Whether dots are better is not known before memory is taken to find out: either must fit.
     let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
     budget(options).fits(scattered.total().saturating_add(dotted))
+}
+
+/// Whether a product that an end takes holds the limit: what waits for its place is the end's.
+pub(super) fn ended_fits<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
+    end: &dyn End<C, T>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> bool {
+    if options.memory_limit.is_none() {
+        return true;
+    }
+    if options.transposed_b {
+        return false;
+    }
+    let mut analysis = counted(&a.pattern, &b.pattern, mask);
+    // A block of the product, in vectors that grow by doubling, and what is between the steps: one a thread.
+    let rows = a.pattern.nnz() as u64 + a.pattern.nrows as u64;
+    let block = target(analysis.products.saturating_add(rows)).max(analysis.largest_row);
+    let block = block.saturating_mul(6 * (4 + size_of::<C>().max(size_of::<T>()) as u64));
+    if let Most::Row(k) = end.most() {
+        analysis.bound = analysis.bound.min((a.pattern.nrows as u64).saturating_mul(k as u64));
+    }
+    let shape = Shape { value: size_of::<T>(), right: size_of::<B>(), dot: false, constant: false };
+    let scattered = Need::usual((&a.pattern, &b.pattern, false), &analysis, &shape);
+    let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
+    let blocks = block.saturating_mul(rayon::current_num_threads() as u64);
+    budget(options).fits(scattered.total().saturating_add(dotted).saturating_add(blocks))
 }
 
 fn exactly<A: Scalar, B: Scalar, C: Scalar>(

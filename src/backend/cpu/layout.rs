@@ -1,15 +1,17 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
 use super::assemble::{Block, Rows, assemble, partition, target};
-use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, in_pieces, pieces, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::places::NONE;
 use crate::error::Result;
 use crate::memory;
+use crate::storage::facts::{Turned, known};
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A stable counting sort: element e, with key(e) below `keys`, goes to the place `put` is told. Elements are cut into
@@ -61,6 +63,33 @@ pub(crate) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Res
     let pattern = unsafe { transpose_bytes(a, size_of::<T>(), values.as_ptr().cast(), &Shared::of_bytes(&mut moved))? };
     // SAFETY: every entry was moved to a place of its own.
     Ok((pattern, unsafe { written(moved, a.nnz()) }))
+}
+
+/// Aᵀ. The second time that it is asked for, where everything goes is kept with the pattern: 8 bytes an entry, for which from
+/// then on only values are moved.
+pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<HostCsr<T>> {
+    if let (Some(known), 0) = (a.facts.turned.get(), size_of::<T>()) {
+        return Ok(HostCsr { pattern: known.pattern.clone(), values: Arc::new(memory::copied("transpose", values)?) });
+    }
+    let again = a.facts.turns.fetch_add(1, Ordering::Relaxed) > 0;
+    let Some(places) = u32::try_from(a.nnz()).ok().filter(|_| again) else {
+        let (pattern, values) = transpose(a, values)?;
+        return Ok(HostCsr::new(pattern, values));
+    };
+    let known = known(&a.facts.turned, || {
+        let mut entries = memory::with_capacity("transpose", a.nnz())?;
+        entries.extend(0..places);
+        let (pattern, from) = transpose(a, &entries)?;
+        Ok(Arc::new(Turned { pattern: Arc::new(pattern), from }))
+    });
+    let Ok(known) = known else {
+        // No memory to keep it in.
+        let (pattern, values) = transpose(a, values)?;
+        return Ok(HostCsr::new(pattern, values));
+    };
+    assert!(values.len() == a.nnz());
+    let moved = in_pieces("transpose", a.nnz(), |e| values[known.from[e] as usize])?;
+    Ok(HostCsr { pattern: known.pattern.clone(), values: Arc::new(moved) })
 }
 
 /// Values are moved as bytes, so that this is compiled for a few sizes instead of every scalar.

@@ -89,6 +89,32 @@ pub(super) fn meet<A: Scalar, B: Scalar, C: Scalar>(
     Ok(())
 }
 
+/// Two rows side by side; appends F of each column where both have an entry.
+#[inline(always)]
+pub(super) fn meet_both<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    operation: &'static str,
+    (ac, av): (&[u32], &[A]),
+    (bc, bv): (&[u32], &[B]),
+    rows: &mut Rows<F::Out>,
+) -> Result<()> {
+    rows.reserve(operation, ac.len().min(bc.len()))?;
+    let (mut p, mut q) = (0, 0);
+    while p < ac.len() && q < bc.len() {
+        let (x, y) = (ac[p], bc[q]);
+        if x == y {
+            // SAFETY: room for all of the shorter row was reserved.
+            unsafe { rows.push_unchecked(x, F::apply(av[p], bv[q])) };
+            (p, q) = (p + 1, q + 1);
+        } else if x < y {
+            p += below(&ac[p..], y);
+        } else {
+            q += below(&bc[q..], x);
+        }
+    }
+    rows.end_row();
+    Ok(())
+}
+
 pub(super) fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     a: &HostCsr<A>,
     b: &HostCsr<B>,
@@ -97,22 +123,7 @@ pub(super) fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     let blocks = entry_blocks(operation, &[&a.pattern, &b.pattern])?;
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
-            let ((ac, av), (bc, bv)) = (part(a, block, r), part(b, block, r));
-            rows.reserve(operation, ac.len().min(bc.len()))?;
-            let (mut p, mut q) = (0, 0);
-            while p < ac.len() && q < bc.len() {
-                let (x, y) = (ac[p], bc[q]);
-                if x == y {
-                    // SAFETY: room for all of the shorter row was reserved.
-                    unsafe { rows.push_unchecked(x, F::apply(av[p], bv[q])) };
-                    (p, q) = (p + 1, q + 1);
-                } else if x < y {
-                    p += below(&ac[p..], y);
-                } else {
-                    q += below(&bc[q..], x);
-                }
-            }
-            rows.end_row();
+            meet_both::<A, B, F>(operation, part(a, block, r), part(b, block, r), rows)?;
         }
         Ok(())
     };

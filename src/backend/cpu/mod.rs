@@ -19,9 +19,11 @@ mod analysis;
 mod assemble;
 mod assign;
 mod bins;
+pub(crate) mod chain;
 mod columns;
 mod cut;
 mod dot;
+mod ended;
 mod even;
 mod exact;
 mod explain;
@@ -55,11 +57,13 @@ mod vector;
 mod window;
 mod workers;
 
+pub(crate) use assemble::Rows;
+pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
-pub(crate) use exact::{at_positions, mxm_reduce, positions};
+pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
-pub(crate) use layout::{in_order, transpose};
-pub(crate) use parallel::{unwritten, written};
+pub(crate) use layout::{in_order, transpose, turned};
+pub(crate) use parallel::{in_pieces, mapped, unwritten, written, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use vector::MxvKernels;
@@ -152,7 +156,7 @@ impl Backend for Cpu {
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        layout::transpose(&a.pattern, &a.values).map(|(pattern, values)| HostCsr::new(pattern, values))
+        layout::turned(&a.pattern, &a.values)
     }
 
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(

@@ -35,7 +35,9 @@ impl Need {
     /// The most that turning B round takes, its result among it.
     pub(super) fn turned(b: &Pattern, shape: &Shape) -> u64 {
         let (keys, threads) = (b.ncols.max(b.nrows) as u64, rayon::current_num_threads() as u64);
-        compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add((threads * 8 + 4).saturating_mul(keys))
+        // What is kept of where entries go is 8 bytes each.
+        let kept = (b.nnz() as u64).saturating_mul(8).saturating_add((threads * 8 + 4).saturating_mul(keys));
+        compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add(kept)
     }
     /// The most that the usual way takes, with B by rows and whether it was given by columns.
     pub(super) fn usual((a, b, transposed_b): (&Pattern, &Pattern, bool), analysis: &Analysis, shape: &Shape) -> Need {

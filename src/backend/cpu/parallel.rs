@@ -118,6 +118,64 @@ pub(super) fn pieces(n: usize, size: usize) -> impl IndexedParallelIterator<Item
     (0..n.div_ceil(size)).into_par_iter().map(move |p| p * size..n.min((p + 1) * size))
 }
 
+/// f(x) of all values.
+pub(crate) fn mapped<A: Copy + Sync, T: Send + Sync>(
+    operation: &'static str,
+    values: &[A],
+    f: impl Fn(A) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut made = unwritten::<T>(operation, values.len())?;
+    let fill = |(to, from): (&mut [MaybeUninit<T>], &[A])| {
+        to.iter_mut().zip(from).for_each(|(z, x)| *z = MaybeUninit::new(f(*x)));
+    };
+    if values.len() <= SERIAL {
+        fill((&mut made, values));
+    } else {
+        made.par_chunks_mut(SERIAL).zip(values.par_chunks(SERIAL)).for_each(fill);
+    }
+    // SAFETY: every element was written.
+    Ok(unsafe { written(made, values.len()) })
+}
+
+/// f(x, y) of the values of two slices of one length.
+pub(crate) fn zipped<A: Copy + Sync, B: Copy + Sync, T: Send + Sync>(
+    operation: &'static str,
+    (x, y): (&[A], &[B]),
+    f: impl Fn(A, B) -> T + Sync,
+) -> Result<Vec<T>> {
+    let n = x.len().min(y.len());
+    let mut made = unwritten::<T>(operation, n)?;
+    let fill = |((to, x), y): ((&mut [MaybeUninit<T>], &[A]), &[B])| {
+        to.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = MaybeUninit::new(f(*x, *y)));
+    };
+    if n <= SERIAL {
+        fill(((&mut made, &x[..n]), &y[..n]));
+    } else {
+        made.par_chunks_mut(SERIAL).zip(x[..n].par_chunks(SERIAL)).zip(y[..n].par_chunks(SERIAL)).for_each(fill);
+    }
+    // SAFETY: every element was written.
+    Ok(unsafe { written(made, n) })
+}
+
+/// f(0), f(1), … f(n - 1).
+pub(crate) fn in_pieces<T: Send + Sync>(
+    operation: &'static str,
+    n: usize,
+    f: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut made = unwritten::<T>(operation, n)?;
+    let fill = |(p, piece): (usize, &mut [MaybeUninit<T>])| {
+        piece.iter_mut().enumerate().for_each(|(e, z)| *z = MaybeUninit::new(f(p * SERIAL + e)));
+    };
+    if n <= SERIAL {
+        made.chunks_mut(SERIAL).enumerate().for_each(fill);
+    } else {
+        made.par_chunks_mut(SERIAL).enumerate().for_each(fill);
+    }
+    // SAFETY: every element was written.
+    Ok(unsafe { written(made, n) })
+}
+
 /// Sums of all values before each, with the total at the end: one more than values.
 pub(super) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
     if n <= SERIAL {

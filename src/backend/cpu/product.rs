@@ -10,6 +10,7 @@ use super::push::products;
 use super::structural::{Structural, structural_rows};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
+use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, Operators};
 use crate::backend::{MxmOptions, Positions};
@@ -20,7 +21,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 fn turned<B: Scalar>(b: &HostCsr<B>) -> Result<HostCsr<B>> {
-    transpose(&b.pattern, &b.values).map(|(pattern, values)| HostCsr::new(pattern, values))
+    super::layout::turned(&b.pattern, &b.values)
 }
 
 /// The value that all are, bit for bit.
@@ -98,10 +99,32 @@ pub(super) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(o: &Operators<A, B, C
     foreseen(o, a, b).is_some()
 }
 
+/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand.
+pub(super) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
+    operation: &'static str,
+    operators: &Operators<A, B, C>,
+    kernels: &MxmKernels<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> Result<Option<(Arc<Pattern>, C)>> {
+    if a.values.is_empty() || b.values.is_empty() {
+        return Ok(None);
+    }
+    // One row with few products: looking at all values of B would cost more.
+    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
+    let value = if many { foreseen(operators, &a.values, &b.values) } else { None };
+    let Some(value) = value else { return Ok(None) };
+    if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
+        return Ok(None);
+    }
+    structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b).map(|pattern| Some((pattern, value)))
+}
+
 /// T⟨M⟩ = A ⊕.⊗ B.
 pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
-    operators: &Operators<A, B, C>,
     kernels: &MxmKernels<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
@@ -115,16 +138,6 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     }
     let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
     let dot = dots.is_some();
-    // One row with few products: looking at all values of B would cost more.
-    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
-    if !dot
-        && many
-        && let Some(value) = foreseen(operators, &a.values, &b.values)
-    {
-        let pattern = structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b)?;
-        let values = memory::filled(operation, pattern.nnz(), value)?;
-        return Ok(HostCsr { pattern, values: Arc::new(values) });
-    }
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
     let job = Job::new(operation, (a, &b), mask, at, dot);
@@ -157,6 +170,44 @@ pub(super) fn structural(
     };
     let made = assemble::<(), Structural>(operation, (a.nrows, b.ncols), plan.bound, &plan.blocks, &kernel)?;
     Ok(made.pattern)
+}
+
+/// T⟨M⟩ = A ⊕.⊗ B of which the rows are handed on as soon as they are there: no block of it outlives that.
+pub(super) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
+    operation: &'static str,
+    kernels: &MxmKernels<A, B, C>,
+    end: &dyn End<C, T>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<HostCsr<T>> {
+    let shape = (a.pattern.nrows, if options.transposed_b { b.pattern.nrows } else { b.pattern.ncols });
+    if a.values.is_empty() || b.values.is_empty() {
+        return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
+    }
+    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
+    let dot = dots.is_some();
+    let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
+    let mut plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
+    if end.whole_rows() {
+        super::ended::uncut(&mut plan.blocks);
+    }
+    let job = Job::new(operation, (a, &b), mask, at, dot);
+    let kernel = |block: &Block, to: &mut Rows<T>, (rows, scratch): &mut (Rows<C>, Scratch<C>)| {
+        rows.clear();
+        rows.reserve_rows(operation, block.rows.len())?;
+        kernels.rows(dots, &job, block, rows, scratch)?;
+        end.rows(operation, block.rows.start, at, rows, to)
+    };
+    let bound = match end.most() {
+        Most::All => plan.bound,
+        Most::Row(k) => plan.bound.min((shape.0 as u64).saturating_mul(k as u64)),
+        // No room is taken beforehand.
+        Most::Some => u64::MAX,
+    };
+    assemble::<T, (Rows<C>, Scratch<C>)>(operation, shape, bound, &plan.blocks, &kernel)
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.

@@ -100,7 +100,11 @@ pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
         return bins::push(&kernels.bins, &Pushing { x, a, at }, products, mask);
     }
     let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
-    product::mxm("vxm", operators, &kernels.rows, x, a, mask, at, &options)
+    if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, mask, &options)? {
+        let values = Arc::new(memory::filled("vxm", pattern.nnz(), value)?);
+        return Ok(HostCsr { pattern, values });
+    }
+    product::mxm("vxm", &kernels.rows, x, a, mask, at, &options)
 }
 
 /// A range of columns, and rows outside of which no entry of A lies in it.

@@ -235,7 +235,7 @@ impl Backend for Cuda {
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
             Body::Cuda(d) => Ok(d),
-            Body::Host(_) | Body::Dense(_) => Err(misplaced(self.device())),
+            Body::Host(_) | Body::Dense(_) | Body::Held(_) => Err(misplaced(self.device())),
         }
     }
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {

@@ -4,9 +4,10 @@ use super::{Cuda, DeviceCsr, DevicePattern};
 use crate::algebra::*;
 use crate::backend::places::{How, Moves, NONE};
 use crate::backend::ring::Step;
-use crate::backend::{Backend, MxmOptions, Positions};
+use crate::backend::{Backend, MaskOn, MxmOptions, Positions};
 use crate::error::Result;
 use crate::memory;
+use crate::operation::Overwrite;
 use oplus_codegen::SemiringText;
 use oplus_codegen::text::{Atomic, Reads, Terminal};
 
@@ -57,6 +58,38 @@ pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
     let columns = cuda.apply::<bool, i64, ColIndex>(&found, 0, at)?;
     let first = cuda.reduce_rows::<i64, Any>(&columns)?;
     cuda.apply::<i64, i64, OfValue<Cast<u64>>>(&first, 0, &Positions::default())
+}
+
+crate::operator! { /// Whether y is behind x among the largest.
+pub(super) Behind[T: Number](T, T) -> bool = |x, y| y < x || (y != y && x == x) }
+
+/// The k largest entries of each row: all but those behind the k-th, which a stable sort finds. Of those that are equal to it
+/// the ones of larger columns are behind.
+pub(crate) fn top_k<T: Number>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Result<DeviceCsr<T>> {
+    let pattern = &a.pattern;
+    if k == 0 {
+        return cuda.empty("top_k", pattern.nrows, pattern.ncols);
+    }
+    if k >= pattern.ncols {
+        return Ok(a.clone());
+    }
+    let (values, columns) = cuda.sort_rows::<T, Gt>(a, &None)?;
+    let last = Moves { places: 1, how: How::Range { from: k as u32 - 1, len: 1, to: 0 } };
+    let value = cuda.reduce_rows::<T, Any>(&cuda.gather(&values, None, &last)?)?;
+    let column = cuda.reduce_rows::<u64, Any>(&cuda.gather(&columns, None, &last)?)?;
+    drop((values, columns));
+    // Rows of at least k entries alone have any here.
+    let last = diagonal(cuda, &value)?;
+    let true_ones =
+        |marks: DeviceCsr<bool>| cuda.select::<bool, bool, OfValue<IsTrue>>(&marks, false, &Positions::default());
+    let behind = true_ones(scaled::<T, T, Behind>(cuda, &last, a)?)?;
+    let equal = true_ones(scaled::<T, T, Alike>(cuda, &last, a)?)?;
+    let places = cuda.apply::<bool, i64, ColIndex>(&equal, 0, &Positions::default())?;
+    let places = cuda.apply::<i64, i64, OfValue<Cast<u64>>>(&places, 0, &Positions::default())?;
+    let later = true_ones(scaled::<u64, u64, Lt>(cuda, &diagonal(cuda, &column)?, &places)?)?;
+    let dropped = cuda.union::<bool, First>(&behind, &later)?;
+    let mask = MaskOn { pattern: dropped.pattern.clone(), complement: true };
+    cuda.write::<T, T, Overwrite>(&cuda.empty("top_k", pattern.nrows, pattern.ncols)?, a, Some(&mask), true)
 }
 
 /// Tiles moved to their places, and these together: rows of tiles first, by halves.

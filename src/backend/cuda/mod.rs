@@ -13,6 +13,7 @@ mod build;
 #[cfg(all(test, target_os = "linux"))]
 mod build_tests;
 pub mod cache;
+mod chain;
 mod chunks;
 mod columns;
 mod composed;
@@ -43,6 +44,8 @@ mod vector;
 
 pub(crate) use backend::{Cuda, DevicePlan};
 pub use buffer::Buffer;
+pub(crate) use chain::chained;
+pub(crate) use composed::top_k;
 pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};
 pub use launch::{Argument, Launch};

@@ -54,6 +54,10 @@ impl Job<'_> {
         let (a, b) = (self.a.pattern, self.b.pattern);
         (a.nnz / self.rows.max(1)).saturating_mul((b.nnz / (b.nrows as u64).max(1)).max(1))
     }
+    /// No row has more products than this; `None` where the longest rows of A and B are not known.
+    fn longest_row(&self) -> Option<u64> {
+        self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)
+    }
     /// No more entries than this are in C.
     fn bound(&self) -> Option<u64> {
         let dense = self.rows.saturating_mul(u64::from(self.columns));
@@ -88,7 +92,7 @@ impl Job<'_> {
 
     pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
         let (tuning, properties) = (self.tuning, self.context.properties());
-        let most = self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)?;
+        let most = self.longest_row()?;
         let spec = Spec::new(Template::SpgemmThread, properties.architecture);
         let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
         let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
@@ -145,7 +149,7 @@ impl Job<'_> {
             }
             Whole::Block => self.allocated(bound, |c| self.by_blocks(c)).map(Some),
             Whole::Hash => {
-                let most = self.a.pattern.longest.unwrap_or(0).saturating_mul(self.b.pattern.longest.unwrap_or(0));
+                let most = self.longest_row().unwrap_or(u64::MAX);
                 let (guess, most) =
                     if small && most <= u64::from(HASH_SLOTS[1]) { (bound, most) } else { self.sampled_by_hash()? };
                 // Tables are better not quite full, and other rows may be longer than those seen.
@@ -234,7 +238,7 @@ impl Job<'_> {
 
     fn by_blocks(&self, room: &Room) -> Result<Vec<u64>> {
         let mean = self.mean_products();
-        let most = self.a.pattern.longest.unwrap_or(0).saturating_mul(self.b.pattern.longest.unwrap_or(0));
+        let most = self.longest_row().unwrap_or(u64::MAX);
         let threads = if most / SKEWED > mean { self.tuning.block_threads } else { 0 };
         let sized = (usize::from(mean > LARGE_ROWS), threads);
         let (program, shape) =

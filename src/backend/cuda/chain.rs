@@ -1,0 +1,120 @@
+//! Element-wise operations one after the other, by one generated kernel.
+use super::entries::{block_and_tile, empty, places};
+use super::product::Operand;
+use super::program::{Program, widen_and_scan};
+use super::{Buffer, Context, DeviceCsr, DevicePattern};
+use crate::backend::Positions;
+use crate::backend::chain::{ChainText, Each, Join, JoinKind};
+use crate::error::Result;
+use crate::storage::axis::Ids;
+use oplus_codegen::text::{OperatorText, ScalarText};
+use oplus_codegen::{FunctionText, Template};
+use std::sync::Arc;
+
+/// Entries a thread takes, as in the template.
+const ITEMS: u64 = 64;
+
+const PLACE: ScalarText = ScalarText { name: "i64", definition: "", size: 8 };
+const BOOL: ScalarText = ScalarText { name: "bool", definition: "", size: 1 };
+const UNIT: &[u8] = &[0; 8];
+
+fn number(join: Option<&Join>) -> u64 {
+    match join.map(|join| join.kind) {
+        Some(JoinKind::Union) => 0,
+        Some(JoinKind::Intersection) => 1,
+        Some(JoinKind::Filled) => 2,
+        None => 3,
+    }
+}
+
+fn named(name: &'static str, text: FunctionText) -> FunctionText {
+    FunctionText { name, ..text }
+}
+
+/// The text of a map, or one that changes nothing.
+fn mapping(name: &'static str, each: Option<&Each>, input: ScalarText) -> FunctionText {
+    let same = OperatorText { parameters: &["x", "_", "_", "_"], expression: "x" };
+    let none = || FunctionText::new(name, vec![input, PLACE, PLACE, PLACE], input, same);
+    each.map_or_else(none, |each| named(name, (each.text)()))
+}
+
+fn thunk(context: &Arc<Context>, each: Option<&Each>) -> Result<Buffer> {
+    Buffer::from_host(context, each.map_or(UNIT, |each| &each.thunk[..]))
+}
+
+/// What the chain makes of its two or three operands, which are of one shape.
+pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions) -> Result<DeviceCsr<()>> {
+    let [a, b, rest @ ..] = leaves else {
+        return Err(crate::backend::misplaced(crate::device::Device::Cpu));
+    };
+    let d = rest.first().unwrap_or(b);
+    let context = a.pattern.offsets.context();
+    let rows = a.pattern.nrows as u64;
+    let third = if text.again.is_some() { d.nnz() } else { 0 };
+    let work = rows + a.nnz() + b.nnz() + third;
+    let shape = (a.pattern.nrows, a.pattern.ncols);
+    if work == rows {
+        let (pattern, values) = empty(context, shape.0, shape.1)?;
+        return Ok(DeviceCsr::new(pattern, values));
+    }
+    let join = named("join", (text.join.text)());
+    let map = mapping("map", text.map.as_ref(), join.output);
+    let again = match &text.again {
+        Some(again) => named("again", (again.text)()),
+        None => {
+            let first = OperatorText { parameters: &["x", "_"], expression: "x" };
+            FunctionText::new("again", vec![map.output, map.output], map.output, first)
+        }
+    };
+    let map_again = mapping("map_again", text.map_again.as_ref(), again.output);
+    let size = map_again.output.size as u64;
+    let keep = match &text.keep {
+        Some(keep) => named("keep", (keep.text)()),
+        None => {
+            let all = OperatorText { parameters: &["_", "_", "_", "_"], expression: "true" };
+            FunctionText::new("keep", vec![map_again.output, PLACE, PLACE, PLACE], BOOL, all)
+        }
+    };
+    let program = Program::new(context, Template::Chain, |s| {
+        let s = s.function(join).function(map).function(again).function(map_again).function(keep);
+        let s = s.number("kind", number(Some(&text.join))).number("again", number(text.again.as_ref()));
+        s.flag("keeps", text.keep.is_some())
+    });
+    let missing = match &text.join.missing {
+        Some(missing) => Some((Buffer::from_host(context, &missing.0)?, Buffer::from_host(context, &missing.1)?)),
+        None => None,
+    };
+    let thunks = [&text.map, &text.map_again, &text.keep].map(|each| thunk(context, each.as_ref()));
+    let [first, second, last] = thunks;
+    let (first, second, last) = (first?, second?, last?);
+    let ids = |ids: &Ids| ids.as_ref().map(|ids| Buffer::from_host(context, ids)).transpose();
+    let (i, j) = (ids(&at.i)?, ids(&at.j)?);
+    let (threads, block) = (work.div_ceil(ITEMS), block_and_tile(context).0);
+    let counts = Buffer::alloc_for::<u32>(context, places(threads))?;
+    let starts = Buffer::alloc_for::<u64>(context, places(threads).saturating_add(1))?;
+    let (a, b, d) = (view(a), view(b), view(d));
+    let (count, write) = (program.kernel("chain_count")?, program.kernel("chain_write")?);
+    let [count, write] = [&count, &write].map(|kernel| {
+        let launch = kernel.launch(threads.div_ceil(u64::from(block)), block, 0).arg(threads).arg(rows).arg(work);
+        let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
+        let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values);
+        let launch = launch.arg(&d.pattern.offsets).arg(&d.pattern.indices).arg(d.values);
+        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
+        launch.arg(&first).arg(&second).arg(&last).arg(i.as_ref()).arg(j.as_ref())
+    });
+    // SAFETY (both launches): parameters as the README lists them; a count a thread.
+    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+    unsafe { count.arg(&counts).run()? };
+    widen_and_scan(context, &counts, &starts, threads)?;
+    let nnz: u64 = starts.read_one(places(threads))?;
+    let offsets = Buffer::alloc_for::<u64>(context, shape.0 + 1)?;
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
+    // SAFETY: as above; the results have as many places as were counted.
+    unsafe { write.arg(&starts).arg(&offsets).arg(&indices).arg(&values).run()? };
+    Ok(DeviceCsr::new(DevicePattern::new(shape, nnz, offsets, indices), values))
+}
+
+fn view<T>(a: &DeviceCsr<T>) -> Operand<'_> {
+    Operand { pattern: &a.pattern, values: &a.values }
+}

@@ -1,0 +1,213 @@
+//! Operations that look at the format: values of slots where entries are no list, one value where all entries share it.
+use crate::algebra::{BinaryOp, First, IndexUnaryOp, OperatorText, Scalar};
+use crate::backend::host::HostCsr;
+use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, reference};
+use crate::device::Device;
+use crate::error::Result;
+use crate::storage::axis::Axis;
+use crate::storage::frame::{Cells, Form, Frame};
+use crate::storage::held::{Held, Values};
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// Whether the operator looks at its n-th parameter.
+fn reads(text: OperatorText, n: usize) -> bool {
+    text.parameters.get(n).is_some_and(|name| *name != "_")
+}
+
+/// f(a, i, j, y) of the values alone: all equal where those of A are or nobody looks at them, in the slots of A where it has
+/// any. `None` where rows are the way.
+pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+    a: &Store<A>,
+    y: Y,
+) -> Result<Option<Store<F::Out>>> {
+    if reads(F::TEXT, 1) || reads(F::TEXT, 2) || !super::iso::on_host(a.device) {
+        return Ok(None);
+    }
+    let value = if reads(F::TEXT, 0) { a.one() } else { Some(A::zeroed()) };
+    if let Some(value) = value {
+        let value = F::apply(value, 0, 0, y);
+        return super::iso::filled(a, value).map(Some);
+    }
+    let Body::Held(held) = &a.body else { return Ok(None) };
+    let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
+    let made = cpu::mapped("apply", values, |x| F::apply(x, 0, 0, y))?;
+    Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), Values::All(Arc::new(made)))))))
+}
+
+/// The entries of a list made of those of A, which kept their values: of one value still where all of A are.
+pub(crate) fn still_iso<T: Scalar>(a: &Store<T>, made: Store<T>) -> Result<Store<T>> {
+    match (a.one(), &made.body) {
+        (Some(value), Body::Host(list)) if list.pattern.nnz() > 0 => {
+            Ok(made.holding(Body::Held(Held::iso(list.pattern.clone(), value))))
+        }
+        _ => Ok(made),
+    }
+}
+
+/// A bit for every cell, two operands of one shape.
+fn grids<'a, A, B>(a: &'a Store<A>, b: &'a Store<B>) -> Option<[(&'a Cells, usize); 2]> {
+    let (Body::Held(x), Body::Held(y)) = (&a.body, &b.body) else { return None };
+    match (&x.frame.form, &y.frame.form) {
+        (Form::Cells(p), Form::Cells(q)) if a.device == Device::Cpu => {
+            Some([(p, x.frame.count()), (q, y.frame.count())])
+        }
+        _ => None,
+    }
+}
+
+fn values<T: Scalar>(a: &Store<T>) -> Option<&Values<T>> {
+    if let Body::Held(held) = &a.body { Some(&held.values) } else { None }
+}
+
+/// f where both have a cell, the cell where one has.
+pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
+    let operation = "ewise_add";
+    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+        let same = |x: T, y: T| crate::algebra::scalar::as_bytes(&[x]) == crate::algebra::scalar::as_bytes(&[y]);
+        let z = F::apply(x, y);
+        if same(x, y) && same(x, z) {
+            return positions(a, b, true).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));
+        }
+    }
+    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else { return Ok(None) };
+    if p.1 + q.1 < p.0.nrows * p.0.ncols / SPARSE {
+        return Ok(None);
+    }
+    let words = match (&p.0.words, &q.0.words) {
+        (Some(p), Some(q)) => Some(in_pieces(operation, p.len(), |w| p[w] | q[w])?),
+        _ => None,
+    };
+    let (p, q) = (p.0, q.0);
+    if let (None, None, Values::All(x), Values::All(y)) = (&p.words, &q.words, x, y) {
+        return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
+    }
+    let made = in_pieces(operation, p.nrows * p.ncols, |slot| match (p.has(slot), q.has(slot)) {
+        (true, true) => F::apply(x.at(slot), y.at(slot)),
+        (true, false) => x.at(slot),
+        (false, true) => y.at(slot),
+        (false, false) => T::zeroed(),
+    })?;
+    Ok(Some(a.holding(cells(p, words, made))))
+}
+
+/// f where both have a cell.
+pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    b: &Store<B>,
+) -> Result<Option<Store<F::Out>>> {
+    let operation = "ewise_mult";
+    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+        let z = F::apply(x, y);
+        return positions(a, b, false).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));
+    }
+    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else { return Ok(None) };
+    if p.1.min(q.1) < p.0.nrows * p.0.ncols / SPARSE {
+        return Ok(None);
+    }
+    let (p, q) = (p.0, q.0);
+    if let (None, None, Values::All(x), Values::All(y)) = (&p.words, &q.words, x, y) {
+        return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
+    }
+    let words = match (&p.words, &q.words) {
+        (Some(p), Some(q)) => Some(in_pieces(operation, p.len(), |w| p[w] & q[w])?),
+        (Some(words), None) | (None, Some(words)) => Some(crate::memory::copied(operation, words)?),
+        (None, None) => None,
+    };
+    let made = in_pieces(operation, p.nrows * p.ncols, |slot| match p.has(slot) && q.has(slot) {
+        true => F::apply(x.at(slot), y.at(slot)),
+        false => <F::Out as Scalar>::zeroed(),
+    })?;
+    Ok(Some(a.holding(cells(p, words, made))))
+}
+
+/// Where fewer cells than this part are entries, a list of them is shorter.
+const SPARSE: usize = 16;
+
+/// Positions of either or of both, on common axes.
+fn positions<A: Scalar, B: Scalar>(
+    a: &Store<A>,
+    b: &Store<B>,
+    either: bool,
+) -> Result<Arc<crate::storage::pattern::Pattern>> {
+    let listed = |body: PatternBody| match body {
+        PatternBody::Host(p) => Ok(p),
+        PatternBody::Bits(p) => p.listed("ewise").cloned(),
+        #[cfg(feature = "cuda")]
+        PatternBody::Cuda(_) => Err(crate::backend::misplaced(a.device)),
+    };
+    let (p, q) = (listed(a.body.pattern()?)?, listed(b.body.pattern()?)?);
+    if Arc::ptr_eq(&p, &q) {
+        return Ok(p);
+    }
+    let marks = |p| Held::iso(p, 0u8).listed("ewise").cloned();
+    let (p, q): (HostCsr<u8>, HostCsr<u8>) = (marks(p)?, marks(q)?);
+    let made = match (a.device, either) {
+        (Device::Reference, true) => reference::Reference.union::<u8, First>(&p, &q)?,
+        (Device::Reference, false) => reference::Reference.intersection::<u8, u8, First>(&p, &q)?,
+        (_, true) => cpu::Cpu.union::<u8, First>(&p, &q)?,
+        (_, false) => cpu::Cpu.intersection::<u8, u8, First>(&p, &q)?,
+    };
+    Ok(made.pattern)
+}
+
+/// Cells as another's, with these bits; all are there without.
+fn cells<T: Scalar>(like: &Cells, words: Option<Vec<u64>>, values: Vec<T>) -> Body<T> {
+    let n = like.nrows * like.ncols;
+    let count = words.as_ref().map_or(n, |words| words.iter().map(|w| w.count_ones() as usize).sum());
+    // Bits that are all set say nothing.
+    let words = words.filter(|_| count < n);
+    let form = Form::Cells(Cells { nrows: like.nrows, ncols: like.ncols, words });
+    Body::Held(Held::new(Arc::new(Frame::new(form, count)), Values::All(Arc::new(values))))
+}
+
+/// A matrix of the CPU with an entry in every cell as cells: its values are in their order already.
+pub(crate) fn full_where_full<T: Scalar>(store: Store<T>) -> Store<T> {
+    // Of less than that nothing is gained.
+    const MANY: usize = 1 << 12;
+    let (Body::Host(list), Device::Cpu) = (&store.body, store.device) else { return store };
+    let (nrows, ncols, nnz) = (list.pattern.nrows, list.pattern.ncols, list.pattern.nnz());
+    let full = matches!((&store.rows, &store.cols), (Axis::Full(_), Axis::Full(_)));
+    if !full || nrows < 2 || nnz < MANY || nnz as u128 != nrows as u128 * ncols as u128 {
+        return store;
+    }
+    let form = Form::Cells(Cells { nrows, ncols, words: None });
+    let held = Held::new(Arc::new(Frame::listed_as(form, &list.pattern)), Values::All(list.values.clone()));
+    store.holding(Body::Held(held))
+}
+
+/// The cells for which f holds.
+pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+    a: &Store<A>,
+    y: Y,
+    at: &Positions,
+) -> Result<Option<Store<A>>> {
+    let (Body::Held(held), Device::Cpu, None, None) = (&a.body, a.device, &at.i, &at.j) else { return Ok(None) };
+    let (Form::Cells(c), Values::All(values)) = (&held.frame.form, &*held.values) else { return Ok(None) };
+    let n = c.nrows * c.ncols;
+    if n == 0 || held.frame.count() < n / SPARSE {
+        return Ok(None);
+    }
+    let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
+    let words = in_pieces("select", n.div_ceil(64), |w| {
+        let (first, last) = (w << 6, n.min((w + 1) << 6));
+        let (mut i, mut j, mut word) = (0, 0, 0u64);
+        if placed {
+            (i, j) = (first / c.ncols, first % c.ncols);
+        }
+        for (bit, x) in values[first..last].iter().enumerate() {
+            word |= (F::apply(*x, i as i64, j as i64, y) as u64) << bit;
+            j += 1;
+            if placed && j == c.ncols {
+                (i, j) = (i + 1, 0);
+            }
+        }
+        word & c.words.as_ref().map_or(u64::MAX, |words| words[w])
+    })?;
+    let form = |words: Vec<u64>| {
+        let count = words.iter().map(|w| w.count_ones() as usize).sum();
+        let words = Some(words).filter(|_| count < n);
+        Frame::new(Form::Cells(Cells { nrows: c.nrows, ncols: c.ncols, words }), count)
+    };
+    Ok(Some(a.holding(Body::Held(Held::new(Arc::new(form(words)), Values::All(values.clone()))))))
+}

@@ -1,0 +1,112 @@
+//! Matrices and vectors whose entries share one value, which is stored once; and the memory that entries take.
+use crate::algebra::Scalar;
+use crate::algebra::scalar::as_bytes;
+use crate::backend::{Body, PatternBody};
+use crate::container::{Matrix, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::storage::axis::Axis;
+use crate::storage::held::{Held, uniform};
+use crate::storage::store::Store;
+
+macro_rules! iso {
+    ($($name:ident)*) => {$(
+        impl<T: Scalar, S> $name<T, S> {
+            /// Whether all entries share one value, which is stored once. On the CPU matrices that are built or read
+            /// of equal values, results of [`with_value`](Self::with_value), of an operator that looks at no value, and of
+            /// operations that keep equal values equal are; what reads values one by one gets them all for as long as it
+            /// runs, a product with a vector for as long as the matrix lives. Never visible in a result. O(1).
+            pub fn is_iso(&self) -> bool {
+                self.store.one().is_some()
+            }
+            /// The same positions, all of `value`, stored once in host memory. O(1), but on CUDA O(nnz).
+            ///
+            /// # Errors
+            /// `OutOfMemory`; on CUDA `Driver`.
+            pub fn with_value<U: Scalar>(&self, value: U) -> Result<$name<U, S>> {
+                filled(&self.store, value).map($name::of)
+            }
+            /// The same entries with their value stored once; as it is on CUDA and where there are no entries. O(nnz).
+            ///
+            /// # Errors
+            /// `InvalidValue` naming the first entry that differs from the ones before; `OutOfMemory`.
+            pub fn to_iso(&self) -> Result<Self> {
+                shared(&self.store).map(Self::of)
+            }
+            /// Bytes of entries and positions, shared with clones or not, and of lists kept for operations that asked.
+            pub fn memory_bytes(&self) -> u64 {
+                bytes(&self.store)
+            }
+        }
+    )*};
+}
+iso!(Matrix Vector);
+
+pub(super) fn on_host(device: Device) -> bool {
+    matches!(device, Device::Cpu | Device::Reference)
+}
+
+/// `value` at all positions of a store.
+pub(crate) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
+    if let Body::Held(h) = &store.body {
+        return Ok(store.holding(Body::Held(h.with(value))));
+    }
+    match store.pattern()?.body {
+        PatternBody::Host(pattern) if on_host(store.device) => Ok(store.holding(Body::Held(Held::iso(pattern, value)))),
+        PatternBody::Bits(places) if on_host(store.device) => {
+            let pattern = places.listed("with_value")?.clone();
+            Ok(store.holding(Body::Held(Held::iso(pattern, value))))
+        }
+        body => {
+            let made = crate::backend::on_backend!(store.device, |backend| {
+                Body::from(backend.filled(backend.pattern(&body)?, value)?)
+            });
+            Ok(store.holding(made))
+        }
+    }
+}
+
+/// A store of the host whose values are all the same, with that stored once; `None` where it is another or has no entries.
+pub(crate) fn found<T: Scalar>(store: &Store<T>) -> Result<Option<Store<T>>> {
+    let values = match &store.body {
+        Body::Host(list) if on_host(store.device) => uniform(&list.values).map(|v| (list.pattern.clone(), v)),
+        Body::Dense(d) => {
+            let list = d.listed("to_iso")?;
+            uniform(&list.values).map(|v| (list.pattern.clone(), v))
+        }
+        Body::Held(h) if h.one().is_none() => {
+            let list = h.listed("to_iso")?;
+            return Ok(uniform(&list.values).map(|v| store.holding(Body::Held(h.with(v)))));
+        }
+        _ => None,
+    };
+    Ok(values.map(|(pattern, value)| store.holding(Body::Held(Held::iso(pattern, value)))))
+}
+
+fn shared<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
+    if store.one().is_some() || store.nvals() == 0 || !on_host(store.device) {
+        return Ok(store.clone());
+    }
+    if let Some(found) = found(store)? {
+        return Ok(found);
+    }
+    let list = store.to_host()?;
+    let differs = |v: &T| as_bytes(&[*v]) != as_bytes(&list.values[..1]);
+    let position = list.values.iter().position(differs).unwrap_or_default();
+    let row = list.pattern.offsets.partition_point(|o| *o <= position as u64).saturating_sub(1);
+    let (i, j) = (store.rows.id(row), store.cols.id(list.pattern.indices[position] as usize));
+    let reason = format!("the entry ({i}, {j}) is {:?}, others are {:?}", list.values[position], list.values[0]);
+    Err(Error::InvalidValue { operation: "to_iso", reason })
+}
+
+fn bytes<T: Scalar>(store: &Store<T>) -> u64 {
+    let axis = |axis: &Axis| if let Axis::Listed { ids, .. } = axis { ids.len() as u64 * 8 } else { 0 };
+    let entries = match &store.body {
+        Body::Host(list) => list.pattern.bytes() + list.values.len() as u64 * size_of::<T>() as u64,
+        Body::Dense(d) => d.bytes(),
+        Body::Held(h) => h.bytes(),
+        #[cfg(feature = "cuda")]
+        Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * (4 + size_of::<T>() as u64),
+    };
+    entries + axis(&store.rows) + axis(&store.cols)
+}

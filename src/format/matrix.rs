@@ -1,0 +1,158 @@
+//! The formats of a matrix, and the ways between them.
+use super::Format;
+use crate::algebra::Scalar;
+use crate::backend::Body;
+use crate::backend::host::HostCsr;
+use crate::container::Matrix;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::operation::kronecker::in_use;
+use crate::storage::axis::Axis;
+use crate::storage::frame::{Form, Frame};
+use crate::storage::held::Held;
+use crate::storage::pattern::Pattern;
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+const OPERATION: &str = "to_format";
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// How it is stored. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(3, 3, &[(0, 0, 1.0), (1, 1, 2.0), (2, 2, 3.0)])?;
+    /// let huge: Matrix<f64> = Matrix::build(1 << 40, 1 << 40, &[(1 << 39, 7, 1.0)])?;
+    /// assert_eq!((a.format(), huge.format()), (Format::Csr, Format::Hypersparse));
+    /// assert_eq!(a.to_format(Format::Dia)?.format(), Format::Dia);
+    /// # Ok(()) }
+    /// ```
+    pub fn format(&self) -> Format {
+        let listed =
+            matches!((&self.store.rows, &self.store.cols), (Axis::Listed { .. }, _) | (_, Axis::Listed { .. }));
+        let rows = if listed { Format::Hypersparse } else { Format::Csr };
+        let Body::Held(held) = &self.store.body else { return rows };
+        match &held.frame.form {
+            Form::Rows(_) => rows,
+            Form::Columns(_) => Format::Csc,
+            Form::Cells(cells) if cells.words.is_none() => Format::Full,
+            Form::Cells(_) => Format::Bitmap,
+            Form::Diagonals(_) => Format::Dia,
+        }
+    }
+    /// The same entries in this format; [iso](Self::is_iso) matrices stay iso. Whatever reads it gives the same result.
+    ///
+    /// O(nnz + m + n) to `Csr` and `Hypersparse`, and to `Csc` of a matrix in rows; O(m n) to `Bitmap` and `Full`;
+    /// O(m d) to `Dia` for d diagonals in use. CUDA knows rows alone: there a matrix stays in rows whatever is asked for,
+    /// and one in another format becomes rows on its way there.
+    ///
+    /// # Errors
+    /// `InvalidValue` for `Full` where an entry is missing; `OutOfMemory` with the bytes needed where the format's places are
+    /// too many; `IndexOverflow` for formats other than `Csc` and `Hypersparse` where a dimension is 2³² or more.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (1, 0, 2.0)])?;
+    /// for format in [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap, Format::Dia] {
+    ///     let same = a.to_format(format)?;
+    ///     assert_eq!((same.format(), same.mxm(&a)?.entries()?), (format, a.mxm(&a)?.entries()?));
+    /// }
+    /// assert!(matches!(a.to_format(Format::Full), Err(Error::InvalidValue { .. })));
+    /// let large: Matrix<f64> = Matrix::new(1 << 20, 1 << 20)?;
+    /// assert!(matches!(large.to_format(Format::Bitmap), Err(Error::OutOfMemory { needed, .. }) if needed > 1 << 43));
+    /// # Ok(()) }
+    /// ```
+    pub fn to_format(&self, format: Format) -> Result<Self> {
+        converted(&self.store, format, self.format()).map(Self::of)
+    }
+}
+
+// Knows T and not S: compiled once for all labels.
+fn converted<T: Scalar>(store: &Store<T>, format: Format, now: Format) -> Result<Store<T>> {
+    if format == now {
+        return Ok(store.clone());
+    }
+    let format = match (format, &store.rows, &store.cols) {
+        (Format::Sparse, Axis::Full(_), Axis::Full(_)) => Format::Csr,
+        (Format::Sparse, ..) => Format::Hypersparse,
+        _ => format,
+    };
+    match format {
+        Format::Hypersparse => return in_use(OPERATION, &in_rows(store)?),
+        Format::Csc => return held(store, |list, one| Held::by_columns(list, one)),
+        _ => {}
+    }
+    let store = full_axes(store, format)?;
+    match format {
+        Format::Bitmap | Format::Full => held(&store, |list, one| {
+            let pattern = &list.pattern;
+            if format == Format::Full && pattern.nnz() as u128 != pattern.nrows as u128 * pattern.ncols as u128 {
+                let (m, n) = (pattern.nrows, pattern.ncols);
+                let reason = format!("a full matrix has an entry everywhere, this {m}×{n} one has {}", pattern.nnz());
+                return Err(Error::InvalidValue { operation: OPERATION, reason });
+            }
+            Held::of(OPERATION, Frame::cells(OPERATION, pattern, value_size(one))?, list, one)
+        }),
+        Format::Dia => held(&store, |list, one| {
+            Held::of(OPERATION, Frame::diagonals(OPERATION, &list.pattern, value_size(one))?, list, one)
+        }),
+        _ => in_rows(&store),
+    }
+}
+
+fn value_size<T>(one: Option<T>) -> usize {
+    if one.is_some() { 0 } else { size_of::<T>() }
+}
+
+/// A dimension with a place for every index.
+fn full(axis: &Axis, what: &'static str) -> Result<Axis> {
+    match u32::try_from(axis.n()) {
+        Ok(n) => Ok(Axis::Full(n)),
+        Err(_) => {
+            let (value, limit) = (axis.n() as u128, u32::MAX as u128);
+            Err(Error::IndexOverflow { operation: OPERATION, what, value, limit })
+        }
+    }
+}
+
+/// With a place for every row and column, where that can be for this format.
+fn full_axes<T: Scalar>(store: &Store<T>, format: Format) -> Result<Store<T>> {
+    if let (Format::Bitmap | Format::Full, true) =
+        (format, store.device == Device::Cpu || store.device == Device::Reference)
+    {
+        // What would be needed says more than that a dimension is long.
+        let (m, n) = store.shape();
+        let size = value_size(store.one());
+        crate::storage::frame::slots(
+            OPERATION,
+            usize::try_from(m).unwrap_or(usize::MAX),
+            usize::try_from(n).unwrap_or(usize::MAX),
+            size,
+        )?;
+    }
+    let (rows, cols) = (full(&store.rows, "number of rows")?, full(&store.cols, "number of columns")?);
+    store.on_axes(&rows, &cols, OPERATION)
+}
+
+/// In compressed rows.
+fn in_rows<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
+    let Body::Held(held) = &store.body else { return Ok(store.clone()) };
+    Ok(store.holding(match held.one() {
+        Some(value) => Body::Held(Held::iso(held.frame.pattern(OPERATION)?.clone(), value)),
+        None => Body::Host(held.listed(OPERATION)?.clone()),
+    }))
+}
+
+/// A format in host memory, made of the list, or of its positions and the one value.
+fn held<T: Scalar>(store: &Store<T>, make: impl FnOnce(&HostCsr<T>, Option<T>) -> Result<Held<T>>) -> Result<Store<T>> {
+    let positions = |pattern: &Arc<Pattern>| HostCsr { pattern: pattern.clone(), values: Arc::default() };
+    let made = match &store.body {
+        Body::Host(list) => make(list, None)?,
+        Body::Held(held) => match held.one() {
+            Some(value) => make(&positions(held.frame.pattern(OPERATION)?), Some(value))?,
+            None => make(held.listed(OPERATION)?, None)?,
+        },
+        _ => return Ok(store.clone()),
+    };
+    Ok(store.holding(Body::Held(made)))
+}

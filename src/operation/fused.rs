@@ -1,0 +1,234 @@
+//! What follows a product, done to its rows before they are stored: apply, select, the largest entries of each row.
+use super::factors::Factors;
+use super::product::Product;
+use super::{Compute, Core, MaskParts, Operation, mask_parts};
+use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Number, OfValue, Scalar, Semiring, UnaryOp};
+use crate::backend::chain::Each;
+use crate::backend::cpu::{self, Cpu};
+use crate::backend::ends::{End, Kept, Largest, Mapped, Then};
+use crate::backend::ring::{MxmRing, Of};
+use crate::backend::untyped::UntypedBody;
+use crate::backend::{Backend, Body};
+use crate::container::{Matrix, Owned};
+use crate::device::Device;
+#[cfg(feature = "cuda")]
+use crate::error::Error;
+use crate::error::Result;
+use crate::mask::Mask;
+use crate::storage::store::Store;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+#[cfg(feature = "cuda")]
+mod chunks;
+
+/// A product of matrices and what is done to its entries; `T` is the scalar of the result.
+///
+/// T is what [`apply`](super::apply()), [`select`](super::select()) and [`top_k`](super::top_k()) make of the product, to the
+/// bit. On the CPU rows are handed from one step to the next as they are computed, so that neither the product nor what is
+/// between is ever stored; on CUDA and the reference the steps run one after the other, on CUDA for some rows before
+/// the next where the product does not fit in memory or under its limit.
+pub struct Fused<A: 'static, B: 'static, C: 'static, T, S> {
+    core: Ended<A, B, C, T>,
+    label: PhantomData<fn() -> S>,
+}
+
+struct Ended<A: 'static, B: 'static, C: 'static, T> {
+    factors: Box<Factors>,
+    /// Of the product.
+    mask: Option<Mask>,
+    ring: &'static MxmRing<A, B, C>,
+    end: Arc<dyn End<C, T>>,
+    /// The same by the operations' own kernels.
+    steps: Steps<C, T>,
+}
+pub(super) type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
+
+impl<A: 'static, B: 'static, C: 'static, T, S> Clone for Fused<A, B, C, T, S> {
+    fn clone(&self) -> Self {
+        let Ended { factors, mask, ring, end, steps } = &self.core;
+        let core = Ended { factors: factors.clone(), mask: mask.clone(), ring, end: end.clone(), steps: steps.clone() };
+        Self { core, label: PhantomData }
+    }
+}
+impl<A: 'static, B: 'static, C: 'static, T, S> std::fmt::Debug for Fused<A, B, C, T, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("mxm").finish_non_exhaustive()
+    }
+}
+
+/// A step by rows on the CPU, by its own kernels, and as text.
+pub(super) struct Step<M, T> {
+    pub(super) end: Arc<dyn End<M, T>>,
+    pub(super) steps: Steps<M, T>,
+    /// As text, where it is one.
+    pub(super) each: Option<Each>,
+}
+
+pub(super) fn mapped<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y>>(thunk: Y) -> Step<C, F::Out> {
+    let (end, steps) = (Arc::new(Mapped::<F, Y>(thunk, PhantomData)), super::apply::mapping::<C, Y, F>(thunk));
+    Step { end, steps, each: Some(Each::of::<C, Y, F>(false, thunk)) }
+}
+pub(super) fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thunk: Y) -> Step<C, C> {
+    let (end, steps) = (Arc::new(Kept::<F, Y>(thunk, PhantomData)), super::select::selecting::<C, Y, F>(thunk));
+    Step { end, steps, each: Some(Each::of::<C, Y, F>(true, thunk)) }
+}
+pub(super) fn largest<C: Number>(k: u64) -> Step<C, C> {
+    let k = usize::try_from(k).unwrap_or(usize::MAX);
+    Step { end: Arc::new(Largest(k)), steps: Arc::new(move |a| super::top_k::largest(a, k)), each: None }
+}
+
+type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
+
+macro_rules! steps {
+    ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
+        impl<$($generic)*> $on {
+            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU it is done to rows as they are made.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// let c = mxm(&a, &a).apply_index(ColIndex, 10).eval()?;
+            /// assert_eq!(c.entries()?, [(0, 0, 10), (0, 1, 11), (1, 0, 10), (1, 1, 11)]);
+            /// # Ok(()) }
+            /// ```
+            pub fn apply_index<Y: Scalar, F: IndexUnaryOp<$from, Y>>(
+                $self,
+                _op: F,
+                thunk: Y,
+            ) -> $after<$($args,)* F::Out> {
+                let $step = mapped::<$from, Y, F>(thunk);
+                $then
+            }
+            /// f(c) in place of each entry c.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// assert_eq!(mxm(&a, &a).apply(Inverse).eval()?.get(1, 0)?, Some(0.1));
+            /// # Ok(()) }
+            /// ```
+            pub fn apply<F: UnaryOp<$from>>($self, _op: F) -> $after<$($args,)* F::Out> {
+                $self.apply_index(OfValue::<F>::new(), <$from>::zeroed())
+            }
+            /// f(value, c) in place of each entry c.
+            pub fn apply_first<Y: Scalar, F: BinaryOp<Y, $from>>(
+                $self,
+                value: Y,
+                _op: F,
+            ) -> $after<$($args,)* F::Out> {
+                $self.apply_index(BindFirst::<F>::new(), value)
+            }
+            /// f(c, value) in place of each entry c.
+            pub fn apply_second<Y: Scalar, F: BinaryOp<$from, Y>>(
+                $self,
+                _op: F,
+                value: Y,
+            ) -> $after<$($args,)* F::Out> {
+                $self.apply_index(BindSecond::<F>::new(), value)
+            }
+            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory of what is
+            /// dropped is never taken.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// let c = mxm(&a, &a).select(ValueGt, 9.0).eval()?;
+            /// assert_eq!(c.entries()?, [(0, 0, 19.0), (1, 0, 10.0), (1, 1, 15.0)]);
+            /// # Ok(()) }
+            /// ```
+            pub fn select<Y: Scalar, F: IndexUnaryOp<$from, Y, Out = bool>>(
+                $self,
+                _predicate: F,
+                thunk: Y,
+            ) -> $after<$($args,)* $from> {
+                let $step = kept::<$from, Y, F>(thunk);
+                $then
+            }
+            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. On the CPU the result and a few rows
+            /// are all that is stored.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// assert_eq!(mxm(&a, &a).top_k(1).eval()?.entries()?, [(0, 0, 19.0), (1, 1, 15.0)]);
+            /// # Ok(()) }
+            /// ```
+            pub fn top_k($self, k: u64) -> $after<$($args,)* $from>
+            where
+                $from: Number,
+            {
+                let $step = largest::<$from>(k);
+                $then
+            }
+        }
+    };
+}
+pub(super) use steps;
+
+steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
+    let Step { end, steps, .. } = step;
+    let core = Ended { factors: self.kernel.core, mask: self.mask, ring: Of::<A, B, S>::MXM, end, steps };
+    Operation::new(Fused { core, label: PhantomData })
+});
+steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
+    let Ended { factors, mask, ring, end, steps } = self.kernel.core;
+    let next = step.steps;
+    let steps = Arc::new(move |a: &Store<C>| next(&steps(a)?));
+    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps };
+    Operation::new(Fused { core, label: PhantomData })
+});
+
+impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar, S> Compute for Fused<A, B, C, T, S> {
+    type Target = Matrix<T, S>;
+    fn core(&self) -> &dyn Core<T> {
+        &self.core
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
+    fn name(&self) -> &'static str {
+        self.factors.kind.name()
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        self.factors.check()
+    }
+    fn memory_limit(&self) -> Option<u64> {
+        self.factors.options.memory_limit
+    }
+    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+        let (shape, device) = self.factors.check()?;
+        let mask = mask_parts(self.name(), self.mask.as_ref(), shape, device)?;
+        if let Some(fused) = self.by_rows(mask.as_ref(), device)? {
+            return Ok((Owned(fused), false));
+        }
+        let whole = || {
+            let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
+            (self.steps)(&product.0)
+        };
+        let made = match whole() {
+            #[cfg(feature = "cuda")]
+            Err(Error::OutOfMemory { .. }) if matches!(device, Device::Cuda(_)) => {
+                self.by_chunks(mask.as_ref(), device)
+            }
+            made => made,
+        };
+        made.map(|t| (Owned(t), false))
+    }
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
+    /// All steps row by row, where the device does that.
+    fn by_rows(&self, mask: Option<&MaskParts>, device: Device) -> Result<Option<Store<T>>> {
+        if device != Device::Cpu {
+            return Ok(None);
+        }
+        self.factors.kind.check_strategy(self.factors.options.strategy, mask)?;
+        let (mut o, (rows, cols), _) = self.factors.aligned(mask)?;
+        o.options.memory_limit = self.factors.left_beside(&o)?;
+        let (UntypedBody::Host(a), UntypedBody::Host(b)) = (&o.a.body, &o.b.body) else { return Ok(None) };
+        let mask = Cpu.mask(o.mask.as_ref())?;
+        let made = cpu::mxm_ended(self.ring, &*self.end, &a.typed()?, &b.typed()?, mask, &o.at, &o.options)?;
+        Ok(made.map(|made| Store { rows, cols, body: Body::Host(made), device }))
+    }
+}

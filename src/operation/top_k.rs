@@ -1,0 +1,39 @@
+//! The largest entries of each row.
+use super::{OfOne, Operand, Operation, ScalarOf};
+use crate::algebra::Number;
+use crate::backend::ends::Largest;
+use crate::backend::{Body, Positions, cpu};
+#[cfg(feature = "cuda")]
+use crate::device::Device;
+use crate::error::Result;
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// T = the k largest entries of each row of A, where they are: of equal ones those of the smallest columns, NaN after all
+/// others. A vector is one row. O(nnz(A)) on the CPU, a sort of the rows on CUDA.
+///
+/// After a product, `mxm(&a, &b).top_k(k)` does it to the rows as they are computed.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 4, &[(0, 0, 5), (0, 1, 9), (0, 3, 5), (1, 2, 7)])?;
+/// assert_eq!(top_k(&a, 2).eval()?.entries()?, [(0, 0, 5), (0, 1, 9), (1, 2, 7)]);
+/// # Ok(()) }
+/// ```
+pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Number>>>(
+    a: &X,
+    k: u64,
+) -> Operation<OfOne<ScalarOf<X>, X::Container>> {
+    let k = usize::try_from(k).unwrap_or(usize::MAX);
+    Operation::new(OfOne::new("top_k", a.operand(), Arc::new(move |a| largest::<ScalarOf<X>>(a, k))))
+}
+
+pub(super) fn largest<T: Number>(a: &Store<T>, k: usize) -> Result<Store<T>> {
+    #[cfg(feature = "cuda")]
+    if let (Device::Cuda(_), Body::Cuda(d)) = (a.device, &a.body) {
+        let cuda = crate::backend::cuda::Cuda::on(a.device)?;
+        return Ok(a.holding(Body::Cuda(crate::backend::cuda::top_k(&cuda, d, k)?)));
+    }
+    let list = a.to_host()?;
+    Ok(a.holding(Body::Host(cpu::ended("top_k", &Largest(k), &list, &Positions::default())?)))
+}

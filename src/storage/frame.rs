@@ -1,0 +1,217 @@
+//! Where entries lie that are no compressed rows: by columns, in a cell for every position, along diagonals.
+use super::pattern::Pattern;
+use crate::backend::cpu;
+use crate::error::{Error, Result};
+use crate::memory;
+use std::sync::{Arc, OnceLock};
+
+/// Positions, each with a slot for its value, and their list by rows once an operation has asked for it.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) form: Form,
+    count: usize,
+    listed: OnceLock<Arc<Pattern>>,
+}
+
+/// How positions are told.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// Compressed rows.
+    Rows(Arc<Pattern>),
+    /// Compressed columns: the rows of the transpose.
+    Columns(Arc<Pattern>),
+    /// A slot for every cell, row by row.
+    Cells(Cells),
+    /// A slot for every row of every diagonal in use.
+    Diagonals(Diagonals),
+}
+
+/// Bit r · ncols + c of the words says whether there is an entry; without words all are there.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    pub(crate) words: Option<Vec<u64>>,
+}
+
+/// Diagonal d holds the entries (i, i + offsets[d]), each in slot d · nrows + i; bits as in [`Cells`], without words every
+/// slot that is inside the matrix holds one.
+#[derive(Debug)]
+pub(crate) struct Diagonals {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    /// Ascending.
+    pub(crate) offsets: Vec<i64>,
+    pub(crate) words: Option<Vec<u64>>,
+}
+
+/// More slots than this are refused before memory is asked for.
+const MOST: u128 = 1 << 40;
+
+/// How many slots of `size` bytes, and a bit each, there would be, if that can be.
+pub(crate) fn slots(operation: &'static str, lines: usize, length: usize, size: usize) -> Result<usize> {
+    let n = lines as u128 * length as u128;
+    let bytes = n * size as u128 + n.div_ceil(8);
+    if n >= MOST || bytes > isize::MAX as u128 {
+        let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
+        return Err(Error::OutOfMemory { operation, device: "host".into(), needed, available: None });
+    }
+    Ok(n as usize)
+}
+
+#[inline(always)]
+pub(crate) fn bit(words: &[u64], slot: usize) -> bool {
+    words[slot >> 6] >> (slot & 63) & 1 != 0
+}
+
+impl Cells {
+    #[inline(always)]
+    pub(crate) fn has(&self, slot: usize) -> bool {
+        self.words.as_ref().is_none_or(|words| bit(words, slot))
+    }
+}
+
+impl Diagonals {
+    /// The slot of a position, where its diagonal is in use.
+    fn slot(&self, row: usize, column: u32) -> Option<usize> {
+        let d = self.offsets.binary_search(&(column as i64 - row as i64)).ok()?;
+        Some(d * self.nrows + row)
+    }
+    fn has(&self, slot: usize) -> bool {
+        self.words.as_ref().is_none_or(|words| bit(words, slot))
+    }
+}
+
+impl Frame {
+    /// Entries counted by the caller.
+    pub(crate) fn new(form: Form, count: usize) -> Self {
+        let listed = match &form {
+            Form::Rows(rows) => OnceLock::from(rows.clone()),
+            _ => OnceLock::new(),
+        };
+        Self { form, count, listed }
+    }
+    /// The same, where the list is known.
+    pub(crate) fn listed_as(form: Form, list: &Arc<Pattern>) -> Self {
+        Self { form, count: list.nnz(), listed: OnceLock::from(list.clone()) }
+    }
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+    /// How many slots values have.
+    pub(crate) fn slots(&self) -> usize {
+        match &self.form {
+            Form::Rows(p) | Form::Columns(p) => p.nnz(),
+            Form::Cells(c) => c.nrows * c.ncols,
+            Form::Diagonals(d) => d.offsets.len() * d.nrows,
+        }
+    }
+    /// The slot of an entry.
+    pub(crate) fn slot(&self, row: usize, column: u32) -> Option<usize> {
+        match &self.form {
+            Form::Rows(p) => p.find(row, column),
+            Form::Columns(p) => p.find(column as usize, row as u32),
+            Form::Cells(c) => Some(row * c.ncols + column as usize).filter(|slot| c.has(*slot)),
+            Form::Diagonals(d) => d.slot(row, column).filter(|slot| d.has(*slot)),
+        }
+    }
+    /// Each entry of a row with its slot, in the order of the columns. Not of columns.
+    #[inline(always)]
+    pub(crate) fn each(&self, row: usize, mut f: impl FnMut(u32, usize)) {
+        match &self.form {
+            Form::Rows(p) => p.range(row).for_each(|e| f(p.indices[e], e)),
+            Form::Columns(_) => {}
+            Form::Cells(c) => {
+                let first = row * c.ncols;
+                (0..c.ncols).filter(|j| c.has(first + j)).for_each(|j| f(j as u32, first + j));
+            }
+            Form::Diagonals(d) => {
+                for (n, offset) in d.offsets.iter().enumerate() {
+                    let (column, slot) = (row as i64 + offset, n * d.nrows + row);
+                    if (0..d.ncols as i64).contains(&column) && d.has(slot) {
+                        f(column as u32, slot);
+                    }
+                }
+            }
+        }
+    }
+    /// The positions by rows.
+    pub(crate) fn pattern(&self, operation: &'static str) -> Result<&Arc<Pattern>> {
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed);
+        }
+        let made = match &self.form {
+            Form::Rows(p) => return Ok(p),
+            Form::Columns(p) => cpu::transpose::<()>(p, &memory::filled(operation, p.nnz(), ())?)?.0,
+            Form::Cells(Cells { nrows, ncols, .. }) | Form::Diagonals(Diagonals { nrows, ncols, .. }) => {
+                let mut offsets = memory::with_capacity(operation, nrows + 1)?;
+                let mut indices = memory::with_capacity(operation, self.count)?;
+                offsets.push(0);
+                for row in 0..*nrows {
+                    self.each(row, |column, _| indices.push(column));
+                    offsets.push(indices.len() as u64);
+                }
+                Pattern::new(*nrows, *ncols, offsets, indices)
+            }
+        };
+        Ok(self.listed.get_or_init(|| Arc::new(made)))
+    }
+    /// Remembers the list.
+    pub(crate) fn keep(&self, list: Pattern) -> &Arc<Pattern> {
+        self.listed.get_or_init(|| Arc::new(list))
+    }
+    /// Bytes of what tells the positions, with the list where it is known.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |p: &Pattern| p.bytes();
+        let words = |words: &Option<Vec<u64>>| words.as_ref().map_or(0, |w| w.len() as u64 * 8);
+        let own = match &self.form {
+            Form::Rows(_) => 0,
+            Form::Columns(p) => of(p),
+            Form::Cells(c) => words(&c.words),
+            Form::Diagonals(d) => words(&d.words) + d.offsets.len() as u64 * 8,
+        };
+        own + self.listed.get().map_or(0, |p| of(p))
+    }
+
+    /// A bit for every cell, none where all are there.
+    pub(crate) fn cells(operation: &'static str, list: &Arc<Pattern>, size: usize) -> Result<Self> {
+        let (nrows, ncols) = (list.nrows, list.ncols);
+        let n = slots(operation, nrows, ncols, size)?;
+        let mut words = None;
+        if list.nnz() < n {
+            let mut bits = memory::zeroed::<u64>(operation, n.div_ceil(64))?;
+            for row in 0..nrows {
+                for column in list.row(row) {
+                    let slot = row * ncols + *column as usize;
+                    bits[slot >> 6] |= 1 << (slot & 63);
+                }
+            }
+            words = Some(bits);
+        }
+        Ok(Self::new(Form::Cells(Cells { nrows, ncols, words }), list.nnz()))
+    }
+    /// The diagonals in use.
+    pub(crate) fn diagonals(operation: &'static str, list: &Arc<Pattern>, size: usize) -> Result<Self> {
+        let (nrows, ncols) = (list.nrows, list.ncols);
+        let mut used = memory::filled(operation, nrows + ncols, false)?;
+        for row in 0..nrows {
+            list.row(row).iter().for_each(|column| used[*column as usize + nrows - row] = true);
+        }
+        let count = used.iter().filter(|used| **used).count();
+        let mut offsets = memory::with_capacity(operation, count)?;
+        offsets.extend(used.iter().enumerate().filter(|(_, used)| **used).map(|(n, _)| n as i64 - nrows as i64));
+        let n = slots(operation, count, nrows, size)?;
+        let inside = |offset: &i64| ((nrows as i64).min(ncols as i64 - offset) - 0.max(-offset)) as usize;
+        let mut made = Diagonals { nrows, ncols, offsets, words: None };
+        if made.offsets.iter().map(inside).sum::<usize>() != list.nnz() {
+            let mut words = memory::zeroed::<u64>(operation, n.div_ceil(64))?;
+            for row in 0..nrows {
+                for slot in list.row(row).iter().filter_map(|column| made.slot(row, *column)) {
+                    words[slot >> 6] |= 1 << (slot & 63);
+                }
+            }
+            made.words = Some(words);
+        }
+        Ok(Self::new(Form::Diagonals(made), list.nnz()))
+    }
+}

@@ -1,0 +1,291 @@
+//! Entries in any format but compressed rows of their own values: operations that do not know the format ask for the list.
+use super::frame::{Cells, Form, Frame, bit};
+use super::pattern::Pattern;
+use crate::algebra::Scalar;
+use crate::algebra::scalar::as_bytes;
+use crate::backend::cpu;
+use crate::backend::host::HostCsr;
+use crate::error::Result;
+use crate::memory;
+use std::sync::{Arc, OnceLock};
+
+/// The values of slots.
+#[derive(Debug)]
+pub(crate) enum Values<T> {
+    /// One each; anything where there is no entry.
+    All(Arc<Vec<T>>),
+    /// The same for all: iso.
+    One(T),
+}
+impl<T: Copy> Values<T> {
+    #[inline(always)]
+    pub(crate) fn at(&self, slot: usize) -> T {
+        match self {
+            Values::All(values) => values[slot],
+            Values::One(value) => *value,
+        }
+    }
+}
+
+/// Entries. Clones share everything; nothing changes once it is shared.
+#[derive(Debug)]
+pub(crate) struct Held<T> {
+    pub(crate) frame: Arc<Frame>,
+    pub(crate) values: Arc<Values<T>>,
+    lists: Arc<Lists<T>>,
+}
+
+/// The entries as compressed rows, once an operation has asked for them.
+#[derive(Debug)]
+struct Lists<T> {
+    listed: OnceLock<HostCsr<T>>,
+    /// The positions with values that nobody may look at.
+    blank: OnceLock<HostCsr<T>>,
+}
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { listed: OnceLock::new(), blank: OnceLock::new() }
+    }
+}
+impl<T> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        Self { frame: self.frame.clone(), values: self.values.clone(), lists: self.lists.clone() }
+    }
+}
+
+/// The value that all are, bit for bit.
+pub(crate) fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
+    let bytes = as_bytes(values);
+    let value = *values.first()?;
+    (bytes[..bytes.len() - size_of::<T>()] == bytes[size_of::<T>()..]).then_some(value)
+}
+
+impl<T> Held<T> {
+    pub(crate) fn new(frame: Arc<Frame>, values: Values<T>) -> Self {
+        Self { frame, values: Arc::new(values), lists: Arc::default() }
+    }
+    /// One value at every position.
+    pub(crate) fn iso(pattern: Arc<Pattern>, value: T) -> Self {
+        let count = pattern.nnz();
+        Self::new(Arc::new(Frame::new(Form::Rows(pattern), count)), Values::One(value))
+    }
+    /// One value at the same positions.
+    pub(crate) fn with<U>(&self, value: U) -> Held<U> {
+        Held::new(self.frame.clone(), Values::One(value))
+    }
+    /// The same positions for another scalar, where there is no entry.
+    pub(crate) fn without_values<U>(self) -> Held<U> {
+        Held::new(self.frame, Values::All(Arc::default()))
+    }
+    /// The same entries, whose list is forgotten with them: for operations that look at all once.
+    pub(crate) fn once(&self) -> Self {
+        match &*self.values {
+            Values::One(_) if self.lists.listed.get().is_none() => {
+                Self { frame: self.frame.clone(), values: self.values.clone(), lists: Arc::default() }
+            }
+            _ => self.clone(),
+        }
+    }
+}
+
+impl<T: Scalar> Held<T> {
+    /// Whether there is a cell for everything, all entries.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.frame.form, Form::Cells(cells) if cells.words.is_none())
+    }
+    /// The one value.
+    pub(crate) fn one(&self) -> Option<T> {
+        match &*self.values {
+            Values::One(value) => Some(*value),
+            Values::All(_) => None,
+        }
+    }
+    pub(crate) fn get(&self, row: usize, column: u32) -> Option<T> {
+        self.frame.slot(row, column).map(|slot| self.values.at(slot))
+    }
+    /// Values for other slots: `f` of those that `each` visits, in its order.
+    fn moved(operation: &'static str, to: usize, value: Option<T>, put: impl FnOnce(&mut [T])) -> Result<Values<T>> {
+        if let Some(value) = value {
+            return Ok(Values::One(value));
+        }
+        let mut values = memory::zeroed(operation, to)?;
+        put(&mut values);
+        Ok(Values::All(Arc::new(values)))
+    }
+    /// The entries of a list, or one value at its positions, in a frame made of its positions.
+    pub(crate) fn of(operation: &'static str, frame: Frame, list: &HostCsr<T>, one: Option<T>) -> Result<Self> {
+        let pattern = &list.pattern;
+        let values = match &frame.form {
+            // All cells in the order of the list.
+            Form::Cells(c) if c.words.is_none() && one.is_none() => Values::All(list.values.clone()),
+            _ => Self::moved(operation, frame.slots(), one, |to| {
+                for row in 0..pattern.nrows {
+                    let mut next = pattern.range(row);
+                    frame.each(row, |_, slot| to[slot] = next.next().map_or_else(T::zeroed, |e| list.values[e]));
+                }
+            })?,
+        };
+        Ok(Self::new(Arc::new(frame), values))
+    }
+    /// By columns.
+    pub(crate) fn by_columns(list: &HostCsr<T>, one: Option<T>) -> Result<Self> {
+        let (pattern, values) = match one {
+            Some(value) => {
+                let none = memory::filled("to_format", list.pattern.nnz(), ())?;
+                (cpu::transpose::<()>(&list.pattern, &none)?.0, Values::One(value))
+            }
+            None => {
+                let (pattern, values) = cpu::transpose(&list.pattern, &list.values)?;
+                (pattern, Values::All(Arc::new(values)))
+            }
+        };
+        let frame = Frame::listed_as(Form::Columns(Arc::new(pattern)), &list.pattern);
+        let made = Self::new(Arc::new(frame), values);
+        if one.is_none() {
+            // Both are kept: each is there for what reads it best.
+            let _ = made.lists.listed.set(list.clone());
+        }
+        Ok(made)
+    }
+    /// The entries as compressed rows; made when first asked for, and kept.
+    pub(crate) fn listed(&self, operation: &'static str) -> Result<&HostCsr<T>> {
+        if let Some(listed) = self.lists.listed.get() {
+            return Ok(listed);
+        }
+        let frame = &self.frame;
+        let made = match (&*self.values, &frame.form) {
+            (Values::One(value), _) => {
+                let pattern = frame.pattern(operation)?.clone();
+                let values = filled(operation, pattern.nnz(), *value)?;
+                HostCsr { pattern, values: Arc::new(values) }
+            }
+            (Values::All(values), Form::Rows(pattern)) => HostCsr { pattern: pattern.clone(), values: values.clone() },
+            (Values::All(values), Form::Columns(columns)) => {
+                let (pattern, values) = cpu::transpose(columns, values)?;
+                HostCsr { pattern: frame.keep(pattern).clone(), values: Arc::new(values) }
+            }
+            (Values::All(values), Form::Cells(c)) if c.words.is_none() => {
+                HostCsr { pattern: frame.pattern(operation)?.clone(), values: values.clone() }
+            }
+            (Values::All(from), _) => {
+                let pattern = frame.pattern(operation)?.clone();
+                let mut values = memory::with_capacity(operation, pattern.nnz())?;
+                (0..pattern.nrows).for_each(|row| frame.each(row, |_, slot| values.push(from[slot])));
+                HostCsr { pattern, values: Arc::new(values) }
+            }
+        };
+        Ok(self.lists.listed.get_or_init(|| made))
+    }
+    /// The rows of the transpose, where that is how it is stored.
+    pub(crate) fn turned(&self) -> Option<Self> {
+        let Form::Columns(pattern) = &self.frame.form else { return None };
+        Some(match &*self.values {
+            Values::One(value) => Self::iso(pattern.clone(), *value),
+            Values::All(values) => {
+                let frame = Frame::new(Form::Rows(pattern.clone()), pattern.nnz());
+                Self::new(Arc::new(frame), Values::All(values.clone()))
+            }
+        })
+    }
+    /// The positions with values that nobody may look at: the list where it is known, else memory that is not touched.
+    pub(crate) fn blank(&self, operation: &'static str) -> Result<&HostCsr<T>> {
+        if let Some(known) = self.lists.listed.get().or(self.lists.blank.get()) {
+            return Ok(known);
+        }
+        let pattern = self.frame.pattern(operation)?.clone();
+        let values = Arc::new(memory::zeroed(operation, pattern.nnz())?);
+        Ok(self.lists.blank.get_or_init(|| HostCsr { pattern, values }))
+    }
+    /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody shares the values.
+    pub(crate) fn set(&mut self, row: usize, column: u32, value: T) -> bool {
+        let Some(slot) = self.frame.slot(row, column) else { return false };
+        // The list may share the values.
+        if let Some(lists) = Arc::get_mut(&mut self.lists) {
+            lists.listed.take();
+        }
+        let old = match Arc::get_mut(&mut self.values) {
+            Some(Values::All(values)) => Arc::get_mut(values).and_then(|values| values.get_mut(slot)),
+            _ => None,
+        };
+        let Some(old) = old else { return false };
+        *old = value;
+        self.lists = Arc::default();
+        true
+    }
+    /// Puts `f` of what is there and of each entry of some rows where `admits` holds, if there is a cell for everything and a
+    /// value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.
+    /// Unchanged on error.
+    pub(crate) fn update<U: Scalar>(
+        &mut self,
+        operation: &'static str,
+        t: &HostCsr<U>,
+        admits: impl Fn(usize, u32) -> bool,
+        f: impl Fn(Option<T>, U) -> T,
+    ) -> Result<bool> {
+        let frame = self.frame.clone();
+        let Form::Cells(c) = &frame.form else { return Ok(false) };
+        if Arc::get_mut(&mut self.lists).is_some() {
+            // The list may share the values, and is of what was.
+            self.lists = Arc::default();
+        }
+        let Values::All(shared) = &*self.values else { return Ok(false) };
+        if t.pattern.nnz() == 0 {
+            return Ok(true);
+        }
+        let mut words = match &c.words {
+            Some(words) => Some(memory::copied(operation, words)?),
+            None => None,
+        };
+        let (nrows, ncols, mut count) = (c.nrows, c.ncols, frame.count());
+        let copied = match Arc::strong_count(&self.values) > 1 || Arc::strong_count(shared) > 1 {
+            true => Some(memory::copied(operation, shared)?),
+            false => None,
+        };
+        if let Some(copied) = copied {
+            self.values = Arc::new(Values::All(Arc::new(copied)));
+        }
+        self.lists = Arc::default();
+        let values = match Arc::get_mut(&mut self.values) {
+            Some(Values::All(values)) => Arc::get_mut(values),
+            _ => None,
+        };
+        let Some(values) = values else { return Ok(false) };
+        for row in 0..t.pattern.nrows {
+            let (columns, new) = t.row(row);
+            for (column, new) in columns.iter().zip(new).filter(|(column, _)| admits(row, **column)) {
+                let slot = row * ncols + *column as usize;
+                let old = words.as_ref().is_none_or(|words| bit(words, slot)).then(|| values[slot]);
+                values[slot] = f(old, *new);
+                count += old.is_none() as usize;
+                if let Some(words) = &mut words {
+                    words[slot >> 6] |= 1 << (slot & 63);
+                }
+            }
+        }
+        if count != frame.count() {
+            let words = words.filter(|_| count < nrows * ncols);
+            self.frame = Arc::new(Frame::new(Form::Cells(Cells { nrows, ncols, words }), count));
+        }
+        Ok(true)
+    }
+    /// Bytes of all that is kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        let size = size_of::<T>() as u64;
+        let own = match &*self.values {
+            Values::All(values) => values.len() as u64 * size,
+            Values::One(_) => size,
+        };
+        let shared = |list: &HostCsr<T>| matches!(&*self.values, Values::All(v) if Arc::ptr_eq(v, &list.values));
+        let list =
+            self.lists.listed.get().filter(|list| !shared(list)).map_or(0, |list| list.values.len() as u64 * size);
+        own + self.frame.bytes() + list
+    }
+}
+
+/// `n` copies of a value: untouched memory where its bytes are zero.
+fn filled<T: Scalar>(operation: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    if as_bytes(&[value]).iter().all(|b| *b == 0) {
+        return memory::zeroed(operation, n);
+    }
+    memory::filled(operation, n, value)
+}

@@ -1,0 +1,190 @@
+//! Formats of matrices and iso values: never visible in a result, chosen by hand and by themselves.
+#[path = "common/formats.rs"]
+mod formats;
+
+use formats::{Operands, check};
+use oplus::prelude::*;
+use quickcheck::QuickCheck;
+
+const TESTS: u64 = 40;
+
+fn agrees(o: Operands) -> bool {
+    for device in [Device::Reference, Device::Cpu] {
+        check::<i64>(&o, &device);
+    }
+    check::<f64>(&o, &Device::Cpu);
+    true
+}
+
+#[test]
+fn operations_give_the_same_in_every_format() {
+    QuickCheck::new().tests(TESTS).quickcheck(agrees as fn(Operands) -> bool);
+}
+
+fn diagonal(n: u64) -> Matrix<f64> {
+    let entries: Vec<_> = (0..n).map(|i| (i, i, i as f64)).collect();
+    Matrix::build(n, n, &entries).unwrap()
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_an_error() {
+    let (a, large) = (diagonal(3), Matrix::<f64>::new(1 << 20, 1 << 20).unwrap());
+    assert!(matches!(a.to_format(Format::Full), Err(Error::InvalidValue { operation: "to_format", .. })));
+    for format in [Format::Bitmap, Format::Full] {
+        match large.to_format(format) {
+            Err(Error::OutOfMemory { needed, .. }) => assert_eq!(needed, (1 << 43) + (1 << 37)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let huge: Matrix<f64> = Matrix::build(1 << 40, 1 << 40, &[(1, 1 << 39, 2.0), (1 << 38, 5, 3.0)]).unwrap();
+    for format in [Format::Csr, Format::Dia] {
+        assert!(matches!(huge.to_format(format), Err(Error::IndexOverflow { value, .. }) if value == 1 << 40));
+    }
+    assert!(matches!(huge.to_format(Format::Bitmap), Err(Error::OutOfMemory { needed: u64::MAX, .. })));
+    let columns = huge.to_format(Format::Csc).unwrap();
+    assert_eq!((columns.format(), columns.entries().unwrap()), (Format::Csc, huge.entries().unwrap()));
+    assert_eq!(columns.to_format(Format::Hypersparse).unwrap().format(), Format::Hypersparse);
+}
+
+#[test]
+fn iso_matrices_store_one_value() {
+    let n = 1000u64;
+    let entries: Vec<_> = (0..n).flat_map(|i| (0..8).map(move |k| (i, (i * 7 + k * 31) % n, 2.5f64))).collect();
+    let a: Matrix<f64> = Matrix::build(n, n, &entries).unwrap();
+    assert!(a.is_iso());
+    let positions = (n + 1) * 8 + n * 8 * 4;
+    assert_eq!(a.memory_bytes(), positions + 8);
+    assert_eq!(a.with_value(7u8).unwrap().memory_bytes(), positions + 1);
+    // Another value for one entry, and the same again.
+    let (mut b, (i, j, v)) = (a.clone(), entries[5]);
+    b.set(i, j, 1.0).unwrap();
+    assert!(!b.is_iso() && b.memory_bytes() == positions + n * 8 * 8);
+    match b.to_iso() {
+        Err(Error::InvalidValue { reason, .. }) => assert!(reason.contains(&format!("({i}, {j})")), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    b.set(i, j, v).unwrap();
+    assert!(b.to_iso().unwrap().is_iso());
+    assert_eq!(b.to_iso().unwrap().entries().unwrap(), a.entries().unwrap());
+    let x: Vector<f64> = Vector::build(5, &[(1, 2.0), (3, 2.0)]).unwrap();
+    assert!(!x.is_iso() && x.to_iso().unwrap().is_iso());
+    assert_eq!(x.to_iso().unwrap().entries().unwrap(), x.entries().unwrap());
+    assert_eq!(x.with_value(4i32).unwrap().entries().unwrap(), [(1, 4), (3, 4)]);
+}
+
+/// Floats that are equal and not the same bits are different values.
+#[test]
+fn iso_is_bit_for_bit() {
+    let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 0.0), (1, 1, -0.0)]).unwrap();
+    assert!(!a.is_iso());
+    let nan: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, f64::NAN), (1, 1, f64::NAN)]).unwrap();
+    assert!(nan.is_iso() && nan.get(1, 1).unwrap().unwrap().is_nan());
+}
+
+/// Operations that keep equal values equal keep one value.
+#[test]
+fn iso_stays_where_values_stay_equal() {
+    let a: Matrix<f64> = Matrix::build(40, 40, &(0..40).map(|i| (i, i * 7 % 40, 2.0)).collect::<Vec<_>>()).unwrap();
+    let b: Matrix<f64> =
+        Matrix::build(40, 40, &(0..40).map(|i| (i, (i / 2) * 14 % 40, 2.0)).collect::<Vec<_>>()).unwrap();
+    let loose = apply_index(&a, RowIndex, 0).eval().unwrap();
+    assert!(a.is_iso() && !loose.is_iso());
+    assert!(apply(&a, Negate).eval().unwrap().is_iso());
+    assert!(apply_second(&loose, Second, 5i64).eval().unwrap().is_iso());
+    assert!(apply(&loose, Pair::<u64>::default()).eval().unwrap().is_iso());
+    assert!(transpose(&a).eval().unwrap().is_iso());
+    assert!(select(&a, Tril, 0).eval().unwrap().is_iso());
+    assert!(extract(&a, 1..30, ..).eval().unwrap().is_iso());
+    assert!(ewise_mult(&a, &b, Plus).eval().unwrap().is_iso());
+    assert!(ewise_add(&a, &b, Max).eval().unwrap().is_iso());
+    assert!(!ewise_add(&a, &b, Plus).eval().unwrap().is_iso());
+    assert!(mxm(&loose.over::<AnyPair>(), &loose.over::<AnyPair>()).eval().unwrap().is_iso());
+    assert!(mxm(&a.over::<MinPlus>(), &b.over::<MinPlus>()).eval().unwrap().is_iso());
+    assert!(!mxm(&a.over::<PlusPair>(), &b.over::<PlusPair>()).eval().unwrap().is_iso());
+    // A product that looks at no value of A leaves it at one; so does one that looks at all.
+    let bytes = a.memory_bytes();
+    mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
+    mxm(&a, &b).eval().unwrap();
+    reduce_rows(&a, Plus).eval().unwrap();
+    ewise_add(&a, &b, Plus).eval().unwrap();
+    assert_eq!(a.memory_bytes(), bytes);
+}
+
+/// What reads cells alone leaves cells.
+#[test]
+fn cells_stay_cells() {
+    let entries: Vec<_> = (0..30u64).flat_map(|i| (0..20u64).map(move |j| (i, j, (i * j) as f64))).collect();
+    let full: Matrix<f64> = Matrix::build(30, 20, &entries).unwrap().to_format(Format::Full).unwrap();
+    let most = select(&full, ValueGt, 50.0).eval().unwrap();
+    assert_eq!((full.format(), most.format()), (Format::Full, Format::Bitmap));
+    assert_eq!(apply(&full, Negate).eval().unwrap().format(), Format::Full);
+    assert_eq!(ewise_add(&full, &most, Plus).eval().unwrap().format(), Format::Full);
+    assert_eq!(ewise_mult(&full, &most, Plus).eval().unwrap().format(), Format::Bitmap);
+    assert_eq!(full.memory_bytes(), 30 * 20 * 8);
+    // Full += sparse stays full, where it lies.
+    let few: Matrix<f64> = Matrix::build(30, 20, &[(3, 4, 1.0), (29, 19, 2.0)]).unwrap();
+    let (mut c, mut b) = (full.clone(), most.clone());
+    apply(&few, Identity).accumulate(Plus).into(&mut c).unwrap();
+    apply(&few, Identity).accumulate(Plus).mask(&few.structure()).into(&mut b).unwrap();
+    assert_eq!((c.format(), c.get(3, 4).unwrap(), full.get(3, 4).unwrap()), (Format::Full, Some(13.0), Some(12.0)));
+    assert_eq!((b.format(), b.get(3, 4).unwrap(), most.get(3, 4).unwrap()), (Format::Bitmap, Some(1.0), None));
+    assert_eq!((b.nvals(), b.entries().unwrap().len() as u64), (most.nvals() + 1, most.nvals() + 1));
+}
+
+/// Patterns read and built, and scalars assigned, are of one value.
+#[test]
+fn patterns_are_iso() {
+    let text = b"%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 1\n2 3\n3 1\n";
+    let read: Matrix<f32> = Matrix::from_coo(&oplus::io::matrix_market::read_bytes(text).unwrap()).unwrap();
+    let built: Matrix<f32> = Matrix::from_pattern(3, 3, &[(2, 0), (0, 0), (1, 2), (0, 0)], 1.0).unwrap();
+    assert!(read.is_iso() && built.is_iso());
+    assert_eq!(read.entries().unwrap(), built.entries().unwrap());
+    let mut assigned: Matrix<f32> = Matrix::new(3, 3).unwrap();
+    assign_scalar(1.0, .., ..).mask(&read.structure()).into(&mut assigned).unwrap();
+    assert!(assigned.is_iso());
+    assert_eq!(assigned.entries().unwrap(), read.entries().unwrap());
+    assign_scalar(2.0, 1.., ..).into(&mut assigned).unwrap();
+    assert!(!assigned.is_iso() && assigned.nvals() == 7);
+    assert!(matches!(Matrix::<f32>::from_pattern(3, 3, &[(0, 3)], 1.0), Err(Error::IndexOutOfBounds { index: 3, .. })));
+}
+
+/// A long dimension of which little is in use takes what is in use.
+#[test]
+fn hypersparse_by_itself() {
+    let n = 1u64 << 31;
+    let entries: Vec<_> = (0..100u64).map(|i| (i * 21_000_000, i * 19_000_000 % n, i as f64)).collect();
+    let a: Matrix<f64> = Matrix::build(n, n, &entries).unwrap();
+    assert_eq!(a.format(), Format::Hypersparse);
+    assert!(a.memory_bytes() < 1 << 13);
+    let squares = mxm(&a, &a.transposed()).eval().unwrap();
+    assert_eq!(squares.get(42_000_000, 42_000_000).unwrap(), Some(4.0));
+    assert_eq!(ewise_add(&a, &a, Plus).eval().unwrap().nvals(), 100);
+    assert_eq!(transpose(&transpose(&a).eval().unwrap()).eval().unwrap().entries().unwrap(), a.entries().unwrap());
+    let small: Matrix<f64> = Matrix::build(1 << 20, 1 << 20, &[(5, 5, 1.0)]).unwrap();
+    assert_eq!(small.format(), Format::Csr);
+}
+
+/// Matrices that are made full are full, and parts of them are assigned where they lie.
+#[test]
+fn full_by_itself() {
+    let n = 80u64;
+    let entries: Vec<_> = (0..n * n).map(|e| (e / n, e % n, e as i64)).collect();
+    let mut a: Matrix<i64> = Matrix::build(n, n, &entries).unwrap();
+    let row: Matrix<i64> = Matrix::build(n, 1, &(0..n).map(|i| (i, 0, i as i64 - 40)).collect::<Vec<_>>()).unwrap();
+    let outer = mxm(&row, &row.transposed()).eval().unwrap();
+    assert_eq!((a.format(), outer.format(), row.format()), (Format::Full, Format::Full, Format::Csr));
+    let mut listed = a.to_format(Format::Csr).unwrap();
+    assert_eq!(listed.format(), Format::Csr);
+    let part: Matrix<i64> = Matrix::build(2, 3, &[(0, 0, -1), (0, 2, -2), (1, 1, -3)]).unwrap();
+    let all: Matrix<i64> = Matrix::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 0, 3), (1, 1, 5)]).unwrap();
+    for c in [&mut a, &mut listed] {
+        assign(&all, 5..7, 9..11).into(c).unwrap();
+        assign(&part, 30..32, 40..43).accumulate(Plus).into(c).unwrap();
+    }
+    assert_eq!((a.format(), a.entries().unwrap()), (Format::Full, listed.entries().unwrap()));
+    // Cells without a value in what is assigned are deleted.
+    for c in [&mut a, &mut listed] {
+        assign(&part, 30..32, 40..43).into(c).unwrap();
+    }
+    assert_eq!((a.nvals(), a.entries().unwrap()), (n * n - 3, listed.entries().unwrap()));
+}
