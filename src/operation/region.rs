@@ -230,7 +230,7 @@ fn moved<T: Scalar>(
             backend.window(backend.csr(&a.body)?, rows.1.as_ref(), cols.1.as_ref())?.map(Body::from)
         });
         if let Some(body) = body {
-            return Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device });
+            return crate::format::still_iso(a, Store { rows: rows.0, cols: cols.0, body, device: a.device });
         }
     }
     let sources = rows.1.map(|moves| moves.sources(operation)).transpose()?;
