@@ -1,5 +1,5 @@
 //! NumPy's names of types.
-use crate::algebra::Scalar;
+use crate::algebra::{Scalar, c32, c64};
 use std::any::TypeId;
 
 /// What values are: NumPy's letter, and bytes of one.
@@ -27,6 +27,7 @@ impl Dtype {
             i8: b'i'; i16: b'i'; i32: b'i'; i64: b'i';
             u8: b'u'; u16: b'u'; u32: b'u'; u64: b'u';
             f32: b'f'; f64: b'f';
+            c32: b'c'; c64: b'c';
         }
         None
     }
