@@ -17,7 +17,7 @@ mod fast;
 mod iso;
 mod matrix;
 
-pub(crate) use fast::{applied, full_where_full, intersected, selected, still_iso, united};
+pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{filled, found};
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.

@@ -88,24 +88,24 @@ fn rows_are_what_the_definition_says() {
 #[test]
 fn values_alone_are_written_where_they_are() {
     let mut old = Model::new();
-    old.extend((0..5000).map(|e| ((e / 10, e % 10), e as i64)));
-    let mut c = matrix((500, 10), &old);
+    old.extend((0..5000).map(|e| ((e / 10, e % 10 * 90), e as i64)));
+    let mut c = matrix((500, 900), &old);
     let view = c.csr_parts().unwrap();
     let places = (view.indices().as_ptr(), view.values().as_ptr());
     drop(view);
-    assign_scalar(7i64, [3, 80], [2, 9]).into(&mut c).unwrap();
+    assign_scalar(7i64, [3, 80], [180, 810]).into(&mut c).unwrap();
     let view = c.csr_parts().unwrap();
     assert_eq!((view.indices().as_ptr(), view.values().as_ptr()), places);
     drop(view);
-    for (i, j) in [(3, 2), (3, 9), (80, 2), (80, 9)] {
+    for (i, j) in [(3, 180), (3, 810), (80, 180), (80, 810)] {
         old.insert((i, j), 7);
     }
     assert_eq!(model(&c), old);
-    let empty: Matrix<i64> = Matrix::new(1, 10).unwrap();
+    let empty: Matrix<i64> = Matrix::new(1, 900).unwrap();
     assign(&empty, [80], ..).into(&mut c).unwrap();
     old.retain(|(i, _), _| *i != 80);
     assert_eq!(model(&c), old);
-    let row: Vector<i64> = Vector::full(10, 5).unwrap();
+    let row: Vector<i64> = Vector::build(900, &(0..10).map(|j| (j, 5)).collect::<Vec<_>>()).unwrap();
     assign_row(&row, 80, ..).into(&mut c).unwrap();
     old.extend((0..10).map(|j| ((80, j), 5)));
     assert_eq!(model(&c), old);

@@ -198,6 +198,20 @@ const TASKS: &[(&str, Task)] = &[
         let x: Vector<f64> = Vector::build(40_000, &x).expect("a vector");
         o.exhaust(|_| Ok(vxm(&x, &a).mask(&x.structure().complement()).eval()?.nvals()))
     }),
+    ("fused", |o| {
+        o.exhaust(|o| sum(&mxm(&o.a, &o.b).mask(&o.b.structure()).apply(Abs).select(ValueGt, 1i64).top_k(3).eval()?))
+    }),
+    ("scaled", |o| {
+        let v: Vector<i64> = Vector::full(N, 2).expect("a vector");
+        o.exhaust(|o| sum(&mxm(&o.a, &o.b).scale_rows(&v, Times).scale_columns(&v, Plus).eval()?))
+    }),
+    ("chain", |o| o.exhaust(|o| sum(&ewise_add(&o.a, &o.b, Plus).ewise_mult(&o.a, Minus).apply(Abs).eval()?))),
+    ("formats", |o| {
+        o.exhaust(|o| Ok((sum(&o.a.to_format(Format::Csc)?)?, sum(&o.a.to_format(Format::Hypersparse)?)?)))
+            + o.exhaust(|o| sum(&extract(&o.a, ..300, ..300).eval()?.to_format(Format::Bitmap)?))
+            + o.exhaust(|o| sum(&extract(&o.a, ..60, ..600).eval()?.to_format(Format::Dia)?))
+            + o.exhaust(|o| sum(&ewise_mult(&o.a.with_value(3i64)?, &o.b.with_value(2i64)?, Plus).eval()?))
+    }),
     ("to_bitmap", |o| o.exhaust(|o| reduce(&o.x.to_bitmap()?, Plus))),
     ("accumulate_to_bitmap", |o| {
         let few: Vec<(u64, i64)> = (0..N).step_by(3).map(|i| (i, 5)).collect();

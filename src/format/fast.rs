@@ -35,6 +35,14 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), Values::All(Arc::new(made)))))))
 }
 
+/// The positions of a store whose values are all one, with values that nobody may look at.
+pub(crate) fn blank<T: Scalar>(a: &Store<T>) -> Result<Option<Store<T>>> {
+    match &a.body {
+        Body::Held(held) if held.one().is_some() => Ok(Some(a.holding(Body::Host(held.blank("dispatch")?.clone())))),
+        _ => Ok(None),
+    }
+}
+
 /// The entries of a list made of those of A, which kept their values: of one value still where all of A are.
 pub(crate) fn still_iso<T: Scalar>(a: &Store<T>, made: Store<T>) -> Result<Store<T>> {
     match (a.one(), &made.body) {

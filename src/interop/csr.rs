@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 /// A matrix as its arrays: the k-th stored row has the entries `offsets[k]..offsets[k + 1]`, their columns ascending.
 ///
-/// Where `row_ids` is `None` every row is stored: k is the row. Dimensions from 2³² on are hypersparse: `row_ids` lists the
-/// stored rows, ascending, or `column_ids` the columns that `indices` count.
+/// Where `row_ids` is `None` every row is stored: k is the row. Dimensions from 2³² on are hypersparse, others may be:
+/// `row_ids` lists the stored rows, ascending, or `column_ids` the columns that `indices` count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsrParts<T> {
     /// Number of rows.
     pub nrows: u64,
     /// Number of columns.
     pub ncols: u64,
-    /// The rows that are stored, for 2³² rows and more; else `None`.
+    /// The rows that are stored; `None` for all.
     pub row_ids: Option<Vec<u64>>,
-    /// What `indices` count, for 2³² columns and more; else `None`.
+    /// What `indices` count; `None` for all columns.
     pub column_ids: Option<Vec<u64>>,
     /// Where each stored row begins, and the number of entries: one more than there are stored rows.
     pub offsets: Vec<u64>,
@@ -35,7 +35,7 @@ pub struct CsrParts<T> {
 pub struct VectorParts<T> {
     /// Its length.
     pub len: u64,
-    /// What `indices` count, for lengths from 2³² on; else `None`.
+    /// What `indices` count; `None` for all indices.
     pub ids: Option<Vec<u64>>,
     /// The index of each entry, ascending.
     pub indices: Vec<u32>,
@@ -102,9 +102,8 @@ fn axis(operation: &'static str, what: &'static str, n: u64, ids: Option<Vec<u64
     let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
     let ids = match (Axis::new(n), ids) {
         (Axis::Full(_), None) => return Ok(Axis::Full(n as u32)),
-        (Axis::Full(_), Some(_)) => return invalid(format!("a list of {what}s where all {n} are stored")),
         (Axis::Listed { .. }, None) => return invalid(format!("{n} {what}s need a list of those that are stored")),
-        (Axis::Listed { .. }, Some(ids)) => ids,
+        (_, Some(ids)) => ids,
     };
     if u32::try_from(ids.len()).is_err() {
         let (value, limit) = (ids.len() as u128, u32::MAX as u128);

@@ -3,8 +3,9 @@ use super::CsrParts;
 use crate::algebra::Scalar;
 use crate::container::Matrix;
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::memory;
-use crate::storage::Coo;
+use crate::storage::{Coo, axis::Axis};
 use num_traits::PrimInt;
 use std::any::Any;
 
@@ -129,6 +130,9 @@ pub(super) fn arrays<T: Scalar, S, I: PrimInt + 'static, P: PrimInt + 'static>(
     operation: &'static str,
     a: Matrix<T, S>,
 ) -> Result<((usize, usize), Vec<P>, Vec<I>, Vec<T>)> {
+    // Others have a place for every row and column.
+    let listed = matches!(a.store.rows, Axis::Listed { .. }) || matches!(a.store.cols, Axis::Listed { .. });
+    let a = if listed && a.nrows().max(a.ncols()) <= u32::MAX as u64 { a.to_format(Format::Csr)? } else { a };
     let parts = a.into_csr_parts()?;
     for (what, n, ids) in [("rows", parts.nrows, &parts.row_ids), ("columns", parts.ncols, &parts.column_ids)] {
         if ids.is_some() {

@@ -189,7 +189,7 @@ impl<T: Scalar> Core<T> for Taking<T> {
             });
             if let Some(body) = body {
                 let line = Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device };
-                return Ok((Owned(line), false));
+                return Ok((Owned(crate::format::still_iso(a, line)?), false));
             }
         }
         let taken = taken(self.name(), &self.a, &part)?;

@@ -4,6 +4,7 @@ use crate::algebra::Scalar;
 use crate::backend::places::{How, Moves, Within};
 use crate::backend::{Body, on_backend};
 use crate::error::{Error, Result};
+use crate::format::still_iso;
 use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::bitmap::Bitmap;
@@ -225,12 +226,15 @@ fn moved<T: Scalar>(
     rows: (Axis, Option<Moves>),
     cols: (Axis, Option<Moves>),
 ) -> Result<Store<T>> {
+    // Values that are all one need not be looked at to be moved.
+    let (given, blank) = (a, crate::format::blank(a)?);
+    let a = blank.as_ref().unwrap_or(a);
     if rows.1.is_some() || cols.1.is_some() {
         let body = on_backend!(a.device, |backend| {
             backend.window(backend.csr(&a.body)?, rows.1.as_ref(), cols.1.as_ref())?.map(Body::from)
         });
         if let Some(body) = body {
-            return Ok(Store { rows: rows.0, cols: cols.0, body, device: a.device });
+            return still_iso(given, Store { rows: rows.0, cols: cols.0, body, device: a.device });
         }
     }
     let sources = rows.1.map(|moves| moves.sources(operation)).transpose()?;
@@ -242,7 +246,7 @@ fn moved<T: Scalar>(
             (None, None) => csr.clone(),
         })
     });
-    crate::format::still_iso(a, Store { rows: rows.0, cols: cols.0, body, device: a.device })
+    still_iso(given, Store { rows: rows.0, cols: cols.0, body, device: a.device })
 }
 
 /// T(p, q) = A(rows[p], cols[q]).

@@ -65,8 +65,9 @@ fn what_is_wrong_is_named() {
         (|p| p.indices[1] = 0, "row 0 are not ascending at position 1"),
         (|p| p.values.truncate(2), "2 values for 3"),
         (|p| p.nrows = u64::MAX, "need a list"),
-        (|p| p.row_ids = Some(vec![0, 1, 2]), "a list of rows where all 3 are stored"),
-        (|p| p.column_ids = Some(vec![0]), "a list of columns"),
+        (|p| p.row_ids = Some(vec![0, 1]), "4 offsets for 2 rows"),
+        (|p| p.row_ids = Some(vec![0, 1, 3]), "row 3 at position 2 is out of range"),
+        (|p| p.column_ids = Some(vec![0]), "column 3 at position 1 is out of range"),
     ] {
         let error = refused(change);
         assert!(error.contains(told), "{error:?} does not say {told:?}");

@@ -209,6 +209,8 @@ fn files_of_scipy() {
             "uint64" => through::<u64>(&path),
             "float32" => through::<f32>(&path),
             "float64" => through::<f64>(&path),
+            "complex64" => through::<c32>(&path),
+            "complex128" => through::<c64>(&path),
             "bool" => {
                 let a: Matrix<bool> = npz::read(&path).unwrap();
                 npz::write(path.with_extension("back.npz"), &a).unwrap();

@@ -10,13 +10,15 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-DTYPES = [bool, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+DTYPES = [bool, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
 
 def values(random, dtype, n):
     dtype = np.dtype(dtype)
     if dtype == bool:
         return random.random(n) < 0.5
+    if dtype.kind == "c":
+        return (random.standard_normal(n) + 1j * random.standard_normal(n)).astype(dtype)
     if dtype.kind == "f":
         special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).tiny, np.finfo(dtype).max], dtype)
         return np.where(random.random(n) < 0.2, random.choice(special, n), random.standard_normal(n).astype(dtype))
@@ -30,7 +32,7 @@ def make(folder):
     for dtype in DTYPES:
         for form in ["csr", "csc", "coo"]:
             for kind in ["sorted", "unsorted", "wide", "swapped", "repeated", "empty", "plain"]:
-                if kind == "repeated" and np.dtype(dtype).kind in "bf":
+                if kind == "repeated" and np.dtype(dtype).kind in "bfc":
                     continue  # Or and the order of sums are not the question here.
                 if kind == "swapped" and form == "coo":
                     continue  # SciPy does not load these itself.

@@ -192,6 +192,7 @@ struct Own<'a, T> {
 impl<T: Copy + Send> Bench for Own<'_, T> {
     fn append(&mut self, block: &Block, slot: usize) -> Result<()> {
         if slot == self.slots.len() {
+            memory::reserve(self.operation, &mut self.slots, 1)?;
             self.slots.push(Rows::default());
         }
         let rows = &mut self.slots[slot];
@@ -426,7 +427,7 @@ impl<'a> Line<'a> {
     }
     /// One thread's part.
     fn work<'b>(&self, mut bench: Box<dyn Bench + 'b>, target: Option<&Target>) -> Result<Waiting<'b>> {
-        let (mut waiting, mut free, mut slots) = (Vec::<(usize, usize)>::new(), Vec::new(), 0);
+        let (mut waiting, mut free, mut slots) = (Vec::<(usize, usize)>::new(), Vec::<usize>::new(), 0usize);
         let outcome = loop {
             let b = self.next.fetch_add(1, Ordering::Relaxed);
             if b >= self.blocks.len() || self.failed.load(Ordering::Relaxed) {
@@ -437,7 +438,11 @@ impl<'a> Line<'a> {
                 slots - 1
             });
             bench.clear(slot);
-            if let Err(e) = bench.append(&self.blocks[b], slot) {
+            // While one thread is held up the others go on: their lists grow with what is left to do.
+            let held = slots.saturating_sub(free.len());
+            let room =
+                memory::reserve("blocks", &mut waiting, 1).and_then(|()| memory::reserve("blocks", &mut free, held));
+            if let Err(e) = room.and_then(|()| bench.append(&self.blocks[b], slot)) {
                 break Err::<(), Error>(e);
             }
             self.finish(b, bench.made(slot).indices.len() as u64);

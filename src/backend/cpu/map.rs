@@ -108,7 +108,8 @@ fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
 pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
     let operation = "reduce_rows";
     let n = a.pattern.nrows;
-    if n > SERIAL && !a.pattern.offsets.par_windows(2).with_min_len(SERIAL).any(|o| o[0] == o[1]) {
+    let empty = |rows: Range<usize>| a.pattern.offsets[rows.start..=rows.end].windows(2).any(|o| o[0] == o[1]);
+    if n > SERIAL && !pieces(n, SERIAL).any(empty) {
         return full_sums::<T, M>(a);
     }
     let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {

@@ -114,7 +114,7 @@ impl Header {
             ("rows", self.nrows, self.stored_rows, self.rows_listed),
             ("columns", self.ncols, self.stored_columns, self.columns_listed),
         ] {
-            if listed != (n > u32::MAX as u64) || !listed && stored != n || stored > u32::MAX as u64 {
+            if !listed && stored != n || stored > u32::MAX.into() || stored > n {
                 let form = if listed { "a list" } else { "no list" };
                 return bad(format!("{n} {what}, {stored} of them stored, and {form} of them"));
             }

@@ -24,7 +24,7 @@
 //!
 //! | section | there where | bytes |
 //! | --- | --- | --- |
-//! | the stored rows, ascending, u64 | rows are listed: exactly from 2³² rows on | 8 · stored rows |
+//! | the stored rows, ascending, u64 | rows are listed: from 2³² rows on always | 8 · stored rows |
 //! | the stored columns, ascending, u64 | columns are listed, likewise | 8 · stored columns |
 //! | where each stored row begins, and the entries, u64 | always | 8 · (stored rows + 1) |
 //! | the place of each entry's column, ascending in a row, u32 | always | 4 · entries |

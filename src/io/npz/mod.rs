@@ -4,7 +4,7 @@
 //! The type of values has to be that of the file, [`cast`](crate::operation::cast) converts: `bool`, `i8` to `i64`, `u8` to
 //! `u64`, `f32`, `f64`, `c32`, `c64`, `f16`. SciPy adds values of one position up; here [`read`] takes none and [`read_coo`] keeps them for
 //! [`Matrix::build_with`](crate::container::Matrix::build_with). What is written, `load_npz` gives back as csr, or as coo
-//! where there are 2³² rows or columns and more.
+//! where the matrix is hypersparse.
 //!
 //! Of a file no more is unpacked than its arrays claim, and they have to agree with each other first.
 mod array;

@@ -40,8 +40,9 @@ fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMetho
             return Err(Error::IndexOverflow { operation, what, value: n as u128, limit: i64::MAX as u128 });
         }
     }
-    let listed = a.nrows().max(a.ncols()) > u32::MAX as u64;
-    let (view, coo) = if listed { (None, Some(a.to_coo()?)) } else { (Some(a.csr_parts()?), None) };
+    let parts = a.csr_parts()?;
+    let listed = parts.row_ids().is_some() || parts.column_ids().is_some();
+    let (view, coo) = if listed { (None, Some(a.to_coo()?)) } else { (Some(parts), None) };
     file::write(path, |to| {
         let mut archive = ZipWriter::new_stream(to);
         if let Some(a) = &view {
