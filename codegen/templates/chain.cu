@@ -173,7 +173,7 @@ chain_count(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_
 }
 
 // starts[t]: entries before those of thread t.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 chain_write(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_indices, const First* a_values,
             const u64* b_offsets, const u32* b_indices, const Second* b_values, const u64* d_offsets,
             const u32* d_indices, const Third* d_values, const First* alpha, const Second* beta,
