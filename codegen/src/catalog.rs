@@ -172,6 +172,7 @@ kernels! {
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
+    "device/marked.cuh"
     "device/partition.cuh"
     "device/segmented_merge.cuh"
 }
