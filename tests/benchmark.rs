@@ -146,7 +146,7 @@ fn figures_are_drawn() {
     // A point for each figure, two of a legend for each panel; each speed-up a point.
     assert_eq!((circles(0), circles(1), circles(2)), (5 + 2 * 2, 7 + 2 * 3, 3));
     assert!(all[0].1.contains("p5 &lt;&amp;&gt; small") && all[0].1.contains("GFLOP/s") && !all[0].1.contains("mxv"));
-    assert!(all[2].1.contains("C = A², f64: 2 matrices, mean 1.22"));
+    assert!(all[2].1.contains("C = A², f64: 2 matrices, geometric mean 1.22"));
 }
 
 #[test]
@@ -259,6 +259,11 @@ fn bad_arguments_are_one_line() {
     if emulator::cuda().is_some() {
         refused(&["--alone", "--data", "/no/such/folder"], "/no/such/folder: No such file");
         refused(&["--alone", "operations", "--only", "nothing"], "no matrix has nothing in its name");
+        let (data, bad) =
+            (tempfile::tempdir().unwrap(), "%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1\n");
+        std::fs::write(data.path().join("outside.mtx"), bad).unwrap();
+        let data = data.path().to_str().unwrap();
+        refused(&["--alone", "--data", data, "--only", "outside"], "1 matrices failed: outside");
         refused(&["--alone", "--output", "/no/such/folder/x", "--only", "p5_64"], "/no/such/folder/x: No such file");
     }
     let help = benchmark(&["--help"]);

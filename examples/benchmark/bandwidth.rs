@@ -17,9 +17,6 @@ pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
     for (name, mean, skewed) in
         [("16 a row", 16, false), ("skewed", 16, true), ("200 a row", 200, false), ("2 a row", 2, false)]
     {
-        if table.session.over() {
-            break;
-        }
         let device = table.session.device;
         let a = shape(entries, mean, skewed, 0)?.to(&device)?;
         let b = shape(entries, mean, skewed, 3)?.to(&device)?;

@@ -39,33 +39,31 @@ pub(crate) fn run(session: &mut Session) -> Outcome<()> {
         "matrix", "operation", "rows", "nnz", "ms", "bound%", "MB", "cuSPARSE", "best of it", "MB", "faster"
     );
     let mut faster: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for case in session.cases()? {
-        if session.over() {
-            break;
-        }
-        let rows = Rows::of(&(case.make)()?)?;
+    let done = session.for_each(|session, name, coo| {
+        let rows = Rows::of(&coo)?;
         let a = rows.matrix()?.to(&session.device)?;
         let other = session.peer.as_ref().map(|_| Csr::upload(&session.context, &rows, true)).transpose()?;
+        let (nrows, ncols) = (u64::from(rows.nrows), u64::from(rows.ncols));
         for (operation, transposed) in [("mxv", false), ("vxm", true)] {
             let (ours, rivals) = by_vector(session, &rows, &a, other.as_ref(), transposed)?;
             // Every entry, x and y once.
-            let bytes =
-                12 * rows.nnz() + 4 * u64::from(rows.nrows) + 8 * (u64::from(rows.nrows) + u64::from(rows.ncols));
-            let ratio = report(session, (&case.name, operation), &rows, bytes, ours, &rivals)?;
+            let bytes = 12 * rows.nnz() + 4 * nrows + 8 * (nrows + ncols);
+            let ratio = report(session, (name, operation), &rows, bytes, ours, &rivals)?;
             faster.entry(operation).or_default().extend(ratio);
         }
         let (ours, rivals) = turned(session, &a, other.as_ref())?;
-        let bytes = 24 * rows.nnz() + 4 * (u64::from(rows.nrows) + u64::from(rows.ncols));
-        let ratio = report(session, (&case.name, "transpose"), &rows, bytes, ours, &rivals)?;
+        let bytes = 24 * rows.nnz() + 4 * (nrows + ncols);
+        let ratio = report(session, (name, "transpose"), &rows, bytes, ours, &rivals)?;
         faster.entry("transpose").or_default().extend(ratio);
-    }
+        Ok(())
+    });
     for (operation, ratios) in &faster {
         if let Some((mean, least)) = mean_and_least(ratios) {
             let n = ratios.len();
             println!("{operation}: {n} matrices, geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}");
         }
     }
-    Ok(())
+    done
 }
 
 /// A·x or xᵀ·A with a full vector.

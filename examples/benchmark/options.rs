@@ -71,6 +71,9 @@ pub(crate) struct Common {
     /// Matrices with one of these in their name only
     #[arg(long, global = true, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
+    /// Begin with the matrix of this number, from 0, as a run that was stopped says
+    #[arg(long, global = true, default_value_t = 0)]
+    pub(crate) from: usize,
     /// Timed runs of each, after a warm-up; the median counts. What is 20 times slower than its rival runs once
     #[arg(long, global = true, default_value_t = 10)]
     pub(crate) runs: usize,

@@ -33,30 +33,28 @@ pub(crate) fn run(session: &mut Session, options: &Products) -> Outcome<()> {
             "faster"
         );
     }
-    for case in session.cases()? {
-        if session.over() {
-            break;
-        }
-        let Some(family) = Family::new(&(case.make)()?, &options.products)? else { continue };
+    let done = session.for_each(|session, name, coo| {
+        let Some(family) = Family::new(&coo, &options.products)? else { return Ok(()) };
+        drop(coo);
         for kind in &options.products {
             let Some(factors) = family.factors(*kind) else { continue };
             for real in &options.types {
                 let race = strategies.as_mut();
-                let ratio = match real {
-                    Type::F64 => one::<f64>(session, options, &case.name, *kind, &factors, race)?,
-                    Type::F32 => one::<f32>(session, options, &case.name, *kind, &factors, race)?,
-                };
-                faster.extend(ratio);
+                faster.extend(match real {
+                    Type::F64 => one::<f64>(session, options, name, *kind, &factors, race)?,
+                    Type::F32 => one::<f32>(session, options, name, *kind, &factors, race)?,
+                });
             }
         }
-    }
+        Ok(())
+    });
     if let Some((mean, least)) = mean_and_least(&faster) {
         println!("{} products: geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}", faster.len());
     }
     if let Some(race) = strategies {
         race.finish();
     }
-    Ok(())
+    done
 }
 
 /// One product in one type: how many times faster than cuSPARSE.

@@ -33,8 +33,28 @@ impl<'a> Session<'a> {
         Ok(Self { options, device, context, peer, lines, begun: Instant::now() })
     }
 
-    /// The matrices asked for.
-    pub(crate) fn cases(&self) -> Outcome<Vec<Case>> {
+    /// Does `work` with every matrix asked for, as long as there are seconds left. What fails on one is said, and is an error in
+    /// the end.
+    pub(crate) fn for_each(&mut self, mut work: impl FnMut(&mut Self, &str, Coo<f64>) -> Outcome<()>) -> Outcome<()> {
+        let mut failed = Vec::new();
+        for (n, case) in self.cases()?.iter().enumerate().skip(self.options.from) {
+            if self.over(n) {
+                break;
+            }
+            let done = (case.make)().map_err(Into::into).and_then(|coo| work(self, &case.name, coo));
+            if let Err(e) = done {
+                println!("{:22} FAILED: {e}", case.name);
+                self.record(&serde_json::json!({"mode": "failure", "matrix": case.name, "error": e.to_string()}))?;
+                failed.push(case.name.clone());
+            }
+        }
+        match failed.len() {
+            0 => Ok(()),
+            n => Err(format!("{n} matrices failed: {}", failed.join(", ")).into()),
+        }
+    }
+
+    fn cases(&self) -> Outcome<Vec<Case>> {
         let mut all = cases::generated();
         if let Some(folder) = &self.options.data {
             all.extend(cases::files(folder).map_err(|e| named(folder, e))?);
@@ -47,11 +67,11 @@ impl<'a> Session<'a> {
         Ok(all)
     }
 
-    /// Whether the seconds are spent; says so.
-    pub(crate) fn over(&self) -> bool {
+    /// Whether the seconds are spent; says so, and how to go on with matrix `n`.
+    pub(crate) fn over(&self, n: usize) -> bool {
         let over = self.begun.elapsed().as_secs() > self.options.seconds;
         if over {
-            println!("stopped after {} s", self.options.seconds);
+            println!("stopped after {} s; --from {n} goes on", self.options.seconds);
         }
         over
     }

@@ -124,7 +124,7 @@ pub(super) fn distribution(groups: &[(String, Vec<f64>)]) -> Outcome<String> {
                 speeds.iter().enumerate().map(|(i, s)| (100.0 * (i as f64 + 0.5) / count, *s)).collect();
             chart
                 .draw_series(LineSeries::new(places, color.filled().stroke_width(2)).point_size(3))?
-                .label(format!("{name}: {count} matrices, mean {mean:.2}"))
+                .label(format!("{name}: {count} matrices, geometric mean {mean:.2}"))
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
         }
         legend(&mut chart, SeriesLabelPosition::LowerRight)?;
