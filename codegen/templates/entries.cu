@@ -28,6 +28,21 @@ entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, 
   }
 }
 
+// The marked entries of first .. first + n - 1, all with words null, and their columns moved by `shift` (modulo 2^32).
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_window(u64 n, u64 first, const u32* words, const u64* starts, u32 shift, const u32* indices, const V* values,
+               u32* out_indices, V* out_values) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+#pragma unroll
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
+    if (e >= n || (words && !is_marked(words, e))) continue;
+    const u64 o = words ? rank(words, starts, e) : e;
+    out_indices[o] = indices[first + e] + shift;
+    out_values[o] = values[first + e];
+  }
+}
+
 // Row r of the result, entries offsets[r] .. offsets[r + 1], is row list[r] of A.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,

@@ -84,8 +84,9 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* admitted) {
   __shared__ u64 keys[merge_keys];
+  __shared__ u32 segments[merge_segments];
   MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {

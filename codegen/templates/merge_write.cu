@@ -29,10 +29,11 @@ merge_write(u64 total, const u64* a_offsets, const u32* a_indices, const Left* a
             const u64* starts, const u32* admitted, const Left* alpha, const Right* beta, u32* out_indices,
             Result* out_values) {
   __shared__ u64 keys[merge_keys];
+  __shared__ u32 segments[merge_segments];
   __shared__ u64 scratch[34];
   __shared__ u32 found[entry_tile];  // 12 bits of A's entry, 12 of B's, the sources
   MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
   const u64 first_word = u64(blockIdx.x) * merge_words, word = first_word + threadIdx.x / 4;
   const u32 shift = 8 * (threadIdx.x & 3), kept = words[word] >> shift & 255;
   u32 admits = 255;

@@ -303,6 +303,9 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 partition_items = 16;
+constexpr u32 partition_bits = 11;
+constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
 constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
@@ -527,6 +530,46 @@ template <u32 THREADS> struct Team {
 
 }  // namespace oplus
 #line 6 "codegen/templates/part/merge.cuh"
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 4 "kernels/block/tile_rows.cuh"
+
+namespace oplus {
+
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
+};
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    const u32 number = u32(r - part.first) + 1;
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+  }
+}
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/part/merge.cuh"
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
 #line 1 "kernels/thread/search.cuh"
@@ -606,7 +649,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/part/merge.cuh"
+#line 8 "codegen/templates/part/merge.cuh"
 
 namespace oplus {
 
@@ -629,6 +672,7 @@ struct Splits {
   const u32* row;
 };
 
+constexpr u32 merge_segments = merge_block / 32;
 constexpr u32 merge_keys = entry_tile + 2 + (entry_tile + 1) / 16;
 
 struct MergeTile {
@@ -642,8 +686,10 @@ struct MergeTile {
   __device__ u64 a_key(u32 i) const { return key(1 + i); }
   __device__ u64 b_key(u32 i) const { return key(1 + na + i); }
 
-  // All threads call. Has a barrier.
-  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total) {
+  // All threads call. Has barriers. A's entries and B's stand side by side; rows are marked in the upper half of their keys.
+  // segments: shared, merge_segments.
+  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32* segments) {
+    constexpr u32 segment = 32 * merge_items;
     const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
     const u64 a1 = splits.a[tile + 1], b1 = end - a1;
     const u32 first = splits.row[tile], last = splits.row[tile + 1];
@@ -651,15 +697,33 @@ struct MergeTile {
     b0 = begin - a0;
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
-#pragma unroll 4
-    for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
-      const bool is_a = i <= na;
-      const Sorted from = {is_a ? a.offsets : b.offsets, is_a ? a.indices : b.indices};
-      const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
-      key(i) = from.key(row_of(from.offsets, first, last, e), e);
+    const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      if (i < n) key(1 + i) = i < na ? a.indices[a0 + i] : b.indices[b0 + (i - na)];
+    }
+    // Of so many rows most are empty: they are passed over by searches.
+    const bool marked = last - first < 16 * entry_tile;
+    __syncthreads();
+    if (marked) {
+      const auto mark = [&](u32 place, u32 number) { key(1 + place) |= u64(number) << 32; };
+      mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
+      mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
+    }
+    __syncthreads();
+    u32 carried = segments[threadIdx.x / 32];
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      const u64 x = i < n ? key(1 + i) : 0;
+      u32 row;
+      if (marked) row = first + number_at(u32(x >> 32), carried) - 1;
+      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
+      if (i < n) key(1 + i) = u64(row) << 32 | u32(x);
     }
     if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) key(1 + na + nb) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    if (threadIdx.x == 32) key(1 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
     __syncthreads();
   }
 
@@ -776,8 +840,9 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* admitted) {
   __shared__ u64 keys[merge_keys];
+  __shared__ u32 segments[merge_segments];
   MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {

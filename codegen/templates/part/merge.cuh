@@ -3,6 +3,7 @@
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
 // each of its ends, since a tile may end between the two of a pair.
 #include "block/team.cuh"
+#include "block/tile_rows.cuh"
 #include "device/rows.cuh"
 
 namespace oplus {
@@ -26,6 +27,7 @@ struct Splits {
   const u32* row;
 };
 
+constexpr u32 merge_segments = merge_block / 32;
 constexpr u32 merge_keys = entry_tile + 2 + (entry_tile + 1) / 16;
 
 struct MergeTile {
@@ -39,8 +41,10 @@ struct MergeTile {
   __device__ u64 a_key(u32 i) const { return key(1 + i); }
   __device__ u64 b_key(u32 i) const { return key(1 + na + i); }
 
-  // All threads call. Has a barrier.
-  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total) {
+  // All threads call. Has barriers. A's entries and B's stand side by side; rows are marked in the upper half of their keys.
+  // segments: shared, merge_segments.
+  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32* segments) {
+    constexpr u32 segment = 32 * merge_items;
     const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
     const u64 a1 = splits.a[tile + 1], b1 = end - a1;
     const u32 first = splits.row[tile], last = splits.row[tile + 1];
@@ -48,15 +52,33 @@ struct MergeTile {
     b0 = begin - a0;
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
-#pragma unroll 4
-    for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
-      const bool is_a = i <= na;
-      const Sorted from = {is_a ? a.offsets : b.offsets, is_a ? a.indices : b.indices};
-      const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
-      key(i) = from.key(row_of(from.offsets, first, last, e), e);
+    const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      if (i < n) key(1 + i) = i < na ? a.indices[a0 + i] : b.indices[b0 + (i - na)];
+    }
+    // Of so many rows most are empty: they are passed over by searches.
+    const bool marked = last - first < 16 * entry_tile;
+    __syncthreads();
+    if (marked) {
+      const auto mark = [&](u32 place, u32 number) { key(1 + place) |= u64(number) << 32; };
+      mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
+      mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
+    }
+    __syncthreads();
+    u32 carried = segments[threadIdx.x / 32];
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      const u64 x = i < n ? key(1 + i) : 0;
+      u32 row;
+      if (marked) row = first + number_at(u32(x >> 32), carried) - 1;
+      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
+      if (i < n) key(1 + i) = u64(row) << 32 | u32(x);
     }
     if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) key(1 + na + nb) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    if (threadIdx.x == 32) key(1 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
     __syncthreads();
   }
 
