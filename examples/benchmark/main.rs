@@ -13,6 +13,7 @@ mod operations;
 mod options;
 mod plots;
 mod products;
+mod rivals;
 mod rows;
 mod session;
 mod strategies;
@@ -24,10 +25,11 @@ use session::Session;
 use std::error::Error;
 use std::path::Path;
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
+pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// What went wrong with a file, by its name.
-pub(crate) fn named(path: &Path, error: impl std::fmt::Display) -> Box<dyn Error + Send + Sync> {
+pub(crate) fn named(path: &Path, error: impl std::fmt::Display) -> Failure {
     format!("{}: {error}", path.display()).into()
 }
 

@@ -142,7 +142,7 @@ fn report(
     let best = rivals.best();
     let faster = best.map(|(_, t)| t.ms / ours.ms);
     let bound = bytes as f64 / session.options.bandwidth / 1e6 / ours.ms;
-    let verdict = match (&rivals.times[..], &rivals.differ[..]) {
+    let verdict: String = match (&rivals.times[..], &rivals.differ[..]) {
         ([], _) => "alone".into(),
         (_, []) => "equal".into(),
         (_, differ) => format!("DIFFER: {}", differ.join(", ")),
@@ -174,5 +174,6 @@ fn report(
         object.extend(others);
     }
     session.record(&object)?;
+    session.compared(&verdict, &format!("{name} {operation}"));
     Ok(faster)
 }

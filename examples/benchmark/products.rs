@@ -1,11 +1,11 @@
 //! Products beside cuSPARSE: a row of the table and a JSON line each.
-use crate::cusparse::{Algorithm, Csr, Cusparse};
 use crate::factors::{Factors, Family, Kind};
 use crate::measure::{Real, Sum, Timing, mean_and_least};
 use crate::options::{Products, Type};
+use crate::rivals::{self, Rival, Step};
 use crate::rows::Rows;
 use crate::session::Session;
-use crate::{Outcome, strategies};
+use crate::{Failure, Outcome, strategies};
 use oplus::prelude::*;
 use serde_json::{Value, json};
 
@@ -86,8 +86,8 @@ where
         trace(session, &format!("{name} {label}"), || factors.eval(options.strategy))?;
     }
     let mut object = json!({
-        "mode": "product", "matrix": name, "product": kind.name(), "type": T::TEXT.name, "nnz_c": sum.entries,
-        "strategy": options.strategy.name(), "ms": ours.ms, "peak": ours.peak, "numeric_ms": numeric.ms,
+        "mode": "product", "matrix": name, "product": kind.name(), "type": T::TEXT.name,
+        "strategy": options.strategy.name(),
     });
     if options.semirings {
         semirings(session, &format!("{name:22} {label:9}"), &factors, sum.entries, ours, &mut object)?;
@@ -98,149 +98,107 @@ where
         _ => None,
     };
     drop(factors);
-    let middle_rows = middle.as_ref().map(Rows::read).transpose()?;
-    let mut pairs = vec![(*rows.first().0, *rows.first().1)];
-    let mut sums = vec![sum];
-    if let (Factors::Three(r, ..), Some(rows), Some(matrix)) = (rows, &middle_rows, &middle) {
-        pairs.push((r, rows));
-        sums.insert(0, Sum::of(matrix)?);
-    }
-    drop(middle);
-    let products: u64 = pairs.iter().map(|(a, b)| a.products(b)).sum();
-    let entries: u64 = pairs.iter().zip(&sums).map(|((a, b), c)| a.nnz() + b.nnz() + c.entries).sum();
-    let bytes = entries as f64 * (4 + size_of::<T>()) as f64;
-    let bound = bytes / session.options.bandwidth / 1e6 / ours.ms;
-    let gflops = 2e-6 * products as f64 / ours.ms;
-    let mut verdict = String::from("alone");
-    let mut rivals = Vec::new();
-    if let Some(peer) = session.peer.as_ref().filter(|_| products < 1 << 31) {
-        verdict = "equal".into();
-        for (n, ((a, b), sum)) in pairs.iter().zip(&sums).enumerate() {
-            let prefix = if pairs.len() > 1 { ["ap_", "rap_"][n] } else { "" };
-            rivals.extend(contest::<T>(session, peer, (a, b), sum, (&mut object, prefix), &mut verdict)?);
-        }
-    }
-    let rival = (rivals.len() == pairs.len()).then(|| Rival::sum(&rivals));
-    let faster = rival.as_ref().map(|r| r.ms / ours.ms);
-    for (key, value) in [
-        ("rows", json!(rows.first().0.nrows)),
-        ("nnz", json!(rows.first().0.nnz())),
-        ("nnz_b", json!(rows.first().1.nnz())),
-        ("products", json!(products)),
-        ("gflops", json!(gflops)),
-        ("bound", json!(bound)),
-        ("cusparse_ms", json!(rival.as_ref().map(|r| r.ms))),
-        ("cusparse_peak", json!(rival.as_ref().map(|r| r.peak))),
-        ("cusparse_best", json!(rival.as_ref().map(|r| &r.name))),
-        ("cusparse_numeric_ms", json!(rival.as_ref().and_then(|r| r.numeric))),
-        ("faster", json!(faster)),
-        ("results", json!(verdict)),
-    ] {
-        object[key] = value;
-    }
-    let number = |x: Option<f64>| x.unwrap_or(f64::NAN);
-    println!(
-        "{name:22} {label:9} {products:>11} {:>10} {:>5.1} | {:>9.3} {gflops:>8.1} {:>6.1} {:>7.0} {:>9.3} | {:>9.3} {:>13} {:>8.0} {:>9.3} | {:>6.2} {verdict}",
-        sum.entries,
-        products as f64 / sum.entries.max(1) as f64,
-        ours.ms,
-        100.0 * bound,
-        ours.peak as f64 / 1e6,
-        numeric.ms,
-        number(rival.as_ref().map(|r| r.ms)),
-        rival.as_ref().map_or("", |r| &r.name),
-        number(rival.as_ref().map(|r| r.peak as f64 / 1e6)),
-        number(rival.as_ref().and_then(|r| r.numeric)),
-        number(faster),
-    );
+    let middle = middle.map(|m| Ok::<_, Failure>((Rows::read(&m)?, Sum::of(&m)?))).transpose()?;
+    let (a, b) = (*rows.first().0, *rows.first().1);
+    let pairs = match (rows, &middle) {
+        (Factors::Three(r, ..), Some((ap, c))) => vec![Step { a, b, c: *c }, Step { a: r, b: ap, c: sum }],
+        _ => vec![Step { a, b, c: sum }],
+    };
+    let (rival, verdict) = rivals::race::<T>(session, &pairs, &mut object)?;
+    let entries: u64 = pairs.iter().map(|p| p.a.nnz() + p.b.nnz() + p.c.entries).sum();
+    let row = Row {
+        label: format!("{name:22} {label:9}"),
+        a,
+        b,
+        entries: sum.entries,
+        products: pairs.iter().map(|p| p.a.products(p.b)).sum(),
+        bound: entries as f64 * (4 + size_of::<T>()) as f64 / session.options.bandwidth / 1e6 / ours.ms,
+        ours,
+        numeric,
+        rival,
+        verdict,
+    };
+    row.print();
+    row.fill(&mut object);
     session.record(&object)?;
-    Ok(faster)
+    session.compared(&row.verdict, &row.label);
+    Ok(row.faster())
 }
 
-/// cuSPARSE's best of all its ways.
-struct Rival {
-    ms: f64,
-    peak: u64,
-    name: String,
-    /// Its numeric part alone, by the functions that keep the symbolic one.
-    numeric: Option<f64>,
+/// What is said of one product.
+struct Row<'a> {
+    label: String,
+    a: &'a Rows,
+    b: &'a Rows,
+    /// Of the result.
+    entries: u64,
+    /// Multiplications.
+    products: u64,
+    /// Share of the speed at which operands and results could be moved.
+    bound: f64,
+    ours: Timing,
+    /// With positions known.
+    numeric: Timing,
+    rival: Option<Rival>,
+    verdict: String,
 }
-impl Rival {
-    /// One product after the other.
-    fn sum(all: &[Rival]) -> Rival {
-        Rival {
-            ms: all.iter().map(|r| r.ms).sum(),
-            peak: all.iter().map(|r| r.peak).max().unwrap_or(0),
-            name: all.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join("+"),
-            numeric: all.iter().map(|r| r.numeric).sum(),
+impl Row<'_> {
+    fn faster(&self) -> Option<f64> {
+        self.rival.as_ref().map(|r| r.ms / self.ours.ms)
+    }
+    fn gflops(&self) -> f64 {
+        2e-6 * self.products as f64 / self.ours.ms
+    }
+    fn print(&self) {
+        let rival = self.rival.as_ref();
+        let number = |x: Option<f64>| x.unwrap_or(f64::NAN);
+        println!(
+            "{} {:>11} {:>10} {:>5.1} | {:>9.3} {:>8.1} {:>6.1} {:>7.0} {:>9.3} | {:>9.3} {:>13} {:>8.0} {:>9.3} | {:>6.2} {}",
+            self.label,
+            self.products,
+            self.entries,
+            self.products as f64 / self.entries.max(1) as f64,
+            self.ours.ms,
+            self.gflops(),
+            100.0 * self.bound,
+            self.ours.peak as f64 / 1e6,
+            self.numeric.ms,
+            number(rival.map(|r| r.ms)),
+            rival.map_or("", |r| &r.name),
+            number(rival.map(|r| r.peak as f64 / 1e6)),
+            number(rival.and_then(|r| r.numeric)),
+            number(self.faster()),
+            self.verdict,
+        );
+    }
+    fn fill(&self, object: &mut Value) {
+        let rival = self.rival.as_ref();
+        for (key, value) in [
+            ("rows", json!(self.a.nrows)),
+            ("nnz", json!(self.a.nnz())),
+            ("nnz_b", json!(self.b.nnz())),
+            ("nnz_c", json!(self.entries)),
+            ("products", json!(self.products)),
+            ("ms", json!(self.ours.ms)),
+            ("peak", json!(self.ours.peak)),
+            ("numeric_ms", json!(self.numeric.ms)),
+            ("gflops", json!(self.gflops())),
+            ("bound", json!(self.bound)),
+            ("cusparse_ms", json!(rival.map(|r| r.ms))),
+            ("cusparse_peak", json!(rival.map(|r| r.peak))),
+            ("cusparse_best", json!(rival.map(|r| &r.name))),
+            ("cusparse_numeric_ms", json!(rival.and_then(|r| r.numeric))),
+            ("faster", json!(self.faster())),
+            ("results", json!(self.verdict)),
+        ] {
+            object[key] = value;
         }
     }
-}
-
-/// Every algorithm of cuSPARSE on A·B; its times go into the object, what is not our result into the verdict.
-fn contest<T: Real>(
-    session: &Session,
-    peer: &Cusparse,
-    (a, b): (&Rows, &Rows),
-    ours: &Sum,
-    (object, prefix): (&mut Value, &str),
-    verdict: &mut String,
-) -> Outcome<Option<Rival>> {
-    let left = Csr::upload(&session.context, a, T::DOUBLE)?;
-    let other = match std::ptr::eq(a, b) {
-        true => None,
-        false => Some(Csr::upload(&session.context, b, T::DOUBLE)?),
-    };
-    let right = other.as_ref().unwrap_or(&left);
-    let mut check = |algorithm: Algorithm, c: &Csr| -> Outcome<()> {
-        let sum = c.sum()?;
-        if !sum.agrees::<T>(ours) && verdict == "equal" {
-            let (n, s, m, t) = (ours.entries, ours.sum, sum.entries, sum.sum);
-            *verdict = format!("DIFFER from {prefix}{}: {n} entries, sum {s}; {m}, {t}", algorithm.name());
-        }
-        Ok(())
-    };
-    let (mut best, mut numeric): (Option<(Timing, Algorithm)>, _) = (None, None);
-    for algorithm in Algorithm::ALL {
-        let rival = best.map(|(t, _)| t.ms);
-        let timing: Outcome<Timing> = match algorithm {
-            Algorithm::ReuseNumeric => {
-                let mut timing = None;
-                let whole = peer.reuse(&left, right, |run| {
-                    timing = Some(session.measure_beside(rival, &mut *run)?.0);
-                    Ok(())
-                });
-                whole.and_then(|_| timing.ok_or_else(|| "no timing".into()))
-            }
-            Algorithm::ReuseWhole => session
-                .measure_beside(rival, || peer.reuse(&left, right, |_| Ok(())))
-                .and_then(|(t, c)| check(algorithm, &c).map(|()| t)),
-            _ => session
-                .measure_beside(rival, || peer.multiply(&left, right, algorithm))
-                .and_then(|(t, c)| check(algorithm, &c).map(|()| t)),
-        };
-        let key = |what: &str| format!("cusparse_{prefix}{}_{what}", algorithm.name());
-        match timing {
-            Ok(t) => {
-                object[key("ms")] = t.ms.into();
-                object[key("peak")] = t.peak.into();
-                if algorithm == Algorithm::ReuseNumeric {
-                    numeric = Some(t.ms);
-                } else if best.is_none_or(|(b, _)| t.ms < b.ms) {
-                    best = Some((t, algorithm));
-                }
-            }
-            Err(e) => object[key("error")] = e.to_string().into(),
-        }
-    }
-    // What it multiplied that was not an operand of ours counts as its memory.
-    let kept = if prefix == "rap_" { right.bytes() } else { 0 };
-    Ok(best.map(|(t, algorithm)| Rival { ms: t.ms, peak: t.peak + kept, name: algorithm.name().into(), numeric }))
 }
 
 /// Other semirings on the same positions: as many entries.
 fn semirings<T: Real>(
-    session: &Session,
+    session: &mut Session,
     label: &str,
     factors: &Factors<Matrix<T>>,
     entries: u64,

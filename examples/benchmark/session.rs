@@ -18,6 +18,8 @@ pub(crate) struct Session<'a> {
     pub(crate) peer: Option<Cusparse>,
     lines: Option<File>,
     begun: Instant,
+    /// Where results were not the same.
+    differ: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -30,11 +32,11 @@ impl<'a> Session<'a> {
             false => Cusparse::load(&context).map_err(|e| eprintln!("without cuSPARSE: {e}")).ok(),
         };
         let lines = options.output.as_ref().map(|path| File::create(path).map_err(|e| named(path, e))).transpose()?;
-        Ok(Self { options, device, context, peer, lines, begun: Instant::now() })
+        Ok(Self { options, device, context, peer, lines, begun: Instant::now(), differ: Vec::new() })
     }
 
     /// Does `work` with every matrix asked for, as long as there are seconds left. What fails on one is said, and is an error in
-    /// the end.
+    /// the end, and so are other results than cuSPARSE's.
     pub(crate) fn for_each(&mut self, mut work: impl FnMut(&mut Self, &str, Coo<f64>) -> Outcome<()>) -> Outcome<()> {
         let mut failed = Vec::new();
         for (n, case) in self.cases()?.iter().enumerate().skip(self.options.from) {
@@ -48,9 +50,16 @@ impl<'a> Session<'a> {
                 failed.push(case.name.clone());
             }
         }
-        match failed.len() {
-            0 => Ok(()),
-            n => Err(format!("{n} matrices failed: {}", failed.join(", ")).into()),
+        match (failed.len(), self.differ.len()) {
+            (0, 0) => Ok(()),
+            (0, n) => Err(format!("{n} results differ: {}", self.differ.join(", ")).into()),
+            (n, _) => Err(format!("{n} matrices failed: {}", failed.join(", ")).into()),
+        }
+    }
+    /// Keeps in mind what was not the same.
+    pub(crate) fn compared(&mut self, verdict: &str, label: &str) {
+        if verdict.starts_with("DIFFER") {
+            self.differ.push(label.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
 

@@ -10,11 +10,76 @@ use std::collections::BTreeMap;
 /// `auto` may be this many times slower than the best.
 const MARGIN: f64 = 1.1;
 
+/// Milliseconds of every strategy that could, and the others' reasons.
+struct Times {
+    ms: BTreeMap<&'static str, f64>,
+    refused: BTreeMap<&'static str, String>,
+    /// Whose result is not `auto`'s.
+    wrong: Vec<&'static str>,
+    /// The fastest but `auto`.
+    best: Option<(f64, Strategy)>,
+    entries: u64,
+}
+
+impl Times {
+    fn new<T: Real>(session: &Session, factors: &Factors<Matrix<T>>) -> Outcome<Self>
+    where
+        PlusTimes: Semiring<T, T, Out = T>,
+    {
+        let (auto, c) = session.measure(|| Ok(factors.eval(Strategy::Auto)?))?;
+        let expected = Sum::of(&c)?;
+        drop(c);
+        let mut this = Times {
+            ms: BTreeMap::from([(Strategy::Auto.name(), auto.ms)]),
+            refused: BTreeMap::new(),
+            wrong: Vec::new(),
+            best: None,
+            entries: expected.entries,
+        };
+        for strategy in Strategy::ALL.iter().copied().filter(|s| *s != Strategy::Auto) {
+            match session.measure_beside(Some(auto.ms), || Ok(factors.eval(strategy)?)) {
+                Ok((t, c)) => {
+                    this.ms.insert(strategy.name(), t.ms);
+                    if !Sum::of(&c)?.agrees::<T>(&expected) {
+                        this.wrong.push(strategy.name());
+                    } else if this.best.is_none_or(|b| t.ms < b.0) {
+                        this.best = Some((t.ms, strategy));
+                    }
+                }
+                Err(e) => {
+                    this.refused.insert(strategy.name(), e.to_string());
+                }
+            }
+        }
+        this.settle(session, factors)?;
+        Ok(this)
+    }
+
+    /// A near miss of `auto` may be noise: both twice again, in turn.
+    fn settle<T: Real>(&mut self, session: &Session, factors: &Factors<Matrix<T>>) -> Outcome<()>
+    where
+        PlusTimes: Semiring<T, T, Out = T>,
+    {
+        let near = |ratio: f64| ratio > 0.5 * (1.0 + MARGIN);
+        let Some((_, best)) = self.best.filter(|_| self.ratio().is_some_and(near)) else { return Ok(()) };
+        for strategy in [Strategy::Auto, best, Strategy::Auto, best] {
+            let again = session.measure(|| Ok(factors.eval(strategy)?))?.0.ms;
+            self.ms.entry(strategy.name()).and_modify(|ms| *ms = ms.min(again));
+        }
+        self.best = Some((self.ms[best.name()], best));
+        Ok(())
+    }
+
+    /// `auto` by the best other.
+    fn ratio(&self) -> Option<f64> {
+        self.best.map(|b| self.ms[Strategy::Auto.name()] / b.0)
+    }
+}
+
 /// All rows so far.
 pub(crate) struct Race {
     ratios: Vec<(String, f64, &'static str)>,
     refusals: BTreeMap<(&'static str, String), u64>,
-    wrong: Vec<String>,
 }
 
 fn width(strategy: Strategy) -> usize {
@@ -26,10 +91,10 @@ impl Race {
         print!("{:22} {:8}", "matrix", "product");
         Strategy::ALL.iter().for_each(|s| print!(" {:>1$}", s.name(), width(*s)));
         println!(" | {:>15} auto/best results", "best single");
-        Self { ratios: Vec::new(), refusals: BTreeMap::new(), wrong: Vec::new() }
+        Self { ratios: Vec::new(), refusals: BTreeMap::new() }
     }
 
-    /// Milliseconds of every strategy; of three factors that of the second product.
+    /// A line of the table; of three factors it is about the second product.
     pub(crate) fn row<T: Real>(
         &mut self,
         session: &mut Session,
@@ -40,61 +105,30 @@ impl Race {
     where
         PlusTimes: Semiring<T, T, Out = T>,
     {
-        let factors = match factors.clone() {
-            Factors::Three(r, a, p) => Factors::Two(r, mxm(&a, &p).eval()?),
-            other => other,
-        };
-        let (auto, c) = session.measure(|| Ok(factors.eval(Strategy::Auto)?))?;
-        let expected = Sum::of(&c)?;
-        drop(c);
-        let mut auto = auto.ms;
-        let mut times = BTreeMap::from([("auto", auto)]);
-        let (mut best, mut refused, mut wrong) = (None::<(f64, Strategy)>, BTreeMap::new(), Vec::new());
-        for strategy in Strategy::ALL.iter().copied().filter(|s| *s != Strategy::Auto) {
-            match session.measure_beside(Some(auto), || Ok(factors.eval(strategy)?)) {
-                Ok((t, c)) => {
-                    times.insert(strategy.name(), t.ms);
-                    if !Sum::of(&c)?.agrees::<T>(&expected) {
-                        wrong.push(strategy.name());
-                    } else if best.is_none_or(|b| t.ms < b.0) {
-                        best = Some((t.ms, strategy));
-                    }
-                }
-                Err(e) => {
-                    refused.insert(strategy.name(), e.to_string());
-                    *self.refusals.entry((strategy.name(), kind_of(&e.to_string()))).or_default() += 1;
-                }
-            }
-        }
-        // A near miss may be noise: both again, with more runs.
-        if let Some((ms, strategy)) = best.filter(|b| auto > 0.5 * (1.0 + MARGIN) * b.0) {
-            for _ in 0..2 {
-                auto = auto.min(session.measure(|| Ok(factors.eval(Strategy::Auto)?))?.0.ms);
-                let again = session.measure(|| Ok(factors.eval(strategy)?))?.0.ms;
-                best = Some((best.map_or(ms, |b| b.0).min(again), strategy));
-            }
-            times.insert("auto", auto);
-            times.extend(best.map(|b| (strategy.name(), b.0)));
-        }
-        let ratio = best.map(|b| auto / b.0);
-        let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {}", wrong.join(", ")) };
+        let times = match factors {
+            Factors::Three(r, a, p) => Times::new(session, &Factors::Two(r.clone(), mxm(a, p).eval()?)),
+            other => Times::new(session, other),
+        }?;
         print!("{name:22} {label:8}");
         for s in Strategy::ALL {
-            match times.get(s.name()) {
+            match times.ms.get(s.name()) {
                 Some(ms) => print!(" {ms:>0$.3}", width(*s)),
                 None => print!(" {:>1$}", "-", width(*s)),
             }
         }
-        let single = best.map_or("", |b| b.1.name());
+        let (ratio, single) = (times.ratio(), times.best.map_or("", |b| b.1.name()));
+        let wrong = times.wrong.join(", ");
+        let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {wrong}") };
         println!(" | {single:>15} {:>9.2} {verdict}", ratio.unwrap_or(f64::NAN));
         let place = format!("{name} {label}");
-        self.ratios.extend(best.map(|b| (place.clone(), auto / b.0, b.1.name())));
-        if !wrong.is_empty() {
-            self.wrong.push(format!("{place}: {}", wrong.join(", ")));
+        session.compared(&verdict, &format!("{place} by {wrong}"));
+        self.ratios.extend(ratio.map(|r| (place, r, single)));
+        for (strategy, reason) in &times.refused {
+            *self.refusals.entry((strategy, kind_of(reason))).or_default() += 1;
         }
         session.record(&json!({
             "mode": "strategies", "matrix": name, "product": label.split(' ').next(), "type": T::TEXT.name,
-            "nnz_c": expected.entries, "ms": times, "refused": refused, "best": single, "ratio": ratio,
+            "nnz_c": times.entries, "ms": times.ms, "refused": times.refused, "best": single, "ratio": ratio,
             "results": verdict,
         }))
     }
@@ -109,7 +143,6 @@ impl Race {
         for ((strategy, reason), count) in &self.refusals {
             println!("{strategy} refused {count}: {reason}");
         }
-        self.wrong.iter().for_each(|w| println!("other results than auto: {w}"));
     }
 }
 
