@@ -15,7 +15,7 @@ pub(crate) fn run(session: &mut Session, options: &Products) -> Outcome<()> {
     let mut faster = Vec::new();
     if strategies.is_none() {
         println!(
-            "{:22} {:9} {:>11} {:>10} {:>5} | {:>9} {:>8} {:>6} {:>7} {:>9} | {:>9} {:>13} {:>8} {:>9} | {:>6} results",
+            "{:22} {:9} {:>11} {:>10} {:>5} | {:>9} {:>8} {:>6} {:>7} {:>9} | {:>9} {:>15} {:>8} {:>9} | {:>6} results",
             "matrix",
             "product",
             "products",
@@ -153,7 +153,7 @@ impl Row<'_> {
         let rival = self.rival.as_ref();
         let number = |x: Option<f64>| x.unwrap_or(f64::NAN);
         println!(
-            "{} {:>11} {:>10} {:>5.1} | {:>9.3} {:>8.1} {:>6.1} {:>7.0} {:>9.3} | {:>9.3} {:>13} {:>8.0} {:>9.3} | {:>6.2} {}",
+            "{} {:>11} {:>10} {:>5.1} | {:>9.3} {:>8.1} {:>6.1} {:>7.0} {:>9.3} | {:>9.3} {:>15} {:>8.0} {:>9.3} | {:>6.2} {}",
             self.label,
             self.products,
             self.entries,
@@ -217,6 +217,7 @@ where
     object["bool_ms"] = truth.ms.into();
     let verdict = if same { "as many entries" } else { "DIFFER in entries" };
     println!("{label} plus_times {:.3} ms, min_plus {:.3} ms, bool {:.3} ms: {verdict}", ours.ms, least.ms, truth.ms);
+    session.compared(verdict, label);
     Ok(())
 }
 
