@@ -47,6 +47,7 @@ mod pull;
 mod push;
 mod rank;
 mod scale;
+mod short;
 mod structural;
 #[cfg(test)]
 mod structural_tests;
