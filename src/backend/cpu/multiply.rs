@@ -137,7 +137,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
                 scratch.dense.grow(job.operation, b.ncols)?;
                 scratch.dense.span = survey.span;
                 match job.mask {
-                    None if survey.banded => {
+                    None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
                         window(loops, job, block, i, &mut scratch.dense);
                         // SAFETY: a banded row has a sum in every column of its span.
                         unsafe { scratch.dense.drain_window(job.operation, rows)? };
