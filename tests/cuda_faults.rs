@@ -2,12 +2,15 @@
 //! does not stop what comes after it.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::emulator::{self, Emulator};
 use oplus::backend::cuda::cache::{Cache, Key, Status};
 use oplus::backend::cuda::{Buffer, Compiled, Context, Image, Source};
 use oplus::prelude::*;
 use oplus_codegen::{Spec, TABLES, Template, Tuning};
+use random::Rng;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,13 +28,8 @@ fn device() -> Option<(&'static Emulator, MutexGuard<'static, ()>)> {
 
 fn coo(n: u64, entries: u64, seed: u64) -> Coo<i64> {
     let mut coo = Coo::new(n, n);
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     for _ in 0..entries {
         coo.push(next(n), next(n), next(100) as i64 - 30);
     }

@@ -2,10 +2,13 @@
 //! what cannot fit is refused with figures. Without a limit, a device that runs out is enough for chunks.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::emulator;
 use oplus::backend::cuda::Context;
 use oplus::prelude::*;
+use random::Rng;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// With the limit, if there is one.
@@ -30,13 +33,8 @@ fn alone() -> Option<MutexGuard<'static, ()>> {
 
 fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<f64> {
     let mut coo = Coo::new(rows, columns);
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     for e in 0..entries {
         let row = if e % 5 == 0 { next(3) + 17 } else { next(rows) };
         coo.push(row, next(columns), next(1000) as f64 * 0.25 - 100.0);

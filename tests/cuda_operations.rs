@@ -1,9 +1,12 @@
 //! Every operation besides products on CUDA, emulated or real, against the reference backend.
 #![cfg(feature = "cuda")]
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::emulator;
 use oplus::prelude::*;
+use random::Rng;
 
 oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
 oplus::scalar! { pub struct Colour { red: f32, green: f32, blue: f32 } }
@@ -17,16 +20,6 @@ oplus::index_operator! { pub Place[](Hop, Hop) -> bool = |x, i, j, y| (x.hops < 
 oplus::unary_operator! { pub Redness[](Colour) -> f32 = |x| x.red }
 // Composition of (offset, count): associative, not commutative.
 oplus::operator! { pub Join[](Hop, Hop) -> Hop = |x, y| select(y.dist >= x.dist, Hop::make(x.dist, add(x.hops, y.hops)), Hop::make(y.dist, add(x.hops, y.hops))) }
-
-struct Rng(u64);
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n.max(1)
-    }
-}
 
 type Positions = (u64, u64, Vec<(u64, u64)>);
 
@@ -126,8 +119,11 @@ fn matrix<T: Made>((m, n, entries): &Positions, salt: u64) -> Matrix<T> {
 
 /// What `run` gives on CUDA and on the reference is the same.
 fn same<R: PartialEq + std::fmt::Debug>(what: &str, run: impl Fn(Device) -> R) {
-    let (cuda, reference) = (run(Device::Cuda(0)), run(Device::Reference));
-    assert!(cuda == reference, "{what}\ncuda: {cuda:?}\nreference: {reference:?}");
+    same_as(Device::Reference, what, run);
+}
+fn same_as<R: PartialEq + std::fmt::Debug>(oracle: Device, what: &str, run: impl Fn(Device) -> R) {
+    let (cuda, expected) = (run(Device::Cuda(0)), run(oracle));
+    assert!(cuda == expected, "{what}\ncuda: {cuda:?}\n{oracle}: {expected:?}");
 }
 
 fn entries<T: Scalar, S>(m: Matrix<T, S>) -> Vec<(u64, u64, T)> {
@@ -286,6 +282,64 @@ fn transposes_and_extracted_rows() {
         assert_eq!(entries(transpose_merged(&x).transpose_a().eval().unwrap()), entries(x.clone()));
         (entries(transpose(&x).eval().unwrap()), merged, entries(listed))
     });
+}
+
+/// Entries of an empty stretch, a long row, and many columns: tiles of very many rows, and columns of several digits.
+fn scattered(rng: &mut Rng, m: u64, n: u64, e: u64) -> Positions {
+    let (_, _, mut all) = random(rng, m, n, e);
+    all.extend(random(rng, m / 100, n, e).2.into_iter().map(|(i, j)| (m / 2 + i, j)));
+    all.extend((0..e).map(|k| (m / 3, k * (n / e))));
+    all.extend((0..e).map(|k| (m - 1 - k * (m / e / 2), n / 3)));
+    all.sort_unstable();
+    all.dedup();
+    (m, n, all)
+}
+
+/// Everything that looks for rows of entries or counts columns.
+fn scattered_operations(a: &Positions, b: &Positions, oracle: Device) {
+    let (x, y): (Matrix<f64>, Matrix<f64>) = (matrix(a, 1), matrix(b, 2));
+    let scale: Vec<(u64, f64)> = (0..a.1).filter(|j| j % 3 > 0).map(|j| (j, j as f64)).collect();
+    let scale = Vector::<f64>::build(a.1, &scale).unwrap();
+    same_as(oracle, &format!("scattered {}×{}", a.0, a.1), |d| {
+        let (x, y) = (x.to(&d).unwrap(), y.to(&d).unwrap());
+        let turned = entries(transpose(&x).eval().unwrap());
+        let rows = entries(apply_index(&x, DiagIndex, 0).eval().unwrap());
+        let (low, union) = (entries(tril(&x, 0).eval().unwrap()), entries(ewise_add(&x, &y, Minus).eval().unwrap()));
+        let both = entries(ewise_mult(&x, &y, Minus).eval().unwrap());
+        let part = entries(extract(&x, a.0 / 4..a.0 * 3 / 4, a.1 / 5..a.1 * 4 / 5).eval().unwrap());
+        let columns = entries(scale_columns(&x, &scale.to(&d).unwrap(), Minus).eval().unwrap());
+        let rows_of_turned = scale_rows(&scale.to(&d).unwrap(), &transpose(&x).eval().unwrap(), Minus).eval().unwrap();
+        (turned, rows, low, union, both, part, columns, entries(rows_of_turned))
+    });
+}
+
+#[test]
+fn scattered_entries() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(17);
+    for (m, n, e) in [(60_000, 20_000, 500), (300, 5000, 4000)] {
+        let (a, b) = (scattered(&mut rng, m, n, e), scattered(&mut rng, m, n, e));
+        scattered_operations(&a, &b, Device::Reference);
+    }
+    moved::<Hop>(&scattered(&mut rng, 3000, 5000, 700));
+    moved::<bool>(&scattered(&mut rng, 3000, 5000, 700));
+}
+
+/// Three digits a column, and more tiles than there are multiprocessors.
+#[test]
+#[ignore = "slow on the emulator: run on a GPU"]
+fn many_scattered_entries() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(18);
+    let (m, n, e) = (1_000_000, 5_000_000, 700_000);
+    let (a, b) = (scattered(&mut rng, m, n, e), scattered(&mut rng, m, n, e));
+    // The reference would take minutes; the CPU is tested against it elsewhere.
+    scattered_operations(&a, &b, Device::Cpu);
+    scattered_operations(&(n, m, a.2.iter().map(|(i, j)| (*j, *i)).collect()), &(n, m, vec![(0, 0)]), Device::Cpu);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Products on CUDA, emulated or real, against the reference backend.
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::emulator;
 use oplus::prelude::*;
+use random::Rng;
 
 oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
 oplus::semiring! {
@@ -10,16 +13,6 @@ oplus::semiring! {
     identity = Hop::make(f64::INFINITY, 0);
     add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
     multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
-}
-
-struct Rng(u64);
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n.max(1)
-    }
 }
 
 fn random<T: Scalar, S>(rng: &mut Rng, m: u64, n: u64, e: u64, value: impl Fn(u64) -> T) -> Matrix<T, S> {

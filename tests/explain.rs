@@ -1,30 +1,18 @@
 //! What `explain` says is true of the product, on every backend; what `traced` gives is the product.
 mod common;
+#[path = "common/devices.rs"]
+mod devices;
+#[path = "common/random.rs"]
+mod random;
 
-#[cfg(all(feature = "cuda", target_os = "linux"))]
-use common::emulator;
+use devices::devices;
 use oplus::prelude::*;
-
-/// The devices of this process.
-fn devices() -> Vec<Device> {
-    #[allow(unused_mut)]
-    let mut all = vec![Device::Reference, Device::Cpu];
-    #[cfg(all(feature = "cuda", target_os = "linux"))]
-    if emulator::cuda().is_some() {
-        all.push(Device::Cuda(0));
-    }
-    all
-}
+use random::Rng;
 
 fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<i64> {
     let mut coo = Coo::new(rows, columns);
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     for e in 0..entries {
         // Some rows are much longer than the others.
         let row = if e % 3 == 0 { next(4) } else { next(rows) };

@@ -1,80 +1,17 @@
 //! What a product with select or top-k holds at once, by a counting allocator: never the product.
+#[path = "common/allocator.rs"]
+mod allocator;
+#[path = "common/random.rs"]
+mod random;
+
+use allocator::{alone, measured};
 use oplus::prelude::*;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The system's allocator, counted.
-struct Counting;
-
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-/// Error texts, boxes and lists of a few blocks do not grow with the data.
-const SMALL: usize = 1 << 10;
-
-fn add(size: usize) {
-    if size >= SMALL {
-        PEAK.fetch_max(LIVE.fetch_add(size as u64, SeqCst) + size as u64, SeqCst);
-    }
-}
-fn subtract(size: usize) {
-    if size >= SMALL {
-        LIVE.fetch_sub(size as u64, SeqCst);
-    }
-}
-
-// SAFETY: the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        add(layout.size());
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        add(layout.size());
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be there for a moment.
-        add(size);
-        // SAFETY: as above.
-        let moved = unsafe { System.realloc(pointer, layout, size) };
-        subtract(layout.size());
-        moved
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        subtract(layout.size());
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `run` makes, and the most bytes held at once beyond those before.
-fn measured<R>(run: impl FnOnce() -> R) -> (R, u64) {
-    let held = LIVE.load(SeqCst);
-    PEAK.store(held, SeqCst);
-    let made = run();
-    (made, PEAK.load(SeqCst) - held)
-}
+use random::Rng;
 
 fn random(n: u64, entries: u64, seed: u64) -> Matrix<f64> {
     let mut coo = Coo::new(n, n);
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     (0..entries).for_each(|_| coo.push(next(n), next(n), next(1000) as f64 / 1000.0));
     Matrix::build_with(&coo, Plus).unwrap()
 }

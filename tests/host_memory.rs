@@ -5,8 +5,12 @@
 //! fail. Smaller ones (error texts, boxes, lists of a few blocks) are as infallible as Rust's own; rayon's queues and
 //! stacks are made by a run without failures before. Each operation has a process of its own: an abort is then a finding
 //! with a name, and the place that allocated is shown.
+#[path = "common/random.rs"]
+mod random;
+
 use oplus::algorithm::{self, BfsOptions};
 use oplus::prelude::*;
+use random::Rng;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -118,13 +122,8 @@ fn exhaust<T: PartialEq + Debug>(run: impl Fn() -> Result<T>, unchanged: impl Fn
 }
 
 fn coo(n: u64, entries: u64, seed: u64) -> Coo<i64> {
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     let mut coo = Coo::new(n, n);
     for _ in 0..entries {
         coo.push(next(n), next(n), next(100) as i64 - 30);

@@ -1,7 +1,11 @@
 //! The Matrix Market reader and writer: every field and symmetry, malformed files, the real matrices where they are.
+#[path = "common/random.rs"]
+mod random;
+
 use oplus::io::matrix_market as mm;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
+use random::Rng;
 
 fn read(text: &str) -> Result<Vec<(u64, u64, f64)>> {
     let coo = mm::read_bytes::<f64>(text.as_bytes())?;
@@ -96,13 +100,8 @@ fn mutated_files_never_panic() {
     ];
     let pieces: [&[u8]; 8] =
         [b"18446744073709551615", b"-1", b"1e999", b"\n", b"%", b"\xff\xfe", b"4294967296 4294967296 9", b" "];
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = |n: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % n.max(1) as u64) as usize
-    };
+    let mut numbers = Rng(0x9e37_79b9_7f4a_7c15);
+    let mut random = |n: usize| numbers.below(n as u64) as usize;
     let mut errors = 0;
     for round in 0..20_000 {
         let mut text = seeds[round % seeds.len()].as_bytes().to_vec();

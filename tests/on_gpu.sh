@@ -4,7 +4,8 @@
 #   tests/on_gpu.sh build [DATA]     here: release binaries, stripped, and the matrices of DATA, into stage/
 #   tests/on_gpu.sh test             there: every CUDA test on the GPU
 #   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
-#   tests/on_gpu.sh benchmark [...]  there: the benchmark beside cuSPARSE; arguments are passed on
+#   tests/on_gpu.sh benchmark [...]  there: examples/benchmark beside cuSPARSE; arguments are passed on, such as
+#                                    --products a2,ap,ptap, --strategies, operations, bandwidth, plot, --help
 #
 # stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
 set -euo pipefail
@@ -60,7 +61,7 @@ benchmark)
   exec stage/example-benchmark "${data[@]}" "$@"
   ;;
 *)
-  sed -n '2,9p' "$0"
+  sed -n '2,10p' "$0"
   exit 2
   ;;
 esac

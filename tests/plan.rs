@@ -1,37 +1,21 @@
 //! Plans: the same result as the product itself, for other values, on every backend; misuse is an error.
 mod common;
+#[path = "common/devices.rs"]
+mod devices;
+#[path = "common/random.rs"]
+mod random;
 
-#[cfg(all(feature = "cuda", target_os = "linux"))]
-use common::emulator;
+use devices::devices;
 use oplus::prelude::*;
-
-/// The devices of this process.
-fn devices() -> Vec<Device> {
-    #[allow(unused_mut)]
-    let mut all = vec![Device::Reference, Device::Cpu];
-    #[cfg(all(feature = "cuda", target_os = "linux"))]
-    if emulator::cuda().is_some() {
-        all.push(Device::Cuda(0));
-    }
-    all
-}
+use random::Rng;
 
 /// Positions by one seed, values by another.
 fn coo(rows: u64, columns: u64, entries: u64, seed: u64, values: u64) -> Coo<f64> {
     let mut coo = Coo::new(rows, columns);
-    let random = |seed: u64| {
-        let mut state = seed | 1;
-        move |below: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % below
-        }
-    };
-    let (mut place, mut value) = (random(seed), random(values));
+    let (mut place, mut value) = (Rng(seed | 1), Rng(values | 1));
     for e in 0..entries {
-        let row = if e % 4 == 0 { place(3) } else { place(rows) };
-        coo.push(row, place(columns), value(1000) as f64 * 0.1 - 31.0);
+        let row = if e % 4 == 0 { place.below(3) } else { place.below(rows) };
+        coo.push(row, place.below(columns), value.below(1000) as f64 * 0.1 - 31.0);
     }
     coo
 }

@@ -2,21 +2,19 @@
 //! and the schedule.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::emulator;
 use oplus::prelude::*;
+use random::Rng;
 
 const GPU: Device = Device::Cuda(0);
 
 fn matrix(rows: u64, columns: u64, entries: u64, seed: u64) -> Matrix<f64> {
     let mut coo = Coo::new(rows, columns);
-    let mut state = seed | 1;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Rng(seed | 1);
+    let mut next = |below| random.below(below);
     for e in 0..entries {
         let row = if e % 3 == 0 { next(2) + 5 } else { next(rows) };
         // Sums of these depend on their order.

@@ -114,6 +114,10 @@ templates! {
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Offsets, keys and marks of entries.
     Structure = "structure", semiring false, functions [], types [], flags [], numbers [];
+    /// Parts of equal higher bits of a key split by the next bits: where everything goes. `threads` a block.
+    Partition = "partition", semiring false, functions [], types [], flags [], numbers ["threads" = 512];
+    /// Transposition: entries moved by a digit of their columns. `threads` a block.
+    Transpose = "transpose", semiring false, functions [], types ["V"], flags [], numbers ["threads" = 512];
     /// Entries moved as they are.
     Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
@@ -126,6 +130,8 @@ templates! {
         numbers ["kind" = 0, "again" = 3];
     /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
+    /// Rows (`rows`) or columns combined with a vector's values.
+    Scale = "scale", semiring false, functions ["op"], types [], flags ["rows"], numbers [];
     /// Triplets of equal position folded.
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Kronecker product of two matrices.
@@ -159,12 +165,15 @@ kernels! {
     "warp/search.cuh"
     "block/team.cuh"
     "block/sort.cuh"
+    "block/tile_rows.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
     "device/look_back.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
+    "device/marked.cuh"
+    "device/partition.cuh"
     "device/segmented_merge.cuh"
 }
 
@@ -177,6 +186,7 @@ macro_rules! parts {
 
 parts! {
     "part/accumulate.cuh"
+    "part/entries.cuh"
     "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"

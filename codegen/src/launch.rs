@@ -119,6 +119,15 @@ impl Spec {
         }
     }
 
+    /// Block, keys of a tile, and dynamic shared bytes of the kernel that moves entries by a digit of so many bits.
+    #[must_use]
+    pub fn partition_launch(&self, bits: u32) -> (u32, u32, u32) {
+        let block = self.numbers.iter().find(|n| n.0 == "threads").map_or(512, |n| n.1 as u32);
+        let tile = block * Tuning::of(self.architecture).partition_items;
+        let digits = 1 << bits.min(16);
+        (block, tile, (8 * tile).max(block / 16 * digits) + 2 * tile + 8 * digits + TEAM + block / 8)
+    }
+
     /// Block and dynamic shared bytes of the kernels that give each thread a row of at most `width` products, with this
     /// semiring's terms or, without one, to count: as many warps as `room` bytes hold, four at most; `None` if it holds none.
     #[must_use]

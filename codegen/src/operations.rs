@@ -68,6 +68,8 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         ("structure".to_string(), new(Template::Structure)),
         ("primitives".to_string(), new(Template::Primitives)),
         ("columns".to_string(), new(Template::Columns)),
+        ("partition".to_string(), new(Template::Partition)),
+        ("partition-small".to_string(), new(Template::Partition).number("threads", 128)),
     ];
     for kind in 0..4 {
         all.push((format!("merge_count-{kind}"), new(Template::MergeCount).number("kind", kind)));
@@ -83,6 +85,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     }
     let movable = [built_in("u8", 1), built_in("u16", 2), built_in("u32", 4), built_in("u64", 8), BYTES16, WIDE];
     for scalar in movable {
+        for threads in [128, 512] {
+            let spec = new(Template::Transpose).scalar("V", scalar).number("threads", threads);
+            all.push((format!("transpose-{threads}-{}", scalar.name), spec));
+        }
         all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
         all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));
         let second = op(vec![scalar, scalar], scalar, &["_", "y"], "y");
@@ -99,6 +105,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         let before = op(vec![scalar, scalar], boolean, &["x", "y"], lower);
         all.push((format!("sort_rows-{}", scalar.name), new(Template::SortRows).function(before)));
         all.push((format!("kronecker-{}", scalar.name), new(Template::Kronecker).function(fold.clone())));
+        for (name, rows) in [("rows", true), ("columns", false)] {
+            let spec = new(Template::Scale).function(fold.clone()).flag("rows", rows);
+            all.push((format!("scale-{name}-{}", scalar.name), spec));
+        }
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
         all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));

@@ -21,6 +21,12 @@ tuning! {
     scan_items,
     /// Items a thread handles in the device-wide radix sort.
     sort_items,
+    /// Keys a thread handles where parts are split by digits.
+    partition_items,
+    /// Most bits of a digit there.
+    partition_bits,
+    /// Parts of fewer keys in the mean are split by small blocks.
+    partition_small,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
     /// Sums of rows: rows and entries of a block together, for values of up to 8 bytes.
@@ -61,7 +67,7 @@ tuning! {
     small_work,
     /// Threads of a block whose warps sort a row each.
     esc_block,
-    /// Rows of more products are not sorted by a warp.
+    /// Rows of more products are not sorted by a warp; at most 512, which is a warp's last class.
     esc_products,
     /// Nor by a block.
     sort_products,
@@ -158,6 +164,8 @@ tuning! {
 pub const SM_75: Tuning = Tuning {
     // Static shared memory wants its part of the 64 KiB.
     thread_bytes: 61440,
+    partition_items: 8,
+    partition_bits: 10,
     table_warp_block: 128,
     warp_products: 2048,
     symbolic4_slots: 2048,
@@ -182,6 +190,9 @@ pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
     scan_items: 8,
     sort_items: 8,
+    partition_items: 16,
+    partition_bits: 11,
+    partition_small: 2048,
     entry_items: 8,
     reduce_tile: 2048,
     reduce_serial: 64,

@@ -1,6 +1,6 @@
 // Entries moved as they are: `V` has the size of the value type, no operator looks inside. Launches: README.md.
+#include "device/marked.cuh"
 #include "device/rows.cuh"
-#include "thread/rank.cuh"
 
 namespace oplus {
 
@@ -17,15 +17,20 @@ entries_gather(u64 n, const u64* keys, const u32* places, u32 bits, const V* val
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, const V* values, u32* out_indices,
                 V* out_values) {
-  const u64 base = u64(blockIdx.x) * entry_tile;
-#pragma unroll
-  for (u32 t = 0; t < tuning::entry_items; t++) {
-    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
-    if (e >= n || !is_marked(words, e)) continue;
-    const u64 o = rank(words, starts, e);
+  for_marked(n, words, starts, [&](u64 e, u64 o) {
     out_indices[o] = indices[e];
     out_values[o] = values[e];
-  }
+  });
+}
+
+// The marked entries of first .. first + n - 1, all with words null, and their columns moved by `shift` (modulo 2^32).
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_window(u64 n, u64 first, const u32* words, const u64* starts, u32 shift, const u32* indices, const V* values,
+               u32* out_indices, V* out_values) {
+  for_marked(n, words, starts, [&](u64 e, u64 o) {
+    out_indices[o] = indices[first + e] + shift;
+    out_values[o] = values[first + e];
+  });
 }
 
 // Row r of the result, entries offsets[r] .. offsets[r + 1], is row list[r] of A.

@@ -77,48 +77,55 @@ __device__ inline u32 word_of_bytes(u32 byte) {
   return word | __shfl_xor_sync(full_warp, word, 2);
 }
 
-// words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked or region): where T counts.
-// bounds (region): rows and columns of the region, then of the reach, three numbers each, then bits.
+// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
+// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
+// three numbers each, then bits.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
-            u32* words, u32* counts, u32* admitted) {
+            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
   __shared__ u64 keys[merge_keys];
+  __shared__ u32 segments[merge_segments];
   MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
     for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
   }
-  u32 kept = 0, admits = 0;
-  tile.walk([&](u32 t, u64 key, u32, u32, u32 sources) {
-    bool keep = sources != 0;
-    if constexpr (number::kind == kind_intersection) {
-      keep = sources == (from_a | from_b);
-    } else if constexpr (number::kind != kind_union) {
-      if (sources == 0) return;
-      bool admit = true;
-      if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
-      bool erase = flag::replace && !admit;
-      if constexpr (flag::region) {
-        const u32 row = u32(key >> 32), column = u32(key);
-        const bool reached = parts[2].has(row) && parts[3].has(column);
-        erase = erase && reached;
-        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
-      }
-      admits |= u32(admit) << t;
-      if (!admit) keep = !erase && (sources & from_a);
-      else if constexpr (number::kind == kind_overwrite) keep = sources & from_b;
+  // All where nothing restricts them.
+  u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
+  const Merged merged = tile.walk([&](u32 t, u64 key) {
+    bool admit = true;
+    if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+    bool erase = flag::replace && !admit;
+    if constexpr (flag::region) {
+      const u32 row = u32(key >> 32), column = u32(key);
+      const bool reached = parts[2].has(row) && parts[3].has(column);
+      erase = erase && reached;
+      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
     }
-    kept |= u32(keep) << t;
+    if constexpr (flag::masked || flag::region) admits |= u32(admit) << t;
+    erased |= u32(erase) << t;
   });
-  kept = word_of_bytes(kept);
+  const u32 from_b = merged.pairs | ~merged.sides;
+  u32 kept = merged.first;
+  if constexpr (number::kind == kind_intersection) {
+    kept = merged.pairs;
+  } else if constexpr (number::kind != kind_union) {
+    // Where T does not count C stays, unless it is replaced.
+    const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
+    kept &= (admits & written) | (merged.sides & ~admits & ~erased);
+  }
+  kept = word_of_bytes(kept & 255);
+  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
   admits = word_of_bytes(admits);
   if ((threadIdx.x & 3) == 0) {
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
+    sides[w] = side;
+    pairs[w] = pair;
     if constexpr (flag::masked || flag::region) admitted[w] = admits;
   }
 }

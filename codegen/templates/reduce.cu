@@ -49,10 +49,14 @@ template <class Values> __device__ inline T warp_sum_in_order(const Values& valu
     }
   }
   for (; e - lane_id() < end; e += 32) {
-    Partial<T> x = no_term<T>();
-    if (e < end) x = {values[e], 0, true};
-    x = group_reduce<Sum, 32>(x);
-    sum = has ? Sum::add(sum, x.value) : x.value;
+    const u32 terms = u32(min(end - (e - lane_id()), u64(32)));
+    T x = e < end ? values[e] : T();
+#pragma unroll
+    for (u32 d = 1; d < 32; d *= 2) {
+      const T y = shuffle_down(x, d);
+      if (lane_id() + d < terms) x = Sum::add(x, y);
+    }
+    sum = has ? Sum::add(sum, x) : x;
     has = true;
   }
   return sum;

@@ -22,7 +22,8 @@ vector_count(u64 words, const u32* present, u32* counts) {
   if (w < words) counts[w] = u32(__popc(present[w]));
 }
 
-// starts[w] = entries before word w. One thread an index. Launch: ceil(32 * words / block) blocks.
+// starts[w] = entries before word w. One thread an index. Launch: ceil(32 * words / block) blocks. `values` may be null: where
+// all bits are set the dense values are the entries'.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 vector_compact(u64 words, const u32* present, const u64* starts, const V* dense, u32* indices, V* values) {
   const u64 i = global_thread(), w = i >> 5;
@@ -31,7 +32,7 @@ vector_compact(u64 words, const u32* present, const u64* starts, const V* dense,
   if (!(bits >> bit & 1)) return;
   const u64 e = starts[w] + u32(__popc(bits & ((1u << bit) - 1)));
   indices[e] = u32(i);
-  values[e] = dense[i];
+  if (values) values[e] = dense[i];
 }
 
 }  // namespace oplus

@@ -303,6 +303,9 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 partition_items = 16;
+constexpr u32 partition_bits = 11;
+constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
 constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
@@ -388,10 +391,9 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
 // each of its ends, since a tile may end between the two of a pair.
-#line 1 "kernels/block/team.cuh"
-// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
-#line 1 "kernels/warp/scan.cuh"
-// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -442,88 +444,40 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
-#line 3 "kernels/warp/scan.cuh"
+#line 4 "kernels/block/tile_rows.cuh"
 
 namespace oplus {
 
-// Sum of x over this lane and those below it in its group of WIDTH lanes.
-template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-#pragma unroll
-  for (u32 d = 1; d < WIDTH; d *= 2) {
-    const T below = shuffle_up(x, d, WIDTH);
-    if (lane >= d) x += below;
-  }
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
-  return x;
-}
-
-}  // namespace oplus
-#line 3 "kernels/block/team.cuh"
-
-namespace oplus {
-
-// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
-// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
-template <u32 THREADS> struct Team {
-  static constexpr u32 threads = THREADS;
-  static constexpr bool is_warp = THREADS == 32;
-  u64* scratch;
-
-  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
-  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
-  __device__ void sync() const {
-    if constexpr (is_warp) __syncwarp();
-    else __syncthreads();
-  }
-
-  // Sum of x over the members of lower rank; `total`: over all.
-  template <class T> __device__ T exclusive_sum(T x, T& total) const {
-    const T inclusive = warp_inclusive_sum(x);
-    if constexpr (is_warp) {
-      total = shuffle(inclusive, 31);
-      return inclusive - x;
-    } else {
-      T* sums = reinterpret_cast<T*>(scratch);
-      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
-      __syncthreads();
-      if (threadIdx.x < 32) {
-        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
-        const T below = warp_inclusive_sum(warp);
-        sums[threadIdx.x] = below - warp;
-        if (threadIdx.x == 31) sums[32] = below;
-      }
-      __syncthreads();
-      total = sums[32];
-      const T result = sums[threadIdx.x / 32] + inclusive - x;
-      __syncthreads();
-      return result;
-    }
-  }
-
-  template <class T> __device__ T sum(T x) const {
-    T total;
-    exclusive_sum(x, total);
-    return total;
-  }
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
 };
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    const u32 number = u32(r - part.first) + 1;
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+  }
+}
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
 
 }  // namespace oplus
 #line 6 "codegen/templates/part/merge.cuh"
@@ -613,7 +567,6 @@ namespace oplus {
 constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
 static_assert(merge_items == 8, "a thread marks a byte");
 constexpr u64 no_key = ~0ull;
-enum { from_a = 1, from_b = 2 };
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
@@ -629,21 +582,27 @@ struct Splits {
   const u32* row;
 };
 
-constexpr u32 merge_keys = entry_tile + 2 + (entry_tile + 1) / 16;
+constexpr u32 merge_segments = merge_block / 32;
+constexpr u32 merge_keys = entry_tile + 3 + (entry_tile + 2) / 16;
+
+// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
+struct Merged {
+  u32 sides, pairs, first;
+};
 
 struct MergeTile {
-  u64* keys;  // shared, merge_keys: A's entry before the tile, A's, B's, B's entry behind the tile
+  u64* keys;  // shared, merge_keys: A's entry before the tile, A's, none, B's, B's entry behind the tile
   u64 a0, b0;
   u32 na, nb;
 
   // One place is left out after every row of banks: threads stand eight entries apart.
-  static __device__ constexpr u32 skewed(u32 i) { return i + i / 16; }
-  __device__ u64& key(u32 i) const { return keys[skewed(i)]; }
-  __device__ u64 a_key(u32 i) const { return key(1 + i); }
-  __device__ u64 b_key(u32 i) const { return key(1 + na + i); }
+  __device__ u64& key(u32 i) const { return keys[i + i / 16]; }
+  // Of A's and B's entries side by side.
+  __device__ u64& entry(u32 i) const { return key(1 + i + (i >= na)); }
 
-  // All threads call. Has a barrier.
-  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total) {
+  // All threads call. Has barriers. Rows are marked in the upper half of the keys. segments: shared, merge_segments.
+  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32* segments) {
+    constexpr u32 segment = 32 * merge_items;
     const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
     const u64 a1 = splits.a[tile + 1], b1 = end - a1;
     const u32 first = splits.row[tile], last = splits.row[tile + 1];
@@ -651,44 +610,69 @@ struct MergeTile {
     b0 = begin - a0;
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
-#pragma unroll 4
-    for (u32 i = 1 + threadIdx.x; i <= na + nb; i += merge_block) {
-      const bool is_a = i <= na;
-      const Sorted from = {is_a ? a.offsets : b.offsets, is_a ? a.indices : b.indices};
-      const u64 e = is_a ? a0 + (i - 1) : b0 + (i - 1 - na);
-      key(i) = from.key(row_of(from.offsets, first, last, e), e);
+    const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
+    // Of so many rows most are empty: they are passed over by searches.
+    const bool marked = last - first < 16 * entry_tile;
+    u32 column[merge_items];
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      column[t] = i < na ? a.indices[a0 + i] : i < n ? b.indices[b0 + (i - na)] : 0;
+      if (i < n) entry(i) = 0;
     }
     if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) key(1 + na + nb) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    if (threadIdx.x == 32) key(1 + na) = no_key;
+    if (threadIdx.x == 64) key(2 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
+    __syncthreads();
+    if (marked) {
+      const auto mark = [&](u32 place, u32 number) { entry(place) = number; };
+      mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
+      mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
+    }
+    __syncthreads();
+    u32 carried = segments[threadIdx.x / 32];
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      u32 row = 0;
+      if (marked) row = first + number_at(i < n ? u32(entry(i)) : 0, carried) - 1;
+      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
+      if (i < n) entry(i) = u64(row) << 32 | column[t];
+    }
     __syncthreads();
   }
 
-  // f(t, key, i, j, sources) for the thread's t-th merged entry: the i-th of A's, the j-th of B's, or both; for the second
-  // of a pair sources is 0.
-  template <class F> __device__ void walk(F f) const {
+  // The thread's merged entries; f(t, key) for each.
+  template <class F> __device__ Merged walk(F f) const {
     const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
     u32 i = d > nb ? d - nb : 0, high = min(d, na);
     while (i < high) {
       const u32 middle = (i + high) / 2;
-      if (a_key(middle) <= b_key(d - 1 - middle)) i = middle + 1;
+      if (key(1 + middle) <= key(1 + na + d - middle)) i = middle + 1;
       else high = middle;
     }
-    u32 j = d - i;
-    // A's entry before the i-th, the i-th, B's j-th; one past the last of A's there is some key, never looked at.
-    u64 before = key(i), x = a_key(i), y = b_key(j);
+    // Behind A's last entry there is none, which comes after all of B's.
+    u32 j = 2 + na + d - i;
+    u64 before = key(i), x = key(++i), y = key(j);
+    u32 sides = 0, again = 0;
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
-      if (d + t >= n) break;
-      const bool take_a = j >= nb || (i < na && x <= y);
-      const u32 pair = take_a ? from_a | from_b : 0, alone = take_a ? from_a : from_b;
-      f(t, take_a ? x : y, i, j, (take_a ? x == y : before == y) ? pair : alone);
-      if (take_a) {
-        before = x;
-        x = a_key(++i);
-      } else {
-        y = b_key(++j);
+      if (d + t < n) {
+        const bool take_a = x <= y;
+        const u64 now = take_a ? x : y;
+        sides |= u32(take_a) << t;
+        again |= u32(now == before) << t;
+        f(t, now);
+        before = now;
+        const u64 next = key(take_a ? ++i : ++j);
+        if (take_a) x = next;
+        else y = next;
       }
     }
+    // What is again is B's, and before it A's. The last one's partner may be the next thread's.
+    const u32 count = min(n - d, merge_items), valid = (1u << count) - 1;
+    again |= u32(count > 0 && y == before) << count;
+    return {sides, sides & again >> 1, valid & ~again};
   }
 };
 
@@ -769,48 +753,55 @@ __device__ inline u32 word_of_bytes(u32 byte) {
   return word | __shfl_xor_sync(full_warp, word, 2);
 }
 
-// words: a bit a merged entry that is one of the result; counts: their numbers; admitted (masked or region): where T counts.
-// bounds (region): rows and columns of the region, then of the reach, three numbers each, then bits.
+// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
+// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
+// three numbers each, then bits.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
-            u32* words, u32* counts, u32* admitted) {
+            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
   __shared__ u64 keys[merge_keys];
+  __shared__ u32 segments[merge_segments];
   MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total);
+  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
     for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
   }
-  u32 kept = 0, admits = 0;
-  tile.walk([&](u32 t, u64 key, u32, u32, u32 sources) {
-    bool keep = sources != 0;
-    if constexpr (number::kind == kind_intersection) {
-      keep = sources == (from_a | from_b);
-    } else if constexpr (number::kind != kind_union) {
-      if (sources == 0) return;
-      bool admit = true;
-      if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
-      bool erase = flag::replace && !admit;
-      if constexpr (flag::region) {
-        const u32 row = u32(key >> 32), column = u32(key);
-        const bool reached = parts[2].has(row) && parts[3].has(column);
-        erase = erase && reached;
-        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
-      }
-      admits |= u32(admit) << t;
-      if (!admit) keep = !erase && (sources & from_a);
-      else if constexpr (number::kind == kind_overwrite) keep = sources & from_b;
+  // All where nothing restricts them.
+  u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
+  const Merged merged = tile.walk([&](u32 t, u64 key) {
+    bool admit = true;
+    if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+    bool erase = flag::replace && !admit;
+    if constexpr (flag::region) {
+      const u32 row = u32(key >> 32), column = u32(key);
+      const bool reached = parts[2].has(row) && parts[3].has(column);
+      erase = erase && reached;
+      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
     }
-    kept |= u32(keep) << t;
+    if constexpr (flag::masked || flag::region) admits |= u32(admit) << t;
+    erased |= u32(erase) << t;
   });
-  kept = word_of_bytes(kept);
+  const u32 from_b = merged.pairs | ~merged.sides;
+  u32 kept = merged.first;
+  if constexpr (number::kind == kind_intersection) {
+    kept = merged.pairs;
+  } else if constexpr (number::kind != kind_union) {
+    // Where T does not count C stays, unless it is replaced.
+    const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
+    kept &= (admits & written) | (merged.sides & ~admits & ~erased);
+  }
+  kept = word_of_bytes(kept & 255);
+  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
   admits = word_of_bytes(admits);
   if ((threadIdx.x & 3) == 0) {
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
+    sides[w] = side;
+    pairs[w] = pair;
     if constexpr (flag::masked || flag::region) admitted[w] = admits;
   }
 }

@@ -302,6 +302,9 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 partition_items = 16;
+constexpr u32 partition_bits = 11;
+constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
 constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
@@ -1089,14 +1092,14 @@ __device__ inline void walk_round(Position first, Round round, u32 part, u32 par
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's, unless the share is a block's.
+// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
 template <u32 BATCH, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
   const u64 entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
-  // many products that others would wait for the warp are left for all, if they are of one block.
+  // many products that others would wait for the warp are left for all, where there is memory to say which.
   const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
   u32* const left = share.left;
   bool leaves = left != nullptr && !together;

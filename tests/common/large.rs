@@ -1,6 +1,10 @@
 //! Matrices of many tiles and blocks, of values of every size, with full rows and columns: the devices that the test binary
 //! names (`large_devices`) against the reference.
+#[path = "random.rs"]
+mod random;
+
 use oplus::prelude::*;
+use random::Rng;
 use std::fmt::Debug;
 
 oplus::scalar! { pub struct Colour { red: f32, green: f32, blue: f32 } }
@@ -11,16 +15,6 @@ oplus::operator! { pub Blend[](Colour, Colour) -> Colour = |x, y| Colour::make(s
 oplus::operator! { pub Redder[](Colour, Colour) -> bool = |x, y| x.red > y.red }
 oplus::operator! { pub Taller[](Wide, Wide) -> Wide = |x, y| select(x.a > y.a, x, Wide::make(y.i, y.a, x.a, y.d, y.e, y.f, y.g, y.h, x.i)) }
 oplus::operator! { pub Higher[](Wide, Wide) -> bool = |x, y| x.a > y.a }
-
-struct Rng(u64);
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n.max(1)
-    }
-}
 
 /// Random entries, a full row and a full column, and rows without any.
 fn coo<T: Scalar>(rng: &mut Rng, (m, n): (u64, u64), entries: u64, value: fn(u64) -> T) -> Coo<T> {

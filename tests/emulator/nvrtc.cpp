@@ -96,7 +96,7 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
   // A sanitizer's library that this process was started with is not for the compiler.
   const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
-      " -std=c++20 -O1 -g -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "")
+      " -std=c++20 -Og -g1 -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "")
 #if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
       + " -fsanitize-sections=emu_shared"
 #endif

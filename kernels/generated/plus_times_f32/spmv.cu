@@ -333,6 +333,9 @@ namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
 constexpr u32 sort_items = 8;
+constexpr u32 partition_items = 16;
+constexpr u32 partition_bits = 11;
+constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
 constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;

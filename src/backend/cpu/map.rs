@@ -3,7 +3,7 @@ use super::assemble::Block;
 use super::even::Batch;
 use super::job::is_final;
 use super::merge::entry_blocks;
-use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
+use super::parallel::{SERIAL, Shared, mapped, pieces, unwritten, written};
 use super::pull;
 use crate::algebra::*;
 use crate::backend::Positions;
@@ -23,7 +23,7 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     let operation = "apply";
     // Where positions are not looked at rows are not either.
     if F::TEXT.parameters.get(1..3) == Some(&["_", "_"]) {
-        let values = each(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
+        let values = mapped(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
         return Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) });
     }
     let mut values = unwritten::<F::Out>(operation, a.values.len())?;
@@ -51,21 +51,6 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     // SAFETY: the blocks cover every entry.
     let values = unsafe { written(values, n) };
     Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
-}
-
-/// f of every value.
-fn each<A: Scalar, C: Scalar>(operation: &'static str, from: &[A], f: impl Fn(A) -> C + Sync) -> Result<Vec<C>> {
-    let mut to = unwritten::<C>(operation, from.len())?;
-    let put = |(to, from): (&mut [MaybeUninit<C>], &[A])| {
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = MaybeUninit::new(f(*from)));
-    };
-    if from.len() <= SERIAL {
-        put((&mut to, from));
-    } else {
-        to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(put);
-    }
-    // SAFETY: all were written.
-    Ok(unsafe { written(to, from.len()) })
 }
 
 /// Sums that are made side by side: one waits for the one before it.

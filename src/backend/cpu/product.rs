@@ -132,6 +132,23 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
+    planned(operation, kernels, (a, b), mask, at, options, |shape, plan, dots, job| {
+        let kernel =
+            |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, job, block, to, scratch);
+        assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
+    })
+}
+
+/// What `made` makes of a product of this shape by its plan, B turned where rows are walked the other way; empty without entries.
+fn planned<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
+    operation: &'static str,
+    kernels: &MxmKernels<A, B, C>,
+    (a, b): (&HostCsr<A>, &HostCsr<B>),
+    mask: OnMask,
+    at: &Positions,
+    options: &MxmOptions,
+    made: impl FnOnce((usize, usize), Plan, Option<DotLoop<A, B, C>>, &Job<A, B>) -> Result<HostCsr<T>>,
+) -> Result<HostCsr<T>> {
     let shape = (a.pattern.nrows, if options.transposed_b { b.pattern.nrows } else { b.pattern.ncols });
     if a.values.is_empty() || b.values.is_empty() {
         return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
@@ -140,10 +157,7 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     let dot = dots.is_some();
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
     let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
-    let job = Job::new(operation, (a, &b), mask, at, dot);
-    let kernel =
-        |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, &job, block, to, scratch);
-    assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
+    made(shape, plan, dots, &Job::new(operation, (a, &b), mask, at, dot))
 }
 
 fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bool) -> Result<Plan> {
@@ -183,31 +197,24 @@ pub(super) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<T>> {
-    let shape = (a.pattern.nrows, if options.transposed_b { b.pattern.nrows } else { b.pattern.ncols });
-    if a.values.is_empty() || b.values.is_empty() {
-        return Ok(HostCsr::new(Pattern::empty(operation, shape.0, shape.1)?, Vec::new()));
-    }
-    let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
-    let dot = dots.is_some();
-    let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let mut plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
-    if end.whole_rows() {
-        super::ended::uncut(&mut plan.blocks);
-    }
-    let job = Job::new(operation, (a, &b), mask, at, dot);
-    let kernel = |block: &Block, to: &mut Rows<T>, (rows, scratch): &mut (Rows<C>, Scratch<C>)| {
-        rows.clear();
-        rows.reserve_rows(operation, block.rows.len())?;
-        kernels.rows(dots, &job, block, rows, scratch)?;
-        end.rows(operation, block.rows.start, at, rows, to)
-    };
-    let bound = match end.most() {
-        Most::All => plan.bound,
-        Most::Row(k) => plan.bound.min((shape.0 as u64).saturating_mul(k as u64)),
-        // No room is taken beforehand.
-        Most::Some => u64::MAX,
-    };
-    assemble::<T, (Rows<C>, Scratch<C>)>(operation, shape, bound, &plan.blocks, &kernel)
+    planned(operation, kernels, (a, b), mask, at, options, |shape, mut plan, dots, job| {
+        if end.whole_rows() {
+            super::ended::uncut(&mut plan.blocks);
+        }
+        let kernel = |block: &Block, to: &mut Rows<T>, (rows, scratch): &mut (Rows<C>, Scratch<C>)| {
+            rows.clear();
+            rows.reserve_rows(operation, block.rows.len())?;
+            kernels.rows(dots, job, block, rows, scratch)?;
+            end.rows(operation, block.rows.start, at, rows, to)
+        };
+        let bound = match end.most() {
+            Most::All => plan.bound,
+            Most::Row(k) => plan.bound.min((shape.0 as u64).saturating_mul(k as u64)),
+            // No room is taken beforehand.
+            Most::Some => u64::MAX,
+        };
+        assemble::<T, (Rows<C>, Scratch<C>)>(operation, shape, bound, &plan.blocks, &kernel)
+    })
 }
 
 /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.

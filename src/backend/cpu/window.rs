@@ -1,6 +1,6 @@
 //! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
 use super::assemble::{Block, partition, target};
-use super::parallel::{SERIAL, Shared, scan, unwritten, written};
+use super::parallel::{Shared, mapped, scan, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves};
@@ -68,24 +68,9 @@ fn band<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T
     offsets.resize(rows.places + 1, end - start);
     let entries = start as usize..end as usize;
     let shift = cols.to as u32;
-    let indices = copied(operation, &a.pattern.indices[entries.clone()], |c| c + shift)?;
-    let values = copied(operation, &a.values[entries], |x| x)?;
+    let indices = mapped(operation, &a.pattern.indices[entries.clone()], |c| c + shift)?;
+    let values = mapped(operation, &a.values[entries], |x| x)?;
     Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))
-}
-
-/// A copy, made by all threads where it is long.
-fn copied<X: Copy + Send + Sync>(operation: &'static str, from: &[X], f: impl Fn(X) -> X + Sync) -> Result<Vec<X>> {
-    let mut to = unwritten::<X>(operation, from.len())?;
-    let put = |(to, from): (&mut [MaybeUninit<X>], &[X])| {
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = MaybeUninit::new(f(*from)));
-    };
-    if from.len() <= SERIAL {
-        put((&mut to, from));
-    } else {
-        to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(put);
-    }
-    // SAFETY: all were written.
-    Ok(unsafe { written(to, from.len()) })
 }
 
 fn inside<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T>> {

@@ -1,6 +1,7 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
 use super::product::{self, Operand, Product};
+use super::scale::{self, Scaling};
 use super::spgemm;
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
@@ -339,6 +340,15 @@ impl Backend for Cuda {
         let a = taken.as_ref().unwrap_or(a);
         made(columns::move_columns(T::TEXT, operand(a), moves))
     }
+    fn window<T: Scalar>(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<Option<DeviceCsr<T>>> {
+        let window = columns::window(T::TEXT, operand(a), rows, cols)?;
+        Ok(window.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
+    }
     fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
         // The operator reads no value: there need be none.
         let none = Buffer::alloc(&self.context, 0)?;
@@ -382,14 +392,32 @@ impl Backend for Cuda {
         v: &DeviceCsr<V>,
         a: &DeviceCsr<A>,
     ) -> Result<DeviceCsr<F::Out>> {
-        composed::scaled::<V, A, F>(self, &self.diagonal(v)?, a)
+        let scaling = Scaling {
+            rows: true,
+            op: binary_text::<V, A, F>(),
+            v: operand(v),
+            factor: V::TEXT,
+            a: operand(a),
+            entry: A::TEXT,
+        };
+        let (pattern, values) = scale::scale(&a.pattern, scaling)?;
+        Ok(DeviceCsr::on(pattern, values))
     }
     fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
         &self,
         a: &DeviceCsr<A>,
         v: &DeviceCsr<V>,
     ) -> Result<DeviceCsr<F::Out>> {
-        composed::scaled::<A, V, F>(self, a, &self.diagonal(v)?)
+        let scaling = Scaling {
+            rows: false,
+            op: binary_text::<A, V, F>(),
+            v: operand(v),
+            factor: V::TEXT,
+            a: operand(a),
+            entry: A::TEXT,
+        };
+        let (pattern, values) = scale::scale(&a.pattern, scaling)?;
+        Ok(DeviceCsr::on(pattern, values))
     }
     fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &DeviceCsr<T>, at: &Positions) -> Result<DeviceCsr<u64>> {
         composed::arg_rows::<T, LARGEST>(self, a, at)

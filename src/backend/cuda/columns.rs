@@ -1,5 +1,5 @@
 //! Columns moved: entries counted, keyed by where they go, and sorted only where the order changes.
-use super::entries::{block_and_tile, empty, movable, places, sortable};
+use super::entries::{Marks, block_and_tile, empty, movable, places, sortable};
 use super::product::Operand;
 use super::program::{Program, widen_and_scan};
 use super::sort::{Keyed, bits_below, sort};
@@ -9,6 +9,59 @@ use crate::error::Result;
 use crate::memory;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
+
+/// A rectangle of A at another place: rows and columns in their order; `None` where they go one by one.
+pub(super) fn window(
+    scalar: ScalarText,
+    a: Operand<'_>,
+    rows: Option<&Moves>,
+    cols: Option<&Moves>,
+) -> Result<Option<(DevicePattern, Buffer)>> {
+    let span = |moves: Option<&Moves>, all: usize| match moves {
+        None => Some((0, all as u64, 0, all)),
+        Some(Moves { places, how: How::Range { from, len, to } }) => {
+            Some((u64::from(*from), u64::from(*len), u64::from(*to), *places))
+        }
+        Some(_) => None,
+    };
+    let (pattern, context) = (a.pattern, a.pattern.offsets.context());
+    let Some((from, count, to, nrows)) = span(rows, pattern.nrows) else { return Ok(None) };
+    let Some((left, width, target, ncols)) = span(cols, pattern.ncols) else { return Ok(None) };
+    let first: u64 = pattern.offsets.read_one(places(from))?;
+    let n = pattern.offsets.read_one::<u64>(places(from + count))? - first;
+    if n == 0 || width == 0 {
+        return empty(context, nrows, ncols).map(Some);
+    }
+    let (block, tile) = block_and_tile(context);
+    let program = Program::new(context, Template::Columns, |s| s);
+    let (marks, nnz) = if width == pattern.ncols as u64 {
+        (None, n)
+    } else {
+        let marks = Marks::room(context, n)?;
+        let kernel = program.kernel("window_mark")?;
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(&pattern.indices);
+        // SAFETY (all launches here): parameters as the README lists them; `n` entries from `first` on, rows + 1 offsets.
+        // SAFETY: as above.
+        unsafe { launch.arg(left as u32).arg(width as u32).arg(&marks.words).arg(&marks.counts).run()? };
+        let kept = marks.ranked()?;
+        (Some(marks), kept)
+    };
+    let (words, starts) = (marks.as_ref().map(|m| &m.words), marks.as_ref().map(|m| &m.starts));
+    let offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+    let kernel = program.kernel("window_offsets")?;
+    let launch = kernel.launch((nrows as u64 + 1).div_ceil(u64::from(block)), block, 0).arg(nrows as u64).arg(from);
+    // SAFETY: as above.
+    unsafe { launch.arg(count).arg(to).arg(&pattern.offsets).arg(words).arg(starts).arg(&offsets).run()? };
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
+    let kernel =
+        Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_window")?;
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(words).arg(starts);
+    let launch = launch.arg((target as u32).wrapping_sub(left as u32)).arg(&pattern.indices).arg(a.values);
+    // SAFETY: as above; a place for each marked entry.
+    unsafe { launch.arg(&indices).arg(&values).run()? };
+    Ok(Some((DevicePattern::new((nrows, ncols), nnz, offsets, indices), values)))
+}
 
 pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) -> Result<(DevicePattern, Buffer)> {
     let operation = "extract";

@@ -3,13 +3,10 @@
 use super::{Cuda, DeviceCsr, DevicePattern};
 use crate::algebra::*;
 use crate::backend::places::{How, Moves, NONE};
-use crate::backend::ring::Step;
-use crate::backend::{Backend, MaskOn, MxmOptions, Positions};
+use crate::backend::{Backend, MaskOn, Positions};
 use crate::error::Result;
 use crate::memory;
 use crate::operation::Overwrite;
-use oplus_codegen::SemiringText;
-use oplus_codegen::text::{Atomic, Reads, Terminal};
 
 crate::operator! { /// Equal, or both NaN.
 pub(super) Alike[T: Ordered](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
@@ -22,30 +19,6 @@ pub(super) fn diagonal<T: Scalar>(cuda: &Cuda, v: &DeviceCsr<T>) -> Result<Devic
     Ok(v.at(DevicePattern::new((n, n), v.nnz(), offsets, indices).into()))
 }
 
-/// A product in which every sum has one term.
-pub(super) fn scaled<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
-    cuda: &Cuda,
-    a: &DeviceCsr<A>,
-    b: &DeviceCsr<B>,
-) -> Result<DeviceCsr<F::Out>> {
-    let reads = |p: usize| F::TEXT.parameters.get(p).is_some_and(|name| *name != "_");
-    let text = SemiringText {
-        name: "scale".to_string(),
-        a: A::TEXT,
-        b: B::TEXT,
-        c: <F::Out as Scalar>::TEXT,
-        add: <Any as BinaryOp<F::Out, F::Out>>::TEXT,
-        atomic: Atomic::First,
-        multiply: F::TEXT,
-        reads: Reads { a: reads(0), b: reads(1), position: false, flipped: false },
-        identity: <F::Out as Scalar>::zeroed().cuda_literal(),
-        terminal: Terminal::Always,
-    };
-    let options = MxmOptions::default();
-    let made = cuda.multiply(Step::Mxm, text, &a.cast(), &b.cast(), None, &Positions::default(), &options)?;
-    Ok(made.cast())
-}
-
 /// The columns of the entries that are like their row's best, the first of them.
 pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
     cuda: &Cuda,
@@ -53,7 +26,7 @@ pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
     at: &Positions,
 ) -> Result<DeviceCsr<u64>> {
     let best = if LARGEST { cuda.reduce_rows::<T, Max>(a)? } else { cuda.reduce_rows::<T, Min>(a)? };
-    let alike = scaled::<T, T, Alike>(cuda, &diagonal(cuda, &best)?, a)?;
+    let alike = cuda.scale_rows::<T, T, Alike>(&best, a)?;
     let found = cuda.select::<bool, bool, OfValue<IsTrue>>(&alike, false, &Positions::default())?;
     let columns = cuda.apply::<bool, i64, ColIndex>(&found, 0, at)?;
     let first = cuda.reduce_rows::<i64, Any>(&columns)?;
@@ -75,18 +48,17 @@ pub(crate) fn top_k<T: Ordered>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Resu
     }
     let (values, columns) = cuda.sort_rows::<T, Gt>(a, &None)?;
     let last = Moves { places: 1, how: How::Range { from: k as u32 - 1, len: 1, to: 0 } };
+    // Rows of at least k entries alone have any here.
     let value = cuda.reduce_rows::<T, Any>(&cuda.gather(&values, None, &last)?)?;
     let column = cuda.reduce_rows::<u64, Any>(&cuda.gather(&columns, None, &last)?)?;
     drop((values, columns));
-    // Rows of at least k entries alone have any here.
-    let last = diagonal(cuda, &value)?;
     let true_ones =
         |marks: DeviceCsr<bool>| cuda.select::<bool, bool, OfValue<IsTrue>>(&marks, false, &Positions::default());
-    let behind = true_ones(scaled::<T, T, Behind>(cuda, &last, a)?)?;
-    let equal = true_ones(scaled::<T, T, Alike>(cuda, &last, a)?)?;
+    let behind = true_ones(cuda.scale_rows::<T, T, Behind>(&value, a)?)?;
+    let equal = true_ones(cuda.scale_rows::<T, T, Alike>(&value, a)?)?;
     let places = cuda.apply::<bool, i64, ColIndex>(&equal, 0, &Positions::default())?;
     let places = cuda.apply::<i64, i64, OfValue<Cast<u64>>>(&places, 0, &Positions::default())?;
-    let later = true_ones(scaled::<u64, u64, Lt>(cuda, &diagonal(cuda, &column)?, &places)?)?;
+    let later = true_ones(cuda.scale_rows::<u64, u64, Lt>(&column, &places)?)?;
     let dropped = cuda.union::<bool, First>(&behind, &later)?;
     let mask = MaskOn { pattern: dropped.pattern.clone(), complement: true };
     cuda.write::<T, T, Overwrite>(&cuda.empty("top_k", pattern.nrows, pattern.ncols)?, a, Some(&mask), true)

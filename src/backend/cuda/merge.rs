@@ -46,10 +46,9 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let splits = Buffer::alloc_for::<u64>(context, places(tiles + 1))?;
     let split_rows = Buffer::alloc_for::<u32>(context, places(tiles + 1))?;
     let marks = Marks::room(context, tiles * tile)?;
-    let admitted = match mask.is_some() || bounds.is_some() {
-        true => Some(Buffer::alloc_for::<u32>(context, places(tiles * tile / 32))?),
-        false => None,
-    };
+    let bits = || Buffer::alloc_for::<u32>(context, places(tiles * tile / 32));
+    let (sides, pairs) = (bits()?, bits()?);
+    let admitted = if mask.is_some() || bounds.is_some() { Some(bits()?) } else { None };
     let kernel = count.kernel("merge_partition")?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
@@ -61,8 +60,9 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
     let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
+    let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
     // SAFETY: as above.
-    unsafe { launch.arg(&marks.words).arg(&marks.counts).arg(admitted.as_ref()).run()? };
+    unsafe { launch.arg(admitted.as_ref()).run()? };
     let nnz = marks.ranked()?;
     let offsets = rank_offsets(&marks, a.pattern, Some(b.pattern))?;
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
@@ -72,9 +72,9 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
             s.function(op).number("kind", number).flag("masked", admitted.is_some())
         });
         let kernel = write.kernel("merge_write")?;
-        let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
-        let launch = launch.arg(a.values).arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values).arg(&splits);
-        let launch = launch.arg(&split_rows).arg(&marks.words).arg(&marks.starts).arg(admitted.as_ref());
+        let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.indices).arg(a.values);
+        let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&splits).arg(&marks.words).arg(&marks.starts);
+        let launch = launch.arg(&sides).arg(&pairs).arg(admitted.as_ref());
         let missing = match kind {
             Kind::Filled { alpha, beta } => {
                 Some((Buffer::from_host(context, alpha)?, Buffer::from_host(context, beta)?))

@@ -35,6 +35,7 @@ pub mod probe;
 mod product;
 mod program;
 mod reduce;
+mod scale;
 pub mod segmented_merge;
 mod sort;
 mod spgemm;

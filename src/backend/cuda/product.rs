@@ -84,7 +84,7 @@ pub(super) fn mxv(product: &Product) -> Result<(DevicePattern, Buffer)> {
         // SAFETY: as above.
         unsafe { launch.arg(&present).arg(&values).arg(&long_rows).arg(&long_count).run()? };
     }
-    vector::compact(context, a.pattern.nrows, c, &DeviceBitmap { present, values })
+    vector::compact(context, a.pattern.nrows, c, DeviceBitmap { present, values })
 }
 
 /// t⟨m⟩ = xᵀ ⊕.⊗ A by pushing the entries of x along the rows of A.
@@ -124,5 +124,5 @@ pub(super) fn vxm(product: &Product) -> Result<(DevicePattern, Buffer)> {
         let launch = launch.arg(ids.k.as_ref()).arg(ids.j.as_ref()).arg(&present).arg(&values);
         launch.arg(&state).run()?;
     }
-    vector::compact(context, a.pattern.ncols, c, &DeviceBitmap { present, values })
+    vector::compact(context, a.pattern.ncols, c, DeviceBitmap { present, values })
 }

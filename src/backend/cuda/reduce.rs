@@ -50,7 +50,7 @@ pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(DevicePat
             unsafe { launch.arg(&sums).run()? };
         }
     }
-    vector::compact(context, pattern.nrows, super::entries::movable(scalar), &DeviceBitmap { present, values: sums })
+    vector::compact(context, pattern.nrows, super::entries::movable(scalar), DeviceBitmap { present, values: sums })
 }
 
 /// The bytes of the sum of all values; `None` where there are none.

@@ -47,7 +47,7 @@ pub(super) fn compact(
     context: &Arc<Context>,
     n: usize,
     scalar: ScalarText,
-    from: &DeviceBitmap,
+    from: DeviceBitmap,
 ) -> Result<(DevicePattern, Buffer)> {
     let words = (n as u64).div_ceil(WORD);
     let block = tuning(context).primitive_block;
@@ -60,15 +60,23 @@ pub(super) fn compact(
     widen_and_scan(context, &counts, &starts, words)?;
     let nnz: u64 = starts.read_one(words as usize)?;
     let indices = Buffer::alloc_for::<u32>(context, nnz as usize)?;
-    let values = Buffer::alloc(context, nnz * scalar.size as u64)?;
+    // Where every bit is set the values are in their places.
+    let moved = if nnz < n as u64 { Some(Buffer::alloc(context, nnz * scalar.size as u64)?) } else { None };
     if nnz > 0 {
         let kernel = program.kernel("vector_compact")?;
         let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0);
         // SAFETY: as above; starts has words + 1 places, indices and values nnz.
         unsafe {
-            launch.arg(words).arg(&from.present).arg(&starts).arg(&from.values).arg(&indices).arg(&values).run()?
+            launch
+                .arg(words)
+                .arg(&from.present)
+                .arg(&starts)
+                .arg(&from.values)
+                .arg(&indices)
+                .arg(moved.as_ref())
+                .run()?
         };
     }
     let offsets = Buffer::from_host(context, &[0u64, nnz])?;
-    Ok((DevicePattern::new((1, n), nnz, offsets, indices), values))
+    Ok((DevicePattern::new((1, n), nnz, offsets, indices), moved.unwrap_or(from.values)))
 }

@@ -23,7 +23,7 @@ pub(super) struct Work {
 pub(super) struct Limits {
     /// Rows of so many products have a thread each: 0, 16 or 32.
     pub(super) thread: u32,
-    /// Rows of more products are not sorted by a warp.
+    /// Rows of more products are not sorted: by a warp up to the tuning's `esc_products`, by a block beyond.
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,

@@ -1,13 +1,9 @@
-//! C = A·B by cuSPARSE, through its shared library; every buffer is taken from this library's memory pool.
-use libloading::Library;
-use oplus::backend::cuda::{Buffer, Context};
-use std::error::Error;
+//! C = A·B by cusparseSpGEMM.
+use super::{Csr, Cusparse, Handle, PLAIN, call, scalar};
+use crate::Outcome;
+use oplus::backend::cuda::Buffer;
 use std::ffi::{c_float, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::Arc;
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
-type Handle = *mut c_void;
 
 /// A way cuSPARSE multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,124 +42,7 @@ impl Algorithm {
     }
 }
 
-const INDEX_32: c_int = 2;
-const REAL_32: c_int = 0;
-const REAL_64: c_int = 1;
-/// opA, opB: not transposed.
-const PLAIN: c_int = 0;
-
-/// The library, working on one context's stream.
-pub(crate) struct Cusparse {
-    library: Library,
-    handle: Handle,
-    context: Arc<Context>,
-}
-
-/// Compressed rows with 32-bit positions on the device.
-pub(crate) struct Csr {
-    rows: i64,
-    columns: i64,
-    nnz: i64,
-    offsets: Buffer,
-    indices: Buffer,
-    values: Buffer,
-    double: bool,
-}
-
-impl Csr {
-    pub(crate) fn upload(context: &Arc<Context>, a: &oplus::storage::Coo<f64>, double: bool) -> Outcome<Csr> {
-        let mut offsets = vec![0i32; a.nrows as usize + 1];
-        a.rows.iter().for_each(|r| offsets[*r as usize + 1] += 1);
-        for r in 0..a.nrows as usize {
-            offsets[r + 1] += offsets[r];
-        }
-        let indices: Vec<i32> = a.columns.iter().map(|c| *c as i32).collect();
-        let values = match double {
-            true => Buffer::from_host(context, &a.values)?,
-            false => Buffer::from_host(context, &a.values.iter().map(|v| *v as f32).collect::<Vec<_>>())?,
-        };
-        Ok(Csr {
-            rows: a.nrows as i64,
-            columns: a.ncols as i64,
-            nnz: a.len() as i64,
-            offsets: Buffer::from_host(context, &offsets)?,
-            indices: Buffer::from_host(context, &indices)?,
-            values,
-            double,
-        })
-    }
-    fn real(&self) -> c_int {
-        if self.double { REAL_64 } else { REAL_32 }
-    }
-    /// Number and sum of the entries.
-    pub(crate) fn fingerprint(&self) -> Outcome<(u64, f64)> {
-        let sum = match self.double {
-            true => self.values.to_host::<f64>()?.iter().sum(),
-            false => self.values.to_host::<f32>()?.iter().map(|v| *v as f64).sum(),
-        };
-        Ok((self.nnz as u64, sum))
-    }
-}
-
-fn folders() -> Vec<String> {
-    let mut all = vec![String::new()];
-    all.extend(std::env::var("OPLUS_CUSPARSE_PATH").ok().map(|p| p + "/"));
-    all.extend(["/usr/local/cuda/lib64/", "/usr/lib/x86_64-linux-gnu/"].map(String::from));
-    all
-}
-
-macro_rules! call {
-    ($self:ident . $name:ident ( $($argument:expr => $type:ty),* $(,)? )) => {{
-        // SAFETY: the types are those of cusparse.h; the arguments live through the call.
-        let status = unsafe {
-            let f = $self.library.get::<unsafe extern "C" fn($($type),*) -> c_int>(stringify!($name).as_bytes())?;
-            f($($argument),*)
-        };
-        if status != 0 {
-            return Err(format!("{} failed with status {status}", stringify!($name)).into());
-        }
-    }};
-}
-
 impl Cusparse {
-    /// The library, where there is one.
-    pub(crate) fn load(context: &Arc<Context>) -> Outcome<Cusparse> {
-        context.make_current()?;
-        let mut last = None;
-        for folder in folders() {
-            for version in [12, 13] {
-                // SAFETY: NVIDIA's library; its initialisers are what every program that links it runs.
-                match unsafe { Library::new(format!("{folder}libcusparse.so.{version}")) } {
-                    Ok(library) => {
-                        let mut this = Cusparse { library, handle: null_mut(), context: context.clone() };
-                        let mut handle: Handle = null_mut();
-                        call!(this.cusparseCreate(&mut handle => *mut Handle));
-                        this.handle = handle;
-                        call!(this.cusparseSetStream(handle => Handle, context.raw_stream() => *mut c_void));
-                        return Ok(this);
-                    }
-                    Err(e) => last = Some(e),
-                }
-            }
-        }
-        Err(last.map_or("no cuSPARSE".into(), |e| e.to_string().into()))
-    }
-
-    fn describe(&self, m: &Csr) -> Outcome<Handle> {
-        let mut d: Handle = null_mut();
-        call!(self.cusparseCreateCsr(
-            &mut d => *mut Handle, m.rows => i64, m.columns => i64, m.nnz => i64, m.offsets.pointer() => u64,
-            m.indices.pointer() => u64, m.values.pointer() => u64, INDEX_32 => c_int, INDEX_32 => c_int, 0 => c_int,
-            m.real() => c_int));
-        Ok(d)
-    }
-    fn forget(&self, d: Handle) -> Outcome<()> {
-        call!(self.cusparseDestroySpMat(d => Handle));
-        Ok(())
-    }
-    fn bytes(&self, n: usize) -> Outcome<Buffer> {
-        Ok(Buffer::alloc(&self.context, n as u64)?)
-    }
     fn empty(&self, a: &Csr, b: &Csr) -> Outcome<Csr> {
         let none = || Buffer::alloc(&self.context, 0);
         let offsets = Buffer::alloc(&self.context, 4 * (a.rows as u64 + 1))?;
@@ -191,10 +70,8 @@ impl Cusparse {
 
     /// C = A·B, allocations of buffers and of C included, complete when this returns.
     pub(crate) fn multiply(&self, a: &Csr, b: &Csr, algorithm: Algorithm) -> Outcome<Csr> {
-        let (one, zero) = ([1f64.to_bits(), 0], [0u64, 0]);
-        let single = [1f32.to_bits() as u64, 0];
-        let alpha: *const c_void = if a.double { one.as_ptr().cast() } else { single.as_ptr().cast() };
-        let beta: *const c_void = zero.as_ptr().cast();
+        let (one, zero) = (scalar(true, a.double), scalar(false, a.double));
+        let (alpha, beta): (*const c_void, *const c_void) = ((&raw const one).cast(), (&raw const zero).cast());
         let mut c = self.empty(a, b)?;
         let (da, db, dc) = (self.describe(a)?, self.describe(b)?, self.describe(&c)?);
         let (h, real, code) = (self.handle, a.real(), algorithm.code());
@@ -254,10 +131,8 @@ impl Cusparse {
         b: &Csr,
         mut numeric: impl FnMut(&mut dyn FnMut() -> Outcome<()>) -> Outcome<()>,
     ) -> Outcome<Csr> {
-        let (one, zero) = ([1f64.to_bits(), 0], [0u64, 0]);
-        let single = [1f32.to_bits() as u64, 0];
-        let alpha: *const c_void = if a.double { one.as_ptr().cast() } else { single.as_ptr().cast() };
-        let beta: *const c_void = zero.as_ptr().cast();
+        let (one, zero) = (scalar(true, a.double), scalar(false, a.double));
+        let (alpha, beta): (*const c_void, *const c_void) = ((&raw const one).cast(), (&raw const zero).cast());
         let mut c = self.empty(a, b)?;
         let (da, db, dc) = (self.describe(a)?, self.describe(b)?, self.describe(&c)?);
         let (h, real, code) = (self.handle, a.real(), 0);
@@ -306,19 +181,5 @@ impl Cusparse {
         }
         drop((buffer4, buffer5));
         Ok(c)
-    }
-
-    fn synchronize(&self) -> Outcome<()> {
-        Ok(self.context.synchronize()?)
-    }
-}
-
-impl Drop for Cusparse {
-    fn drop(&mut self) {
-        let destroy = || -> Outcome<()> {
-            call!(self.cusparseDestroy(self.handle => Handle));
-            Ok(())
-        };
-        let _ = destroy();
     }
 }
