@@ -366,3 +366,44 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(shape.nrows, shape.ncols, shape.offsets, indices), values))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    /// Ascending triplets over some pieces are rows; with one of them changed, wherever it stands, they are not.
+    #[test]
+    fn triplets_in_order_are_rows_and_no_others() {
+        let (mut random, shape) = (Random::new(9, 0), (90, 40));
+        let all = (0..shape.0 as u64).flat_map(|i| (0..shape.1 as u64).map(move |j| (i, j)));
+        // No entry in the first and the last rows, and in some between.
+        let kept = all.filter(|(i, _)| (3..80).contains(i) && i % 7 != 2);
+        let entries: Vec<(u64, u64)> = kept.filter(|_| random.below(8) == 0).collect();
+        let (rows, columns): (Vec<u64>, Vec<u64>) = entries.iter().copied().unzip();
+        assert!(rows.len() > 3 * SERIAL);
+        let pattern = |rows: &[u64], columns: &[u64]| ordered(shape, rows, columns).unwrap();
+        let made = pattern(&rows, &columns).unwrap();
+        made.validate("test", rows.len()).unwrap();
+        let listed = (0..shape.0).flat_map(|r| made.row(r).iter().map(move |j| (r as u64, *j as u64)));
+        assert!(listed.eq(entries.iter().copied()));
+        let narrow = |all: &[u64]| all.iter().map(|i| *i as u32).collect::<Vec<_>>();
+        assert_eq!(ordered(shape, &narrow(&rows), &narrow(&columns)).unwrap(), Some(made));
+        assert_eq!(pattern(&[], &[]), Some(Pattern::empty("test", shape.0, shape.1).unwrap()));
+        for e in 0..rows.len() {
+            for (row, column) in [(u64::MAX, 0), (shape.0 as u64, 0), (rows[e], shape.1 as u64), (rows[e], u64::MAX)] {
+                let (mut rows, mut columns) = (rows.clone(), columns.clone());
+                (rows[e], columns[e]) = (row, column);
+                assert_eq!(pattern(&rows, &columns), None, "{e}: {row}, {column}");
+            }
+            let (mut again, mut exchanged) = ((rows.clone(), columns.clone()), (rows.clone(), columns.clone()));
+            if e > 0 {
+                (again.0[e], again.1[e]) = (rows[e - 1], columns[e - 1]);
+                exchanged.0.swap(e - 1, e);
+                exchanged.1.swap(e - 1, e);
+                assert_eq!(pattern(&again.0, &again.1), None, "{e} again");
+                assert_eq!(pattern(&exchanged.0, &exchanged.1), None, "{e} exchanged");
+            }
+        }
+    }
+}
