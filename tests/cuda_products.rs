@@ -145,6 +145,64 @@ fn matrix_vector_products() {
     }
 }
 
+/// A vector without gaps: rows that are empty, short, a warp's, and shared by blocks, in tiles; the pattern knows them the second time.
+#[test]
+fn full_vectors() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(19);
+    // Rows of about so many entries, some of them long, and which are empty.
+    let shapes: [(u64, u64, u64, &[(u64, u64)], u64); 5] = [
+        (3000, 40, 3, &[], 0),
+        (700, 5000, 20, &[(0, 1500), (350, 4097), (699, 1024)], 3),
+        (40, 3000, 300, &[(20, 1025)], 0),
+        (9000, 50, 1, &[(4000, 50)], 2),
+        (1, 5000, 5000, &[], 0),
+    ];
+    for (m, n, mean, long, empty) in shapes {
+        let mut coo = Coo::<i64>::new(m, n);
+        for r in (0..m).filter(|r| empty == 0 || r % empty != 1) {
+            let count = long.iter().find(|l| l.0 == r).map_or(rng.below(2 * mean) + 1, |l| l.1).min(n);
+            let step = n / count;
+            (0..count).for_each(|k| coo.push(r, k * step + rng.below(step), rng.below(100) as i64 - 50));
+        }
+        let a: Matrix<i64> = Matrix::build_with(&coo, Second).unwrap();
+        let full = |n: u64| -> Vector<i64> {
+            Vector::build(n, &(0..n).map(|i| (i, (i * 37 % 101) as i64 - 40)).collect::<Vec<_>>()).unwrap()
+        };
+        let on = |d: Device| {
+            let (a, x, y) = (a.to(&d).unwrap(), full(n).to(&d).unwrap(), full(m).to(&d).unwrap());
+            let run = || {
+                let parents = mxv(&a.over::<AnySecondI>(), &x.over()).eval().unwrap().entries().unwrap();
+                let truth = mxv(&a.cast::<bool>().unwrap().over::<LorLand>(), &x.cast::<bool>().unwrap().over()).eval();
+                let values = [
+                    mxv(&a, &x).eval(),
+                    mxv(&a.over::<MinPlus>(), &x.over()).eval().map(|v| v.over()),
+                    mxv(&a.over::<AnyFirst>(), &x.over()).eval().map(|v| v.over()),
+                    mxv(&a.over::<PlusPair>(), &x.over())
+                        .eval()
+                        .map(|v: Vector<u64, _>| v.cast::<i64>().unwrap().over()),
+                    mxv(&a, &y).transpose().eval(),
+                    vxm(&y, &a).eval(),
+                    vxm(&y.over::<MinPlus>(), &a.over()).eval().map(|v| v.over()),
+                    vxm(&x, &a).transpose().eval(),
+                ];
+                (parents, truth.unwrap().entries().unwrap(), values.map(|v| v.unwrap().entries().unwrap()))
+            };
+            let first = run();
+            assert_eq!(first, run(), "the second time, {m}×{n} on {d}");
+            let hops: Matrix<Hop, Shortest> =
+                random(&mut Rng(3), m.min(200), n.min(200), 900, |v| Hop::make(v as f64, v % 7));
+            let to: Vec<_> = (0..n.min(200)).map(|i| (i, Hop::make((i % 13) as f64, 1))).collect();
+            let to: Vector<Hop, Shortest> = Vector::build(n.min(200), &to).unwrap();
+            let hops = mxv(&hops.to(&d).unwrap(), &to.to(&d).unwrap()).eval().unwrap().entries().unwrap();
+            (first, hops)
+        };
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference), "{m}×{n}");
+    }
+}
+
 #[test]
 fn rows_of_every_size_by_every_strategy() {
     if emulator::cuda().is_none() {

@@ -108,6 +108,10 @@ templates! {
     SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
+    /// Sparse matrix by a vector without gaps, by tiles of rows.
+    SpmvFull = "spmv_full", semiring true, functions [], types [], flags ["mapped", "vector_left"], numbers [];
+    /// Rows with entries, in tiles.
+    RowTiles = "row_tiles", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
     /// Vectors between sparse and bitmap form.
@@ -190,6 +194,8 @@ parts! {
     "part/merge.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
+    "part/spmv.cuh"
+    "part/push.cuh"
     "part/spgemm_band.cuh"
     "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"

@@ -204,6 +204,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 }
                 all.push((format!("spgemm_contract-{label}"), new(Template::SpgemmContract)));
             }
+            if mask.is_empty() {
+                let label = format!("spmv_full-{}_{}", s.name, s.c.name);
+                all.push((label, Spec::new(Template::SpmvFull, architecture).semiring(s.clone())));
+            }
             for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
                 if template != Template::SpgemmBlock || spec.sums_anywhere() {

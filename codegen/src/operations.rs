@@ -68,6 +68,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         ("structure".to_string(), new(Template::Structure)),
         ("primitives".to_string(), new(Template::Primitives)),
         ("columns".to_string(), new(Template::Columns)),
+        ("row_tiles".to_string(), new(Template::RowTiles)),
         ("partition".to_string(), new(Template::Partition)),
         ("partition-small".to_string(), new(Template::Partition).number("threads", 128)),
     ];

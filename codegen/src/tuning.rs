@@ -104,6 +104,10 @@ tuning! {
     spmv_block,
     /// Rows with more entries get a block of their own there.
     spmv_long,
+    /// Rows and entries of a block together, where the vector has no gaps.
+    spmv_tile,
+    /// Rows with more entries are shared by blocks there, so many entries each.
+    spmv_chunk,
     /// How many times more words than a table holds a row may seem to have, before compression.
     table_optimism,
     /// A warp takes a row of at most this many products …
@@ -231,6 +235,8 @@ pub const SM_90: Tuning = Tuning {
     reduce_block: 256,
     spmv_block: 256,
     spmv_long: 4096,
+    spmv_tile: 1792,
+    spmv_chunk: 1024,
     table_optimism: 8,
     warp_products: 8192,
     warp_share: 16384,

@@ -3,25 +3,11 @@
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#include "part/accumulate.cuh"
-#include "part/partial.cuh"
+#include "part/entries.cuh"
+#include "part/push.cuh"
 #include "warp/products.cuh"
 
 namespace oplus {
-
-template <bool LEFT> struct Types {
-  typedef B Matrix;
-  typedef A Vector;
-};
-template <> struct Types<true> {
-  typedef A Matrix;
-  typedef B Vector;
-};
-typedef Types<flag::matrix_left>::Matrix Matrix;
-typedef Types<flag::matrix_left>::Vector Vector;
-constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::reads_b;
-constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
-constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
 
 // y without entries. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
 // Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for all kernels here.
@@ -73,29 +59,18 @@ spmspv_push(u64 x_count, const u32* x_indices, const Vector* x_values, const u64
     if constexpr (first) {
       if (state[column] != x) return;
     }
-    Matrix a = Matrix();
-    Vector v = Vector();
-    At at = {0, 0, 0};
-    if constexpr (reads_matrix) a = a_values[e];
-    if constexpr (reads_vector) v = x_values[x];
-    if constexpr (Semiring::positional) {
-      at.k = x_indices[x];
-      u64 out = column;
-      if constexpr (flag::mapped) {
-        if (k_ids) at.k = k_ids[x_indices[x]];
-        if (out_ids) out = out_ids[column];
-      }
-      if constexpr (flag::matrix_left) at.i = out;
-      else at.j = out;
-    }
-    C term;
-    if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
-    else term = Semiring::multiply(v, a, at);
-    if constexpr (first) y_values[column] = term;
-    else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
-    else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
-    const u32 bit = 1u << (column & 31);
-    if (!(const_cast<volatile u32*>(y_present)[column >> 5] & bit)) atomicOr(&y_present[column >> 5], bit);
+    push_term(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids, y_present, y_values, state);
+  });
+}
+
+// As spmspv_push for x with a value at every place, spread over A's n entries; not for monoids that keep the first term.
+// Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spmspv_push_all(u64 n, u64 rows, const u64* a_offsets, const u32* a_indices, const Matrix* a_values, const Vector* x_values,
+                const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  const Entries<Matrix> a = {n, rows, a_offsets, a_indices, nullptr};
+  for_entries<false, true, true>(a, [&](u64 e, bool inside, const Matrix&, u32 k, u32 column) {
+    if (inside) push_term(a_values, e, x_values, k, k, column, k_ids, out_ids, y_present, y_values, state);
   });
 }
 

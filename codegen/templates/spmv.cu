@@ -4,49 +4,17 @@
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: dense values, present bits (u32 words; null: all present).
 // flag::masked: rows whose bit in `mask` is unset (flag::complement: set) are left out.
 // Deterministic: lanes take entries in strides, then a fixed tree. Any: the smallest k. Sums stop at a terminal value.
-#include "part/partial.cuh"
+#include "part/spmv.cuh"
 
 namespace oplus {
 
 struct Vectors {
   const u32* x_present;
   const u32* mask;
-  const u64 *i_ids, *k_ids;  // flag::mapped
+  Ids ids;
 };
-template <bool LEFT> struct Types {
-  typedef A Matrix;
-  typedef B Vector;
-};
-template <> struct Types<true> {
-  typedef B Matrix;
-  typedef A Vector;
-};
-typedef Types<flag::vector_left>::Matrix Matrix;
-typedef Types<flag::vector_left>::Vector Vector;
-constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
-constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
 
 __device__ inline bool bit_at(const u32* words, u64 i) { return words[i >> 5] >> (i & 31) & 1; }
-
-__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Vectors& v, u64 row, u64 e, u32 k) {
-  Matrix a = Matrix();
-  Vector x = Vector();
-  At at = {0, 0, 0};
-  if constexpr (reads_matrix) a = a_values[e];
-  if constexpr (reads_vector) x = x_values[k];
-  if constexpr (Semiring::positional) {
-    u64 out = row;
-    at.k = k;
-    if constexpr (flag::mapped) {
-      if (v.i_ids) out = v.i_ids[row];
-      if (v.k_ids) at.k = v.k_ids[k];
-    }
-    if constexpr (flag::vector_left) at.j = out;
-    else at.i = out;
-  }
-  if constexpr (flag::vector_left) return Semiring::multiply(x, a, at);
-  else return Semiring::multiply(a, x, at);
-}
 
 // The terms of entries e, e + stride, … below end.
 __device__ inline Partial<C> sum_entries(const u32* a_indices, const Matrix* a_values, const Vector* x_values,
@@ -55,7 +23,7 @@ __device__ inline Partial<C> sum_entries(const u32* a_indices, const Matrix* a_v
   for (; e < end; e += stride) {
     const u32 k = a_indices[e];
     if (v.x_present && !bit_at(v.x_present, k)) continue;
-    Join<Semiring>::append(sum, term_of(a_values, x_values, v, row, e, k), k);
+    Join<Semiring>::append(sum, term_of(a_values, x_values, v.ids, row, e, k), k);
     if constexpr (Join<Semiring>::first) break;
     if constexpr (Semiring::terminal != terminal_never) {
       if (Semiring::is_terminal(sum.value)) break;
@@ -101,7 +69,7 @@ __device__ inline void spmv_rows(u64 rows, const u64* a_offsets, const u32* a_in
       u64 rows, const u64* a_offsets, const u32* a_indices, const Matrix* a_values, const u32* x_present,            \
       const Vector* x_values, const u32* mask, const u64* i_ids, const u64* k_ids, u32* y_present, C* y_values,      \
       u32* long_rows, u32* long_count) {                                                                             \
-    spmv_rows<LANES>(rows, a_offsets, a_indices, a_values, x_values, {x_present, mask, i_ids, k_ids}, y_present,     \
+    spmv_rows<LANES>(rows, a_offsets, a_indices, a_values, x_values, {x_present, mask, {i_ids, k_ids}}, y_present,     \
                      y_values, long_rows, long_count);                                                               \
   }
 OPLUS_SPMV(1)
@@ -118,7 +86,7 @@ spmv_long_rows(const u64* a_offsets, const u32* a_indices, const Matrix* a_value
                const u32* long_rows, const u32* long_count) {
   __shared__ u64 space[tuning::spmv_block / 32 * ((sizeof(Partial<C>) + 7) / 8)];
   const Team<tuning::spmv_block> team = {nullptr};
-  const Vectors v = {x_present, nullptr, i_ids, k_ids};
+  const Vectors v = {x_present, nullptr, {i_ids, k_ids}};
   for (u32 l = blockIdx.x; l < *long_count; l += gridDim.x) {
     const u32 row = long_rows[l];
     Partial<C> sum = sum_entries(a_indices, a_values, x_values, v, row, a_offsets[row] + threadIdx.x,

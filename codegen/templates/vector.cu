@@ -15,6 +15,13 @@ vector_scatter(u64 count, const u32* indices, const V* values, u32* present, V* 
   if (dense) dense[i] = values[e];
 }
 
+// values[e] = dense[indices[e]]. Launch: ceil(count / block) blocks.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+vector_gather(u64 count, const u32* indices, const V* dense, V* values) {
+  const u64 e = global_thread();
+  if (e < count) values[e] = dense[indices[e]];
+}
+
 // counts[w] = bits of word w. Launch: ceil(words / block) blocks.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 vector_count(u64 words, const u32* present, u32* counts) {

@@ -64,6 +64,9 @@ struct Table<'a, 'b> {
 impl Table<'_, '_> {
     /// `bytes` is the least traffic: every input read once, every output written once.
     fn row<R>(&mut self, name: &str, what: &str, bytes: f64, run: impl Fn() -> Result<R>) -> Outcome<()> {
+        if !self.session.options.asked(&format!("{name} {what}")) {
+            return Ok(());
+        }
         let (time, _) = self.session.measure(|| Ok(run()?))?;
         let speed = 1e-6 * bytes / time.ms;
         let share = 100.0 * speed / self.copy;

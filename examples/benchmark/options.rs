@@ -68,7 +68,7 @@ pub(crate) struct Common {
     /// A folder of Matrix Market files to take besides the generated matrices
     #[arg(long, global = true)]
     pub(crate) data: Option<PathBuf>,
-    /// Matrices with one of these in their name only
+    /// Matrices (of `bandwidth` rows of the table) with one of these in their name only
     #[arg(long, global = true, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Begin with the matrix of this number, from 0, as a run that was stopped says
@@ -89,6 +89,12 @@ pub(crate) struct Common {
     /// GB/s that the traffic bound is reckoned with
     #[arg(long, global = true, default_value_t = 4300.0, value_parser = positive)]
     pub(crate) bandwidth: f64,
+}
+impl Common {
+    /// Whether a name is one of those asked for.
+    pub(crate) fn asked(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|o| name.contains(o.as_str()))
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

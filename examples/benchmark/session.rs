@@ -68,10 +68,9 @@ impl<'a> Session<'a> {
         if let Some(folder) = &self.options.data {
             all.extend(cases::files(folder).map_err(|e| named(folder, e))?);
         }
-        let asked = &self.options.only;
-        all.retain(|c| asked.is_empty() || asked.iter().any(|o| c.name.contains(o.as_str())));
+        all.retain(|c| self.options.asked(&c.name));
         if all.is_empty() {
-            return Err(format!("no matrix has {} in its name", asked.join(" or ")).into());
+            return Err(format!("no matrix has {} in its name", self.options.only.join(" or ")).into());
         }
         Ok(all)
     }

@@ -12,16 +12,29 @@ constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
 template <class T>
 __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+  constexpr u32 items = tuning::scan_items, segment = 32 * items;
   __shared__ u64 scratch[34], place;
+  // A thread has consecutive numbers, but lanes read and write side by side: they change places here, where one is left out
+  // after every row of banks.
+  __shared__ u64 staged[scan_tile + scan_tile / 16];
+  const auto at = [&](u32 i) -> u64& { return staged[i + i / 16]; };
   const Team<tuning::primitive_block> team = {scratch};
   const u64 tile = gridDim.x == 1 ? 0 : next_tile(state, &place);
-  const u64 first = tile * scan_tile + threadIdx.x * tuning::scan_items;
-  u64 x[tuning::scan_items], sum = 0, most = 0;
+  const u32 warp = threadIdx.x / 32 * segment, mine = threadIdx.x * items;
+  const u64 base = tile * scan_tile;
+  u64 x[items], sum = 0, most = 0;
 #pragma unroll
-  for (u32 t = 0; t < tuning::scan_items; t++) {
-    x[t] = first + t < n ? u64(values[first + t]) : 0;
-    sum += x[t];
+  for (u32 t = 0; t < items; t++) {
+    const u32 i = warp + t * 32 + lane_id();
+    x[t] = base + i < n ? u64(values[base + i]) : 0;
     if (x[t] > most) most = x[t];
+    at(i) = x[t];
+  }
+  __syncwarp();
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    x[t] = at(mine + t);
+    sum += x[t];
   }
   u64 all;
   u64 before = team.exclusive_sum(sum, all);
@@ -33,11 +46,19 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
     __syncthreads();
     before += place;
   }
+  __syncwarp();
 #pragma unroll
-  for (u32 t = 0; t < tuning::scan_items; t++) {
-    if (first + t <= n) out[first + t] = before;
-    if (first + t == n && total) *total = before;
+  for (u32 t = 0; t < items; t++) {
+    at(mine + t) = before;
     before += x[t];
+  }
+  __syncwarp();
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u64 i = base + warp + t * 32 + lane_id();
+    const u64 sum_before = at(warp + t * 32 + lane_id());
+    if (i <= n) out[i] = sum_before;
+    if (i == n && total) *total = sum_before;
   }
   if (largest) {
     most = warp_max(most);

@@ -375,6 +375,8 @@ constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
+constexpr u32 spmv_tile = 1792;
+constexpr u32 spmv_chunk = 1024;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -419,15 +421,12 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#line 1 "codegen/templates/part/accumulate.cuh"
-// Sums under the semiring's ⊕ that several threads add to, in shared memory.
-//
-// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
-// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
-#line 1 "kernels/block/team.cuh"
-// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
-#line 1 "kernels/warp/scan.cuh"
-// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 1 "codegen/templates/part/entries.cuh"
+// A walk over the entries of compressed rows, spread over entries: empty and huge rows cost the same. A warp has consecutive
+// entries, its lanes side by side; rows are looked for only where they are asked for.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -478,6 +477,206 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
+#line 4 "kernels/block/tile_rows.cuh"
+
+namespace oplus {
+
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
+};
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    const u32 number = u32(r - part.first) + 1;
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+  }
+}
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/entries.cuh"
+#line 1 "kernels/device/rows.cuh"
+// Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
+
+namespace oplus {
+
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 3 "kernels/device/rows.cuh"
+#line 1 "kernels/warp/search.cuh"
+// Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
+#line 3 "kernels/warp/search.cuh"
+
+namespace oplus {
+
+// Largest i in [low, high] with f(i) <= x; f ascends and f(low) <= x. All 32 lanes call with the same arguments.
+template <class F> __device__ inline u64 warp_last_not_above(u64 low, u64 high, u64 x, F f) {
+  while (low < high) {
+    const u64 step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step;
+    const u32 below = __ballot_sync(full_warp, probe <= high && f(probe) <= x);
+    low += __popc(below) * step;
+    high = min(high, low + step - 1);
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 4 "kernels/device/rows.cuh"
+
+namespace oplus {
+
+constexpr u32 entry_tile = tuning::primitive_block * tuning::entry_items;
+
+// The row among [first, last] that has entry e; one of them has it.
+__device__ inline u32 row_of(const u64* offsets, u32 first, u32 last, u64 e) {
+  return u32(upper_bound<u64, u64>(offsets, u64(first) + 1, u64(last) + 1, e) - 1);
+}
+
+struct RowRange {
+  u32 first, last;
+};
+
+// The rows of the first and the last of the entries [begin, end), which are not none. All threads of a block of at least
+// two warps call. Has barriers.
+__device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 begin, u64 end) {
+  __shared__ u32 found[2];
+  if (threadIdx.x < 64) {
+    const u64 e = threadIdx.x < 32 ? begin : end - 1;
+    const u64 r = warp_last_not_above(0, rows - 1, e, [&](u64 i) { return offsets[i]; });
+    if (lane_id() == 0) found[threadIdx.x / 32] = u32(r);
+  }
+  __syncthreads();
+  const RowRange range = {found[0], found[1]};
+  __syncthreads();
+  return range;
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/entries.cuh"
+
+namespace oplus {
+
+template <class Value> struct Entries {
+  u64 n, rows;
+  const u64* offsets;
+  const u32* indices;
+  const Value* values;
+};
+
+// f(e, inside, value, row, column) for each entry of the block's tile; not inside: e >= n, and the rest says nothing. f may use
+// the whole warp. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
+template <bool VALUE, bool ROW, bool COLUMN, class Value, class F>
+__device__ inline void for_entries(const Entries<Value>& a, F f) {
+  constexpr u32 items = tuning::entry_items, segment = 32 * items, warps = tuning::primitive_block / 32;
+  constexpr u32 batch = sizeof(Value) <= 8 ? items : sizeof(Value) <= 16 ? 4 : 1;
+  const u64 base = u64(blockIdx.x) * entry_tile, first = base + threadIdx.x / 32 * segment + lane_id();
+  __shared__ u32 marks[ROW ? entry_tile : 1], segments[warps];
+  RowRange range = {0, 0};
+  u32 carried = 0;
+  bool marked = false;
+  if constexpr (ROW) {
+    for (u32 i = threadIdx.x; i < entry_tile; i += tuning::primitive_block) marks[i] = 0;
+    const u64 end = min(base + entry_tile, a.n);
+    range = rows_of_entries(a.offsets, a.rows, base, end);
+    // Of so many rows most are empty: they are passed over by searches.
+    marked = range.last - range.first < 16 * entry_tile;
+    if (marked) {
+      mark_rows<tuning::primitive_block, segment>({a.offsets, base, end, range.first, range.last, 0}, segments,
+                                                  [&](u32 place, u32 number) { marks[place] = number; });
+    }
+    __syncthreads();
+    carried = segments[threadIdx.x / 32];
+  }
+  for (u32 t = 0; t < items; t += batch) {
+    Value values[batch];
+    u32 columns[batch];
+#pragma unroll
+    for (u32 s = 0; s < batch; s++) {
+      const u64 e = first + (t + s) * 32;
+      if constexpr (VALUE) {
+        if (e < a.n) values[s] = a.values[e];
+      } else values[s] = Value();
+      columns[s] = 0;
+      if constexpr (COLUMN) {
+        if (e < a.n) columns[s] = a.indices[e];
+      }
+    }
+#pragma unroll
+    for (u32 s = 0; s < batch; s++) {
+      const u64 e = first + (t + s) * 32;
+      u32 row = 0;
+      if constexpr (ROW) {
+        if (marked) row = range.first + number_at(marks[e - base], carried) - 1;
+        else if (e < a.n) row = row_of(a.offsets, range.first, range.last, e);
+      }
+      f(e, e < a.n, values[s], row, columns[s]);
+    }
+  }
+}
+
+// Marks of entries, a bit each, and how many a word has. All lanes of a warp call with consecutive entries.
+__device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words, u32* counts) {
+  const u32 word = __ballot_sync(full_warp, keep);
+  if (lane_id() == 0 && e < n) {
+    words[e >> 5] = word;
+    counts[e >> 5] = u32(__popc(word));
+  }
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/spmspv.cu"
+#line 1 "codegen/templates/part/push.cuh"
+// The terms of a product that pushes a vector along the rows of a matrix: x(k) ⊗ A(k, j), with flag::matrix_left A(k, j) ⊗ x(k).
+#line 1 "codegen/templates/part/accumulate.cuh"
+// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+//
+// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
+// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 3 "kernels/warp/scan.cuh"
 
 namespace oplus {
@@ -793,7 +992,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 7 "codegen/templates/spmspv.cu"
+#line 3 "codegen/templates/part/push.cuh"
 #line 1 "codegen/templates/part/partial.cuh"
 // A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 3 "codegen/templates/part/partial.cuh"
@@ -852,36 +1051,58 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spmspv.cu"
-#line 1 "kernels/warp/products.cuh"
-// The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
+#line 4 "codegen/templates/part/push.cuh"
 
 namespace oplus {
 
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+template <bool LEFT> struct Types {
+  typedef B Matrix;
+  typedef A Vector;
+};
+template <> struct Types<true> {
+  typedef A Matrix;
+  typedef B Vector;
+};
+typedef Types<flag::matrix_left>::Matrix Matrix;
+typedef Types<flag::matrix_left>::Vector Vector;
+constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::reads_b;
+constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
+constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
+// y(column) ⊕= the term of A's value at e and x's value at `place`, whose row of A is k. Null ids: a place is its id; null
+// y_present: nobody asks which places have a value. state: see spmspv_clear.
+__device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column,
+                                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  Matrix a = Matrix();
+  Vector v = Vector();
+  At at = {0, 0, 0};
+  if constexpr (reads_matrix) a = a_values[e];
+  if constexpr (reads_vector) v = x_values[place];
+  if constexpr (Semiring::positional) {
+    at.k = k;
+    u64 out = column;
+    if constexpr (flag::mapped) {
+      if (k_ids) at.k = k_ids[k];
+      if (out_ids) out = out_ids[column];
+    }
+    if constexpr (flag::matrix_left) at.i = out;
+    else at.j = out;
   }
-  return low;
+  C term;
+  if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
+  else term = Semiring::multiply(v, a, at);
+  if constexpr (first) y_values[column] = term;
+  else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
+  else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
+  if (!y_present) return;
+  const u32 bit = 1u << (column & 31);
+  if (!(const_cast<volatile u32*>(y_present)[column >> 5] & bit)) atomicOr(&y_present[column >> 5], bit);
 }
 
 }  // namespace oplus
+#line 8 "codegen/templates/spmspv.cu"
+#line 1 "kernels/warp/products.cuh"
+// The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
 #line 3 "kernels/warp/products.cuh"
 #line 4 "kernels/warp/products.cuh"
 
@@ -1100,20 +1321,6 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
 
 namespace oplus {
 
-template <bool LEFT> struct Types {
-  typedef B Matrix;
-  typedef A Vector;
-};
-template <> struct Types<true> {
-  typedef A Matrix;
-  typedef B Vector;
-};
-typedef Types<flag::matrix_left>::Matrix Matrix;
-typedef Types<flag::matrix_left>::Vector Vector;
-constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::reads_b;
-constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
-constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
-
 // y without entries. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
 // Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for all kernels here.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
@@ -1164,29 +1371,18 @@ spmspv_push(u64 x_count, const u32* x_indices, const Vector* x_values, const u64
     if constexpr (first) {
       if (state[column] != x) return;
     }
-    Matrix a = Matrix();
-    Vector v = Vector();
-    At at = {0, 0, 0};
-    if constexpr (reads_matrix) a = a_values[e];
-    if constexpr (reads_vector) v = x_values[x];
-    if constexpr (Semiring::positional) {
-      at.k = x_indices[x];
-      u64 out = column;
-      if constexpr (flag::mapped) {
-        if (k_ids) at.k = k_ids[x_indices[x]];
-        if (out_ids) out = out_ids[column];
-      }
-      if constexpr (flag::matrix_left) at.i = out;
-      else at.j = out;
-    }
-    C term;
-    if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
-    else term = Semiring::multiply(v, a, at);
-    if constexpr (first) y_values[column] = term;
-    else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
-    else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
-    const u32 bit = 1u << (column & 31);
-    if (!(const_cast<volatile u32*>(y_present)[column >> 5] & bit)) atomicOr(&y_present[column >> 5], bit);
+    push_term(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids, y_present, y_values, state);
+  });
+}
+
+// As spmspv_push for x with a value at every place, spread over A's n entries; not for monoids that keep the first term.
+// Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spmspv_push_all(u64 n, u64 rows, const u64* a_offsets, const u32* a_indices, const Matrix* a_values, const Vector* x_values,
+                const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  const Entries<Matrix> a = {n, rows, a_offsets, a_indices, nullptr};
+  for_entries<false, true, true>(a, [&](u64 e, bool inside, const Matrix&, u32 k, u32 column) {
+    if (inside) push_term(a_values, e, x_values, k, k, column, k_ids, out_ids, y_present, y_values, state);
   });
 }
 

@@ -374,6 +374,8 @@ constexpr u32 table_warp_block = 256;
 constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
+constexpr u32 spmv_tile = 1792;
+constexpr u32 spmv_chunk = 1024;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -419,6 +421,8 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: dense values, present bits (u32 words; null: all present).
 // flag::masked: rows whose bit in `mask` is unset (flag::complement: set) are left out.
 // Deterministic: lanes take entries in strides, then a fixed tree. Any: the smallest k. Sums stop at a terminal value.
+#line 1 "codegen/templates/part/spmv.cuh"
+// The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #line 1 "codegen/templates/part/partial.cuh"
 // A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 1 "kernels/block/team.cuh"
@@ -615,14 +619,13 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spmv.cu"
+#line 3 "codegen/templates/part/spmv.cuh"
 
 namespace oplus {
 
-struct Vectors {
-  const u32* x_present;
-  const u32* mask;
-  const u64 *i_ids, *k_ids;  // flag::mapped
+// With flag::mapped; null: a place is its id.
+struct Ids {
+  const u64 *i, *k;
 };
 template <bool LEFT> struct Types {
   typedef A Matrix;
@@ -637,9 +640,12 @@ typedef Types<flag::vector_left>::Vector Vector;
 constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
 
-__device__ inline bool bit_at(const u32* words, u64 i) { return words[i >> 5] >> (i & 31) & 1; }
+__device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
+  if constexpr (flag::vector_left) return Semiring::multiply(x, a, at);
+  else return Semiring::multiply(a, x, at);
+}
 
-__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Vectors& v, u64 row, u64 e, u32 k) {
+__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Ids& ids, u64 row, u64 e, u32 k) {
   Matrix a = Matrix();
   Vector x = Vector();
   At at = {0, 0, 0};
@@ -649,15 +655,27 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
     u64 out = row;
     at.k = k;
     if constexpr (flag::mapped) {
-      if (v.i_ids) out = v.i_ids[row];
-      if (v.k_ids) at.k = v.k_ids[k];
+      if (ids.i) out = ids.i[row];
+      if (ids.k) at.k = ids.k[k];
     }
     if constexpr (flag::vector_left) at.j = out;
     else at.i = out;
   }
-  if constexpr (flag::vector_left) return Semiring::multiply(x, a, at);
-  else return Semiring::multiply(a, x, at);
+  return product_of(a, x, at);
 }
+
+}  // namespace oplus
+#line 8 "codegen/templates/spmv.cu"
+
+namespace oplus {
+
+struct Vectors {
+  const u32* x_present;
+  const u32* mask;
+  Ids ids;
+};
+
+__device__ inline bool bit_at(const u32* words, u64 i) { return words[i >> 5] >> (i & 31) & 1; }
 
 // The terms of entries e, e + stride, … below end.
 __device__ inline Partial<C> sum_entries(const u32* a_indices, const Matrix* a_values, const Vector* x_values,
@@ -666,7 +684,7 @@ __device__ inline Partial<C> sum_entries(const u32* a_indices, const Matrix* a_v
   for (; e < end; e += stride) {
     const u32 k = a_indices[e];
     if (v.x_present && !bit_at(v.x_present, k)) continue;
-    Join<Semiring>::append(sum, term_of(a_values, x_values, v, row, e, k), k);
+    Join<Semiring>::append(sum, term_of(a_values, x_values, v.ids, row, e, k), k);
     if constexpr (Join<Semiring>::first) break;
     if constexpr (Semiring::terminal != terminal_never) {
       if (Semiring::is_terminal(sum.value)) break;
@@ -712,7 +730,7 @@ __device__ inline void spmv_rows(u64 rows, const u64* a_offsets, const u32* a_in
       u64 rows, const u64* a_offsets, const u32* a_indices, const Matrix* a_values, const u32* x_present,            \
       const Vector* x_values, const u32* mask, const u64* i_ids, const u64* k_ids, u32* y_present, C* y_values,      \
       u32* long_rows, u32* long_count) {                                                                             \
-    spmv_rows<LANES>(rows, a_offsets, a_indices, a_values, x_values, {x_present, mask, i_ids, k_ids}, y_present,     \
+    spmv_rows<LANES>(rows, a_offsets, a_indices, a_values, x_values, {x_present, mask, {i_ids, k_ids}}, y_present,     \
                      y_values, long_rows, long_count);                                                               \
   }
 OPLUS_SPMV(1)
@@ -729,7 +747,7 @@ spmv_long_rows(const u64* a_offsets, const u32* a_indices, const Matrix* a_value
                const u32* long_rows, const u32* long_count) {
   __shared__ u64 space[tuning::spmv_block / 32 * ((sizeof(Partial<C>) + 7) / 8)];
   const Team<tuning::spmv_block> team = {nullptr};
-  const Vectors v = {x_present, nullptr, i_ids, k_ids};
+  const Vectors v = {x_present, nullptr, {i_ids, k_ids}};
   for (u32 l = blockIdx.x; l < *long_count; l += gridDim.x) {
     const u32 row = long_rows[l];
     Partial<C> sum = sum_entries(a_indices, a_values, x_values, v, row, a_offsets[row] + threadIdx.x,

@@ -2,11 +2,11 @@
 use super::merge::{self, Kind};
 use super::product::{self, Operand, Product};
 use super::scale::{self, Scaling};
-use super::spgemm;
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
     map, order, reduce, segmented_merge, transpose,
 };
+use super::{spgemm, spmv};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
@@ -90,13 +90,15 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        made(self.of(text, a, b, mask, at, options, |product| match step {
-            Step::Mxm => chunks::mxm(product, options),
-            Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options),
-            Step::Vxm if options.reproducible => chunks::mxm(product, options),
-            Step::Mxv => product::mxv(product),
+        let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
+        let (pattern, values) = self.of(text, a, b, mask, at, options, |product| match step {
+            Step::Mxm => chunks::mxm(product, options).map(known),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options).map(known),
+            Step::Vxm if options.reproducible => chunks::mxm(product, options).map(known),
+            Step::Mxv => spmv::mxv(product),
             Step::Vxm => product::vxm(product),
-        }))
+        })?;
+        Ok(DeviceCsr::on(pattern, values))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(

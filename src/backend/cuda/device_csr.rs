@@ -1,6 +1,7 @@
 //! Compressed rows in device memory.
 use super::band::Band;
 use super::program::resident;
+use super::row_tiles::RowTiles;
 use super::{Buffer, Context, entries};
 use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
 use crate::backend::host::HostCsr;
@@ -21,6 +22,10 @@ pub(crate) struct DevicePattern {
     pub(crate) indices: Buffer,
     /// Its diagonals, once somebody has asked; `None` where they are many.
     pub(super) band: OnceLock<Option<Box<Band>>>,
+    /// Its rows with entries, in tiles, once it was multiplied with a vector.
+    pub(super) row_tiles: OnceLock<Box<RowTiles>>,
+    /// A single row with an entry for every column that has any, once it is known.
+    pub(super) filled_columns: OnceLock<Arc<DevicePattern>>,
 }
 
 /// Positions and values, shared.
@@ -38,7 +43,8 @@ impl<T> Clone for DeviceCsr<T> {
 
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
-        Self { nrows, ncols, nnz, longest: None, offsets, indices, band: OnceLock::new() }
+        let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { nrows, ncols, nnz, longest: None, offsets, indices, band, row_tiles, filled_columns }
     }
     pub(crate) fn with_longest(self, longest: u64) -> Self {
         Self { longest: Some(longest), ..self }

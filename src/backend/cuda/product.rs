@@ -1,7 +1,8 @@
 //! Products with vectors on the device: mxv by rows, vxm by pushing.
 //!
 //! Launch orders, sizes and workspaces are those of `codegen/templates/README.md`.
-use super::program::{Program, resident, tuning};
+use super::entries::block_and_tile;
+use super::program::{Program, tuning};
 use super::vector::{self, DeviceBitmap};
 use super::{Buffer, Context, DevicePattern};
 use crate::backend::{MaskOn, Positions};
@@ -52,47 +53,16 @@ impl DeviceIds {
     }
 }
 
-/// t⟨m⟩ = A ⊕.⊗ x by rows.
-pub(super) fn mxv(product: &Product) -> Result<(DevicePattern, Buffer)> {
-    let Product { context, semiring, a, b: x, mask, at } = product.clone();
-    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-    let (rows, c, tuning) = (a.pattern.nrows as u64, semiring.c, tuning(context));
-    let dense = vector::bitmap(x.pattern, semiring.b, x.values)?;
-    let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;
-    let program = Program::new(context, Template::Spmv, |s| {
-        let complement = mask.is_some_and(|m| m.complement);
-        s.semiring(semiring).flag("masked", mask.is_some()).flag("complement", complement).flag("mapped", ids.mapped())
-    });
-    let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
-    let values = Buffer::alloc(context, rows * c.size as u64)?;
-    let (long_rows, long_count) =
-        (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
-    let mean = a.pattern.nnz.checked_div(rows).unwrap_or(0);
-    let lanes = (mean / 4).max(1).next_power_of_two().min(32);
-    let block = tuning.spmv_block;
-    let kernel = program.kernel(&format!("spmv_lanes{lanes}"))?;
-    let launch = kernel.launch((rows * lanes).div_ceil(block as u64), block, 0).arg(rows).arg(&a.pattern.offsets);
-    let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(&dense.present).arg(&dense.values).arg(bits.as_ref());
-    let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&present).arg(&values).arg(&long_rows);
-    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
-    unsafe { launch.arg(&long_count).run()? };
-    if a.pattern.nnz > tuning.spmv_long as u64 {
-        let kernel = program.kernel("spmv_long_rows")?;
-        let grid = resident(&kernel, block, 0, rows)?;
-        let launch = kernel.launch(grid, block, 0).arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
-        let launch = launch.arg(&dense.present).arg(&dense.values).arg(ids.i.as_ref()).arg(ids.k.as_ref());
-        // SAFETY: as above.
-        unsafe { launch.arg(&present).arg(&values).arg(&long_rows).arg(&long_count).run()? };
-    }
-    vector::compact(context, a.pattern.nrows, c, DeviceBitmap { present, values })
-}
-
 /// t⟨m⟩ = xᵀ ⊕.⊗ A by pushing the entries of x along the rows of A.
-pub(super) fn vxm(product: &Product) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let Product { context, semiring, a: x, b: a, mask, at } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let (columns, count, c, tuning) = (a.pattern.ncols as u64, x.pattern.nnz, semiring.c, tuning(context));
     let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;
+    // A value for every row of A: the result has an entry for each column that has any.
+    let full = mask.is_none() && count == a.pattern.nrows as u64;
+    let known = if full { a.pattern.filled_columns.get() } else { None };
+    let (entry_block, tile) = block_and_tile(context);
     let claims = semiring.atomic == Atomic::First || semiring.terminal == Terminal::Always;
     let program = Program::new(context, Template::Spmspv, |s| {
         let complement = mask.is_some_and(|m| m.complement);
@@ -118,11 +88,30 @@ pub(super) fn vxm(product: &Product) -> Result<(DevicePattern, Buffer)> {
             let launch = kernel.launch(grid, block, 0).arg(count).arg(&x.pattern.indices).arg(&a.pattern.offsets);
             launch.arg(&a.pattern.indices).arg(bits.as_ref()).arg(&state).run()?;
         }
-        let kernel = program.kernel("spmspv_push")?;
-        let launch = kernel.launch(grid, block, 0).arg(count).arg(&x.pattern.indices).arg(x.values);
-        let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(bits.as_ref());
-        let launch = launch.arg(ids.k.as_ref()).arg(ids.j.as_ref()).arg(&present).arg(&values);
-        launch.arg(&state).run()?;
+        if full && !claims {
+            let n = a.pattern.nnz;
+            let kernel = program.kernel("spmspv_push_all")?;
+            let launch = kernel.launch(n.div_ceil(tile), entry_block, 0).arg(n).arg(count).arg(&a.pattern.offsets);
+            let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(x.values).arg(ids.k.as_ref());
+            let present = known.is_none().then_some(&present);
+            launch.arg(ids.j.as_ref()).arg(present).arg(&values).arg(&state).run()?;
+        } else {
+            let kernel = program.kernel("spmspv_push")?;
+            let launch = kernel.launch(grid, block, 0).arg(count).arg(&x.pattern.indices).arg(x.values);
+            let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(bits.as_ref());
+            let launch = launch.arg(ids.k.as_ref()).arg(ids.j.as_ref()).arg(&present).arg(&values);
+            launch.arg(&state).run()?;
+        }
     }
-    vector::compact(context, a.pattern.ncols, c, DeviceBitmap { present, values })
+    let bitmap = DeviceBitmap { present, values };
+    if let Some(columns) = known {
+        return Ok((columns.clone(), vector::values_at(context, columns, c, bitmap)?));
+    }
+    let (pattern, values) = vector::compact(context, a.pattern.ncols, c, bitmap)?;
+    let pattern = Arc::new(pattern);
+    if full {
+        // Another thread may have been faster.
+        let _ = a.pattern.filled_columns.set(pattern.clone());
+    }
+    Ok((pattern, values))
 }

@@ -42,6 +42,24 @@ pub(super) fn bits(row: &DevicePattern) -> Result<Buffer> {
     Ok(scatter(row, NO_VALUE, None)?.present)
 }
 
+/// The values at the places of a single row, all of which have one.
+pub(super) fn values_at(
+    context: &Arc<Context>,
+    row: &DevicePattern,
+    scalar: ScalarText,
+    from: DeviceBitmap,
+) -> Result<Buffer> {
+    if row.nnz == row.ncols as u64 {
+        return Ok(from.values);
+    }
+    let values = Buffer::alloc(context, row.nnz.saturating_mul(scalar.size as u64))?;
+    let (kernel, block) = (program(context, scalar).kernel("vector_gather")?, tuning(context).primitive_block);
+    let launch = kernel.launch(row.nnz.div_ceil(u64::from(block)), block, 0).arg(row.nnz).arg(&row.indices);
+    // SAFETY: parameters as `vector.cu` lists them; a value for every index.
+    unsafe { launch.arg(&from.values).arg(&values).run()? };
+    Ok(values)
+}
+
 /// The set bits below `n` and their values as a single row.
 pub(super) fn compact(
     context: &Arc<Context>,

@@ -1,0 +1,194 @@
+// y = A ⊕.⊗ x for x with a value at every place, over the rows of A that have entries: y[s] is the s-th such row's. Tiles of rows and
+// entries together, so that long and short rows cost the same; which rows a tile has is found once for a pattern (row_tiles.cu).
+// After Greathouse, Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014,
+// https://doi.org/10.1109/SC.2014.68.
+//
+// Deterministic: `lanes` take a row's terms in strides, then a fixed tree; a warp those of rows of more than 32 + 8 · lanes entries;
+// blocks those of rows of more than spmv_chunk, so many each, whose sums the last block to end adds in order. Any: the smallest k.
+#include "block/team.cuh"
+#include "part/spmv.cuh"
+
+namespace oplus {
+
+constexpr u32 full_threads = tuning::spmv_block, full_warps = full_threads / 32;
+constexpr u32 full_tile = tuning::spmv_tile, full_chunk = tuning::spmv_chunk, full_batch = 8, full_room = full_batch * full_threads;
+static_assert(full_room >= full_tile, "rows that begin in a tile mostly end there");
+// Terms are staged where they are small and need not know their row.
+constexpr bool full_staged = !Semiring::positional && sizeof(C) <= 8;
+
+// Rows of A with entries; rows: which they are, null if all are.
+struct FullRows {
+  const u64* offsets;
+  const u32* indices;
+  const Matrix* values;
+  const Vector* x;
+  const u32* rows;
+  Ids ids;
+  __device__ C term(u64 slot, u64 e) const {
+    const u64 row = Semiring::positional && rows ? rows[slot] : slot;
+    return term_of(values, x, ids, row, e, indices[e]);
+  }
+};
+
+__device__ constexpr u64 max_of(u64 x, u64 y) { return x > y ? x : y; }
+
+// The terms of entries [begin, end) in shared memory, one place left out after every row of banks: threads that walk rows of equal
+// length meet in few banks.
+struct FullTerms {
+  C* values;
+  u64 begin, end;
+  static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(C) <= 4 ? 32 : 16); }
+
+  // All threads call. Many loads at once: each waits for the one before it.
+  __device__ void load(const FullRows& a) const {
+    const u32 n = u32(end - begin);
+    u32 k[full_batch];
+    Matrix v[full_batch];
+#pragma unroll
+    for (u32 t = 0; t < full_batch; t++) {
+      const u32 i = t * full_threads + threadIdx.x;
+      k[t] = i < n ? a.indices[begin + i] : 0;
+      v[t] = reads_matrix && i < n ? a.values[begin + i] : Matrix();
+    }
+    C term[full_batch];
+#pragma unroll
+    for (u32 t = 0; t < full_batch; t++) {
+      if (t * full_threads + threadIdx.x < n) term[t] = product_of(v[t], reads_vector ? a.x[k[t]] : Vector(), {0, 0, 0});
+    }
+#pragma unroll
+    for (u32 t = 0; t < full_batch; t++) {
+      const u32 i = t * full_threads + threadIdx.x;
+      if (i < n) values[skewed(i)] = term[t];
+    }
+  }
+};
+constexpr u32 full_places = full_staged ? FullTerms::skewed(full_room) : 1;
+
+// The sum of term(e), term(e + stride), … below end; e < end, else nothing.
+template <class I, class F> __device__ inline C strided_sum(I e, I end, u32 stride, F term) {
+  C sum = C();
+  if (e >= end) return sum;
+  sum = term(e);
+  if constexpr (!Join<Semiring>::first) {
+#pragma unroll 4
+    for (e += stride; e < end; e += stride) sum = Semiring::add(sum, term(e));
+  }
+  return sum;
+}
+
+// Of the row's entries from `from` on below end, each stride-th from the lane's on.
+__device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u64 from, u64 end, u32 lane, u32 stride) {
+  if (full_staged && end <= terms.end) {
+    const u32 first = u32(from - terms.begin), last = u32(end - terms.begin);
+    return strided_sum(first + lane, last, stride, [&](u32 i) { return terms.values[FullTerms::skewed(i)]; });
+  }
+  return strided_sum(from + lane, end, stride, [&](u64 e) { return a.term(slot, e); });
+}
+
+// Lane 0 of each group of so many lanes gets the group's sum, of the first `terms` lanes'.
+__device__ inline C full_join(C x, u32 lanes, u32 terms) {
+  if constexpr (!Join<Semiring>::first) {
+    for (u32 d = 1; d < lanes; d *= 2) {
+      const C y = shuffle_down(x, d);
+      const u32 from = (lane_id() & (lanes - 1)) + d;
+      if (from < lanes && from < terms) x = Semiring::add(x, y);
+    }
+  }
+  return x;
+}
+
+// A row of more than spmv_chunk entries; its chunks' sums begin at `chunk`.
+struct LongRow {
+  u64 slot, chunk;
+};
+
+// A chunk of a long row; the last of the row's blocks to end adds them all.
+// scratch: shared, a partial a warp.
+__device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
+                                      C* sums, C* y, Partial<C>* scratch, volatile u32* last) {
+  const Team<full_threads> team = {nullptr};
+  const u32 owner = owners[chunk];
+  const LongRow row = long_rows[owner];
+  const u64 start = a.offsets[row.slot], stop = a.offsets[row.slot + 1];
+  const u64 begin = start + (chunk - row.chunk) * full_chunk, end = min(begin + full_chunk, stop);
+  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.slot, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
+  sum = team_reduce<Semiring>(team, sum, scratch);
+  const u32 chunks = u32((stop - start + full_chunk - 1) / full_chunk);
+  if (threadIdx.x == 0) {
+    sums[chunk] = sum.value;
+    __threadfence();
+    *last = atomicAdd(&ended[owner], 1u) == chunks - 1;
+  }
+  __syncthreads();
+  if (!*last) return;
+  __threadfence();
+  sum = no_term<C>();
+  for (u32 c = threadIdx.x; c < chunks; c += full_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
+  sum = team_reduce<Semiring>(team, sum, scratch);
+  if (threadIdx.x == 0) {
+    y[row.slot] = sum.value;
+    // As it was found.
+    ended[owner] = 0;
+  }
+}
+
+// Where a tile begins: its first row and that row's first entry.
+struct FullTile {
+  u64 entry, first;
+};
+
+// Blocks below `tiles` have a tile each, up to where the next begins, those from there on a chunk of a long row. lanes: 1 to 32.
+// ended: a zero a long row, again when the launch ends; sums: a place a chunk. Long rows: see row_tiles.cu.
+extern "C" __global__ void __launch_bounds__(full_threads, 5)
+spmv_full(const u64* offsets, const u32* indices, const Matrix* values, const Vector* x, const u32* rows, const u64* i_ids,
+          const u64* k_ids, const FullTile* begins, u32 tiles, u32 lanes, const LongRow* long_rows, const u32* owners, u32* ended,
+          C* sums, C* y) {
+  // Of terms, or a partial a warp.
+  __shared__ u64 space[max_of((full_places * sizeof(C) + 7) / 8, full_warps * ((sizeof(Partial<C>) + 7) / 8))];
+  __shared__ u32 medium_count, medium[full_tile / 32 + 2];
+  const FullRows a = {offsets, indices, values, x, rows, {i_ids, k_ids}};
+  if (blockIdx.x >= tiles) {
+    full_chunk_sum(a, blockIdx.x - tiles, long_rows, owners, ended, sums, y, reinterpret_cast<Partial<C>*>(space), &medium_count);
+    return;
+  }
+  const FullTile begin = begins[blockIdx.x], behind = begins[blockIdx.x + 1];
+  const u64 first = begin.first;
+  const u32 n = u32(behind.first - first), most = 32 + 8 * lanes, lane = threadIdx.x & (lanes - 1);
+  if (n == 0) return;
+  FullTerms terms = {reinterpret_cast<C*>(space), begin.entry, behind.entry};
+  // Asked for here, so that it is there when the terms are.
+  u64 from = 0, end = 0;
+  if (threadIdx.x / lanes < n) {
+    from = offsets[first + threadIdx.x / lanes];
+    end = offsets[first + threadIdx.x / lanes + 1];
+  }
+  if (threadIdx.x == 0) medium_count = 0;
+  if constexpr (full_staged) {
+    // The last row may be a long one.
+    terms.end = min(terms.end, terms.begin + full_room);
+    terms.load(a);
+  }
+  __syncthreads();
+  for (u32 base = 0; base < n; base += full_threads / lanes) {
+    const u32 r = base + threadIdx.x / lanes;
+    if (base > 0) {
+      from = r < n ? offsets[first + r] : 0;
+      end = r < n ? offsets[first + r + 1] : 0;
+    }
+    if (end - from > most) {
+      if (lane == 0 && end - from <= full_chunk) medium[atomicAdd(&medium_count, 1u)] = r;
+      end = from;
+    }
+    const C sum = full_sum(a, terms, first + r, from, end, lane, lanes);
+    const C all = full_join(sum, lanes, u32(end - from));
+    if (lane == 0 && end > from) y[first + r] = all;
+  }
+  __syncthreads();
+  for (u32 m = threadIdx.x / 32; m < medium_count; m += full_warps) {
+    const u64 slot = first + medium[m], from = offsets[slot], end = offsets[slot + 1];
+    const C all = full_join(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
+    if (lane_id() == 0) y[slot] = all;
+  }
+}
+
+}  // namespace oplus

@@ -1,0 +1,110 @@
+//! The rows of a matrix that have entries, in tiles of rows and entries together: found once, kept with the pattern.
+use super::entries::{block_and_tile, places, structure};
+use super::program::{Program, tuning};
+use super::vector::{self, DeviceBitmap};
+use super::{Buffer, DevicePattern};
+use crate::algebra::Scalar;
+use crate::error::Result;
+use oplus_codegen::Template;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct RowTiles {
+    /// A single row with an entry for each of them.
+    pub(super) rows: Arc<DevicePattern>,
+    /// Where each begins and the last ends, where there are others.
+    starts: Option<Buffer>,
+    /// Tiles, and where each begins and the last ends.
+    pub(super) count: u64,
+    pub(super) begins: Buffer,
+    pub(super) long: Option<LongRows>,
+}
+
+/// Rows that blocks share, and their parts.
+#[derive(Debug)]
+pub(super) struct LongRows {
+    /// Chunks of all, and the row each belongs to.
+    pub(super) chunks: u64,
+    pub(super) owners: Buffer,
+    pub(super) rows: Buffer,
+    /// A zero each, for the blocks of a launch to count in.
+    pub(super) ended: Buffer,
+}
+
+/// Bytes of a long row's record on the device.
+const LONG_ROW: u64 = 16;
+
+impl RowTiles {
+    pub(super) fn of(pattern: &DevicePattern) -> Result<&RowTiles> {
+        if let Some(known) = pattern.row_tiles.get() {
+            return Ok(known);
+        }
+        let found = RowTiles::find(pattern)?;
+        Ok(pattern.row_tiles.get_or_init(|| Box::new(found)))
+    }
+
+    /// Offsets of these rows alone.
+    pub(super) fn offsets<'a>(&'a self, pattern: &'a DevicePattern) -> &'a Buffer {
+        self.starts.as_ref().unwrap_or(&pattern.offsets)
+    }
+
+    /// Which rows of the matrix they are; `None`: all.
+    pub(super) fn numbers(&self) -> Option<&Buffer> {
+        self.starts.is_some().then_some(&self.rows.indices)
+    }
+
+    fn find(pattern: &DevicePattern) -> Result<RowTiles> {
+        let (context, all) = (pattern.offsets.context(), pattern.nrows as u64);
+        let (tuning, block) = (tuning(context), block_and_tile(context).0);
+        let grid = |n: u64| n.div_ceil(u64::from(block));
+        let present = Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?;
+        let kernel = structure(context, "rows_present")?;
+        // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for.
+        // SAFETY: as above.
+        unsafe { kernel.launch(grid(all), block, 0).arg(all).arg(&pattern.offsets).arg(&present).run()? };
+        // Their numbers alone are wanted: any values will do.
+        let values = Buffer::alloc(context, all)?;
+        let (rows, _) = vector::compact(context, pattern.nrows, u8::TEXT, DeviceBitmap { present, values })?;
+        let program = Program::new(context, Template::RowTiles, |s| s);
+        let starts = if rows.nnz == all {
+            None
+        } else {
+            let starts = Buffer::alloc_for::<u64>(context, places(rows.nnz + 1))?;
+            let kernel = program.kernel("row_starts")?;
+            let launch = kernel.launch(grid(rows.nnz + 1), block, 0).arg(rows.nnz).arg(&rows.indices).arg(all);
+            // SAFETY: as above.
+            unsafe { launch.arg(&pattern.offsets).arg(&starts).run()? };
+            Some(starts)
+        };
+        let offsets = starts.as_ref().unwrap_or(&pattern.offsets);
+        let count = (rows.nnz + pattern.nnz).div_ceil(u64::from(tuning.spmv_tile));
+        let begins = Buffer::alloc_for::<u64>(context, places(2 * (count + 1)))?;
+        let kernel = program.kernel("row_tiles")?;
+        let launch = kernel.launch(grid(count + 1), block, 0).arg(rows.nnz).arg(offsets).arg(count);
+        // SAFETY: as above.
+        unsafe { launch.arg(tuning.spmv_tile).arg(&begins).run()? };
+        let long = LongRows::find(&program, rows.nnz, pattern, offsets)?;
+        Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, long })
+    }
+}
+
+impl LongRows {
+    fn find(program: &Program, rows: u64, pattern: &DevicePattern, offsets: &Buffer) -> Result<Option<LongRows>> {
+        let context = program.context;
+        let (chunk, block) = (tuning(context).spmv_chunk, block_and_tile(context).0);
+        let room = pattern.nnz / u64::from(chunk);
+        if room == 0 || pattern.longest.is_some_and(|longest| longest <= u64::from(chunk)) {
+            return Ok(None);
+        }
+        let control = Buffer::zeroed_for::<u64>(context, 2)?;
+        let longs = Buffer::alloc(context, room * LONG_ROW)?;
+        let owners = Buffer::alloc_for::<u32>(context, places(2 * room))?;
+        let kernel = program.kernel("row_longs")?;
+        let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(offsets).arg(chunk);
+        // SAFETY: parameters as the README lists them; no more rows of over `chunk` entries than `room`, nor chunks than twice that.
+        unsafe { launch.arg(&control).arg(&longs).arg(&owners).run()? };
+        let (count, chunks): (u64, u64) = (control.read_one(0)?, control.read_one(1)?);
+        let ended = Buffer::zeroed_for::<u32>(context, places(count))?;
+        Ok((count > 0).then_some(LongRows { chunks, owners, rows: longs, ended }))
+    }
+}

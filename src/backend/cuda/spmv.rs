@@ -1,0 +1,71 @@
+//! Matrix times vector by rows (pull).
+use super::product::{DeviceIds, Product};
+use super::program::{Program, resident, tuning};
+use super::row_tiles::RowTiles;
+use super::vector::{self, DeviceBitmap};
+use super::{Buffer, DevicePattern};
+use crate::error::Result;
+use oplus_codegen::Template;
+use std::sync::Arc;
+
+/// t⟨m⟩ = A ⊕.⊗ x by rows.
+pub(super) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
+    if product.mask.is_none() && product.b.pattern.nnz == product.b.pattern.ncols as u64 && product.a.pattern.nnz > 0 {
+        return full(product);
+    }
+    let Product { context, semiring, a, b: x, mask, at } = product.clone();
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    let (rows, c, tuning) = (a.pattern.nrows as u64, semiring.c, tuning(context));
+    let dense = vector::bitmap(x.pattern, semiring.b, x.values)?;
+    let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;
+    let program = Program::new(context, Template::Spmv, |s| {
+        let complement = mask.is_some_and(|m| m.complement);
+        s.semiring(semiring).flag("masked", mask.is_some()).flag("complement", complement).flag("mapped", ids.mapped())
+    });
+    let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
+    let values = Buffer::alloc(context, rows * c.size as u64)?;
+    let (long_rows, long_count) =
+        (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
+    let mean = a.pattern.nnz.checked_div(rows).unwrap_or(0);
+    let lanes = (mean / 4).max(1).next_power_of_two().min(32);
+    let block = tuning.spmv_block;
+    let kernel = program.kernel(&format!("spmv_lanes{lanes}"))?;
+    let launch = kernel.launch((rows * lanes).div_ceil(block as u64), block, 0).arg(rows).arg(&a.pattern.offsets);
+    let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(&dense.present).arg(&dense.values).arg(bits.as_ref());
+    let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&present).arg(&values).arg(&long_rows);
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
+    unsafe { launch.arg(&long_count).run()? };
+    if a.pattern.nnz > tuning.spmv_long as u64 {
+        let kernel = program.kernel("spmv_long_rows")?;
+        let grid = resident(&kernel, block, 0, rows)?;
+        let launch = kernel.launch(grid, block, 0).arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
+        let launch = launch.arg(&dense.present).arg(&dense.values).arg(ids.i.as_ref()).arg(ids.k.as_ref());
+        // SAFETY: as above.
+        unsafe { launch.arg(&present).arg(&values).arg(&long_rows).arg(&long_count).run()? };
+    }
+    let (pattern, values) = vector::compact(context, a.pattern.nrows, c, DeviceBitmap { present, values })?;
+    Ok((Arc::new(pattern), values))
+}
+
+/// For x without gaps: the result has an entry for every row of A that has any, which is known once A is.
+fn full(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let Product { context, semiring, a, b: x, at, .. } = product.clone();
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    let tiles = RowTiles::of(a.pattern)?;
+    let (size, block) = (semiring.c.size as u64, tuning(context).spmv_block);
+    let program = Program::new(context, Template::SpmvFull, |s| s.semiring(semiring).flag("mapped", ids.mapped()));
+    let y = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
+    let (offsets, rows) = (tiles.offsets(a.pattern), tiles.numbers());
+    let lanes = (a.pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32) as u32;
+    let long = tiles.long.as_ref();
+    let chunks = long.map_or(0, |l| l.chunks);
+    let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
+    let kernel = program.kernel("spmv_full")?;
+    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(offsets).arg(&a.pattern.indices).arg(a.values);
+    let launch = launch.arg(x.values).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
+    let launch = launch.arg(tiles.count as u32).arg(lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
+    // come one after the other, so that the long rows' counters are zero when one begins.
+    unsafe { launch.arg(long.map(|l| &l.ended)).arg(&sums).arg(&y).run()? };
+    Ok((tiles.rows.clone(), y))
+}
