@@ -1,6 +1,6 @@
 //! Matrices and vectors: a store under a semiring's label.
 use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
-use crate::backend::cpu::{unwritten, written};
+use crate::backend::cpu::{in_order, mapped, ranks};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::mask::Mask;
 use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
 use rayon::prelude::*;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 mod sealed {
     pub trait Sealed {}
@@ -152,91 +152,32 @@ fn is_hypersparse(n: u64, entries: usize) -> bool {
     n >= LONG && (entries as u64) < n / FEW
 }
 
-/// Where in an ascending list to search for an index, by its first bits.
-#[derive(Default)]
-struct Finder {
-    shift: u32,
-    starts: Vec<u32>,
-}
-
-impl Finder {
-    fn new(operation: &'static str, ids: &[u64]) -> Result<Self> {
-        let last = ids.last().copied().unwrap_or(0);
-        // About two places in the table for each id, were they spread evenly.
-        let bits = (2 * ids.len()).max(2).ilog2();
-        let shift = (u64::BITS - last.leading_zeros()).saturating_sub(bits);
-        let mut starts = crate::memory::filled(operation, (last >> shift) as usize + 2, 0u32)?;
-        ids.iter().for_each(|id| starts[(id >> shift) as usize + 1] += 1);
-        (1..starts.len()).for_each(|b| starts[b] += starts[b - 1]);
-        Ok(Self { shift, starts })
-    }
-    /// The first place of `ids`, for which this was made, that is not before the index.
-    fn find(&self, ids: &[u64], index: u64) -> usize {
-        let bucket = (index >> self.shift) as usize;
-        let (from, to) = match self.starts.get(bucket..bucket + 2) {
-            Some([from, to]) => (*from as usize, *to as usize),
-            _ => (0, ids.len()),
-        };
-        from + ids[from..to].partition_point(|t| *t < index)
-    }
-}
-
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
-/// Checked triplets in places, for `build`; `list`: of a long dimension little used only the indices in use.
-fn places(
-    operation: &'static str,
-    what: &'static str,
-    n: u64,
-    indices: &[u64],
-    list: bool,
-) -> Result<(Axis, Vec<u32>)> {
-    // Few are not worth waking a thread.
-    let few = indices.len() <= PIECE;
+/// Checked indices in places, for `build`; the axis lists those in use where it is one that does.
+fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices: &[u64]) -> Result<Vec<u32>> {
+    let n = axis.n();
     let outside = |some: &[u64]| some.iter().any(|i| *i >= n);
-    if if few { outside(indices) } else { indices.par_chunks(PIECE).any(outside) } {
-        let position = indices.iter().position(|i| *i >= n).unwrap_or(0);
-        let index = indices[position];
-        return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n });
-    }
-    let mut places = unwritten::<u32>(operation, indices.len())?;
-    let mut axis = if list && is_hypersparse(n, indices.len()) { Axis::listed(n) } else { Axis::new(n) };
-    if let Axis::Listed { ids, .. } = &mut axis {
-        let mut used = crate::memory::copied(operation, indices)?;
-        if !used.is_sorted() {
-            used.par_sort_unstable();
-        }
-        used.dedup();
-        *ids = std::sync::Arc::new(used);
-    }
-    let finder = match &axis {
-        Axis::Listed { ids, .. } if !few => Finder::new(operation, ids)?,
-        _ => Finder::default(),
+    // The largest one says it where those in use are listed.
+    let (places, wrong) = if let Axis::Listed { ids, .. } = axis {
+        let (used, places) = ranks(operation, indices)?;
+        let wrong = used.last() >= Some(&n);
+        *ids = Arc::new(used);
+        (places, wrong)
+    } else {
+        // Few are not worth waking a thread.
+        let few = indices.len() <= PIECE;
+        let wrong = if few { outside(indices) } else { indices.par_chunks(PIECE).any(outside) };
+        (mapped(operation, if wrong { &[] } else { indices }, |i| i as u32)?, wrong)
     };
-    let put = |(places, indices): (&mut [MaybeUninit<u32>], &[u64])| {
-        let places = places.iter_mut().zip(indices);
-        match &axis {
-            Axis::Full(_) => places.for_each(|(place, i)| *place = MaybeUninit::new(*i as u32)),
-            Axis::Listed { ids, .. } => {
-                let mut last = 0;
-                places.for_each(|(place, i)| {
-                    // Neighbours often have one place. Every index was listed just now.
-                    if ids.get(last) != Some(i) {
-                        last = finder.find(ids, *i);
-                    }
-                    *place = MaybeUninit::new(last as u32);
-                });
-            }
+    match indices.iter().position(|i| wrong && *i >= n) {
+        Some(position) => {
+            let index = indices[position];
+            Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n })
         }
-    };
-    match few {
-        true => put((&mut places, indices)),
-        false => places.par_chunks_mut(PIECE).zip(indices.par_chunks(PIECE)).for_each(put),
+        None => Ok(places),
     }
-    // SAFETY: all were written.
-    let places = unsafe { written(places, indices.len()) };
-    Ok((axis, places))
 }
 
 // Work on entries knows T and not S: a method of Matrix<T, S> would be compiled once more for every label.
@@ -253,16 +194,25 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         let reason = format!("{} rows, {} columns and {} values", rows.len(), columns.len(), values.len());
         return Err(Error::InvalidValue { operation, reason });
     }
-    let (row_axis, i) = places(operation, "row", nrows, rows, list)?;
-    let (col_axis, j) = places(operation, "column", ncols, columns, list)?;
+    let axis = |n| if list && is_hypersparse(n, rows.len()) { Axis::listed(n) } else { Axis::new(n) };
+    let (mut row_axis, mut col_axis) = (axis(nrows), axis(ncols));
+    let full = matches!((&row_axis, &col_axis), (Axis::Full(_), Axis::Full(_)));
     let shape = (row_axis.places(), col_axis.places());
-    let j = match device {
-        Device::Cpu => match crate::backend::cpu::in_order(shape, &i, j, values)? {
-            Ok(rows) => return Ok(Store { rows: row_axis, cols: col_axis, body: Body::from(rows), device }),
-            Err(j) => j,
-        },
-        _ => j,
-    };
+    if full
+        && device == Device::Cpu
+        && let Some(made) = in_order(shape, (rows, columns, values))?
+    {
+        return Ok(Store { rows: row_axis, cols: col_axis, body: Body::from(made), device });
+    }
+    let i = places(operation, "row", &mut row_axis, rows)?;
+    let j = places(operation, "column", &mut col_axis, columns)?;
+    let shape = (row_axis.places(), col_axis.places());
+    if !full
+        && device == Device::Cpu
+        && let Some(made) = in_order(shape, (&i, &j, values))?
+    {
+        return Ok(Store { rows: row_axis, cols: col_axis, body: Body::from(made), device });
+    }
     let body = on_backend!(device, |backend| { backend.build::<T, F>(shape, &i, &j, values, refuse)?.map(Body::from) });
     let body =
         body.map_err(|e| Error::DuplicateEntry { operation, row: rows[e], column: columns[e], position: e as u64 })?;

@@ -1,5 +1,7 @@
 //! Sums of columns without the transpose: each entry is added where its column stands.
 use super::cut;
+use super::flat::neutral;
+use super::met;
 use super::parallel::{Shared, unwritten, written};
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::host::HostCsr;
@@ -9,6 +11,7 @@ use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Columns' sums in the order of rows, as one row: what reducing the rows of the transpose gives. `None` where entries are
 /// too few for a place a column.
@@ -18,50 +21,68 @@ pub(super) fn reduce_columns<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<
     if pattern.nnz() < n / 8 {
         return Ok(None);
     }
+    let met = met::columns(operation, pattern, &Arc::default())?;
+    let start = neutral::<T, M>().map(|(start, _)| start);
     let mut sums = unwritten::<T>(operation, n)?;
-    let mut present = memory::filled(operation, n, false)?;
+    let mut present = memory::filled(operation, if start.is_some() { 0 } else { n }, false)?;
     let (to_sums, to_present) = (Shared::new(&mut sums), Shared::new(&mut present));
-    let add = |columns: Range<usize>, rows: Range<usize>, whole: bool| {
+    let add = |columns: Range<usize>, rows: Range<usize>, search: bool| {
         // SAFETY: the ranges of columns are disjoint.
-        let (sums, present) = unsafe { (to_sums.part(columns.clone()), to_present.part(columns.clone())) };
-        for r in rows {
-            let mut range = pattern.range(r);
-            if !whole {
-                range = narrowed(pattern, range, &columns);
-            }
-            for (j, x) in pattern.indices[range.clone()].iter().zip(&a.values[range]) {
-                let at = *j as usize - columns.start;
-                // SAFETY: a sum that is present was written.
-                let sum = if present[at] { M::apply(unsafe { sums[at].assume_init() }, *x) } else { *x };
-                sums[at] = MaybeUninit::new(sum);
-                present[at] = true;
-            }
+        let sums = unsafe { to_sums.part(columns.clone()) };
+        if let Some(start) = start {
+            sums.fill(MaybeUninit::new(start));
+            // SAFETY: every sum has been started.
+            return each(a, columns, rows, search, |at, x| unsafe {
+                let Some(sum) = sums.get_mut(at) else { return };
+                *sum = MaybeUninit::new(M::apply(sum.assume_init(), x));
+            });
         }
+        // SAFETY: as above.
+        let present = unsafe { to_present.part(columns.clone()) };
+        each(a, columns, rows, search, |at, x| {
+            let (Some(sum), Some(present)) = (sums.get_mut(at), present.get_mut(at)) else { return };
+            // SAFETY: a sum that is present was written.
+            let next = if *present { M::apply(unsafe { sum.assume_init() }, x) } else { x };
+            (*sum, *present) = (MaybeUninit::new(next), true);
+        });
     };
     match cut::columns(operation, pattern)? {
         Some(cuts) => cuts.rows.par_iter().enumerate().with_max_len(1).for_each(|(p, rows)| {
             let columns = cuts.starts[p] as usize..cuts.starts[p + 1] as usize;
-            add(columns, rows.start as usize..rows.end as usize, false);
+            // Most entries of long rows lie elsewhere, few of short ones do: those are not worth a search.
+            let long = pattern.nnz() / pattern.nrows.max(1) >= 32;
+            add(columns, rows.start as usize..rows.end as usize, long);
         }),
-        None => add(0..n, 0..pattern.nrows, true),
+        None => add(0..n, 0..pattern.nrows, false),
     }
-    let count = present.iter().filter(|p| **p).count();
-    let mut indices = memory::with_capacity(operation, count)?;
-    if count == n {
-        indices.extend(0..n as u32);
-        // SAFETY: every sum is present.
-        let values = unsafe { written(sums, n) };
-        return Ok(Some(HostCsr::new(Pattern::new(1, n, vec![0, n as u64], indices), values)));
+    let values = match met.nnz() == n {
+        // SAFETY: every column was met, and its sum written.
+        true => unsafe { written(sums, n) },
+        // SAFETY: these columns were met.
+        false => unsafe { met::gathered(operation, &met, &sums)? },
+    };
+    Ok(Some(HostCsr { pattern: met, values: Arc::new(values) }))
+}
+
+/// The values of rows, each with its column's distance from the first of `columns`: with `search` of these columns alone.
+#[inline(always)]
+fn each<T: Scalar>(
+    a: &HostCsr<T>,
+    columns: Range<usize>,
+    rows: Range<usize>,
+    search: bool,
+    mut add: impl FnMut(usize, T),
+) {
+    let mut all = |range: Range<usize>| {
+        for (j, x) in a.pattern.indices[range.clone()].iter().zip(&a.values[range]) {
+            add((*j as usize).wrapping_sub(columns.start), *x);
+        }
+    };
+    if search {
+        return rows.for_each(|r| all(narrowed(&a.pattern, a.pattern.range(r), &columns)));
     }
-    let mut values = memory::with_capacity(operation, count)?;
-    for (j, sum) in
-        present.iter().zip(&sums).enumerate().filter(|(_, (present, _))| **present).map(|(j, (_, sum))| (j, sum))
-    {
-        indices.push(j as u32);
-        // SAFETY: a sum that is present was written.
-        values.push(unsafe { sum.assume_init() });
-    }
-    Ok(Some(HostCsr::new(Pattern::new(1, n, vec![0, count as u64], indices), values)))
+    // Where rows end is nothing to the sums.
+    all(a.pattern.offsets[rows.start] as usize..a.pattern.offsets[rows.end] as usize);
 }
 
 /// The entries of a row in some columns: mostly all of them, or none.

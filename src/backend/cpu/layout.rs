@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A stable counting sort: element e, with key(e) below `keys`, goes to the place `put` is told. Elements are cut into
 /// `chunks` that are counted and moved side by side; the result does not depend on the cut. The starts of the keys.
-fn distribute(
+pub(super) fn distribute(
     operation: &'static str,
     keys: usize,
     chunks: &[Range<usize>],
@@ -197,48 +197,73 @@ pub(super) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     Ok(if second == usize::MAX { Ok(built) } else { Err(second) })
 }
 
-/// Whether each triplet comes after the one before it.
-fn ascending(rows: &[u32], columns: &[u32]) -> bool {
-    let place = |e: usize| u64::from(rows[e]) << 32 | u64::from(columns[e]);
-    let piece = |range: Range<usize>| (range.start.max(1)..range.end).all(|e| place(e - 1) < place(e));
-    // Few triplets are not worth waking a thread.
-    if rows.len() <= SERIAL { piece(0..rows.len()) } else { pieces(rows.len(), SERIAL).all(piece) }
+/// An index of a dimension, or a place on an axis.
+pub(crate) trait Place: Copy + Sync {
+    fn wide(self) -> u64;
+}
+impl Place for u32 {
+    fn wide(self) -> u64 {
+        self.into()
+    }
+}
+impl Place for u64 {
+    fn wide(self) -> u64 {
+        self
+    }
 }
 
-/// Triplets that are rows already, each once: their columns stay where they are. Else those come back.
-pub(crate) fn in_order<T: Scalar>(
-    (nrows, ncols): (usize, usize),
-    rows: &[u32],
-    columns: Vec<u32>,
-    values: &[T],
-) -> Result<std::result::Result<HostCsr<T>, Vec<u32>>> {
+/// Triplets that are rows already, each once and inside of the shape; `None` for others.
+pub(crate) fn in_order<I: Place, T: Scalar>(
+    shape: (usize, usize),
+    (rows, columns, values): (&[I], &[I], &[T]),
+) -> Result<Option<HostCsr<T>>> {
+    let Some(pattern) = ordered(shape, rows, columns)? else { return Ok(None) };
+    Ok(Some(HostCsr::new(pattern, copied("build", values)?)))
+}
+
+fn ordered<I: Place>((nrows, ncols): (usize, usize), rows: &[I], columns: &[I]) -> Result<Option<Pattern>> {
     let (operation, n) = ("build", rows.len());
-    if !ascending(rows, &columns) {
-        return Ok(Err(columns));
+    // Rows seen before an entry: those of a piece are between two of these, and of no other piece where they ascend.
+    let seen = |e: usize| if e == 0 { 0 } else { rows[e - 1].wide().saturating_add(1) };
+    let ends = (0..n).step_by(SERIAL).chain([n]).map(seen);
+    if !ends.clone().is_sorted() || ends.last() > Some(nrows as u64) {
+        return Ok(None);
     }
-    let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
-    let to = Shared::new(&mut offsets);
-    // Entry e begins its row and the empty ones before it; the end begins what is left.
-    let begin = |range: Range<usize>| {
-        let mut next = if range.start == 0 { 0 } else { rows[range.start - 1] as usize + 1 };
-        for e in range {
-            let row = rows.get(e).map_or(nrows, |r| *r as usize);
-            while next <= row {
-                // SAFETY: rows ascend, so each is begun once.
-                unsafe { to.write(next, MaybeUninit::new(e as u64)) };
-                next += 1;
+    let (mut offsets, mut indices) = (unwritten::<u64>(operation, nrows + 1)?, unwritten::<u32>(operation, n)?);
+    let (to_offsets, to_indices) = (Shared::new(&mut offsets), Shared::new(&mut indices));
+    // Whether each entry of a piece comes after the one before it. An entry begins its row and the empty ones before it.
+    let one = |piece: Range<usize>| {
+        let (mut next, end) = (seen(piece.start), seen(piece.end));
+        let mut before = if piece.start == 0 { None } else { Some(columns[piece.start - 1].wide()) };
+        // SAFETY: pieces are disjoint.
+        let indices = unsafe { to_indices.part(piece.clone()) };
+        for (e, index) in piece.clone().zip(indices) {
+            let (row, column) = (rows[e].wide(), columns[e].wide());
+            if row >= next {
+                if row >= end {
+                    return false;
+                }
+                before = None;
+                // SAFETY: below the piece's end, which is at most the number of rows; from the end of the pieces before on.
+                (next..=row).for_each(|r| unsafe { to_offsets.write(r as usize, MaybeUninit::new(e as u64)) });
+                next = row + 1;
             }
+            if row + 1 != next || column >= ncols as u64 || before >= Some(column) {
+                return false;
+            }
+            before = Some(column);
+            *index = MaybeUninit::new(column as u32);
         }
+        true
     };
-    if n < SERIAL {
-        begin(0..n + 1)
-    } else {
-        pieces(n + 1, SERIAL).for_each(begin)
+    let all = if n <= SERIAL { one(0..n) } else { pieces(n, SERIAL).all(one) };
+    if !all {
+        return Ok(None);
     }
-    // SAFETY: the ranges cover all rows and the end.
-    let offsets = unsafe { written(offsets, nrows + 1) };
-    let values = copied(operation, values)?;
-    Ok(Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, columns), values)))
+    offsets[seen(n) as usize..].fill(MaybeUninit::new(n as u64));
+    // SAFETY: all pieces together wrote all columns and the offsets before the last row's end, the line above the others.
+    let (offsets, indices) = unsafe { (written(offsets, nrows + 1), written(indices, n)) };
+    Ok(Some(Pattern::new(nrows, ncols, offsets, indices)))
 }
 
 /// A copy, made by all threads where it is long.
@@ -340,4 +365,45 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(shape.nrows, shape.ncols, shape.offsets, indices), values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    /// Ascending triplets over some pieces are rows; with one of them changed, wherever it stands, they are not.
+    #[test]
+    fn triplets_in_order_are_rows_and_no_others() {
+        let (mut random, shape) = (Random::new(9, 0), (90, 40));
+        let all = (0..shape.0 as u64).flat_map(|i| (0..shape.1 as u64).map(move |j| (i, j)));
+        // No entry in the first and the last rows, and in some between.
+        let kept = all.filter(|(i, _)| (3..80).contains(i) && i % 7 != 2);
+        let entries: Vec<(u64, u64)> = kept.filter(|_| random.below(8) == 0).collect();
+        let (rows, columns): (Vec<u64>, Vec<u64>) = entries.iter().copied().unzip();
+        assert!(rows.len() > 3 * SERIAL);
+        let pattern = |rows: &[u64], columns: &[u64]| ordered(shape, rows, columns).unwrap();
+        let made = pattern(&rows, &columns).unwrap();
+        made.validate("test", rows.len()).unwrap();
+        let listed = (0..shape.0).flat_map(|r| made.row(r).iter().map(move |j| (r as u64, *j as u64)));
+        assert!(listed.eq(entries.iter().copied()));
+        let narrow = |all: &[u64]| all.iter().map(|i| *i as u32).collect::<Vec<_>>();
+        assert_eq!(ordered(shape, &narrow(&rows), &narrow(&columns)).unwrap(), Some(made));
+        assert_eq!(pattern(&[], &[]), Some(Pattern::empty("test", shape.0, shape.1).unwrap()));
+        for e in 0..rows.len() {
+            for (row, column) in [(u64::MAX, 0), (shape.0 as u64, 0), (rows[e], shape.1 as u64), (rows[e], u64::MAX)] {
+                let (mut rows, mut columns) = (rows.clone(), columns.clone());
+                (rows[e], columns[e]) = (row, column);
+                assert_eq!(pattern(&rows, &columns), None, "{e}: {row}, {column}");
+            }
+            let (mut again, mut exchanged) = ((rows.clone(), columns.clone()), (rows.clone(), columns.clone()));
+            if e > 0 {
+                (again.0[e], again.1[e]) = (rows[e - 1], columns[e - 1]);
+                exchanged.0.swap(e - 1, e);
+                exchanged.1.swap(e - 1, e);
+                assert_eq!(pattern(&again.0, &again.1), None, "{e} again");
+                assert_eq!(pattern(&exchanged.0, &exchanged.1), None, "{e} exchanged");
+            }
+        }
+    }
 }

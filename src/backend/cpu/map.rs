@@ -1,14 +1,14 @@
 //! Values alone: apply and reductions. Sums are cut at fixed places, so that they do not depend on the threads.
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::Block;
+use super::even::Batch;
 use super::job::is_final;
 use super::merge::entry_blocks;
 use super::parallel::{SERIAL, Shared, mapped, pieces, unwritten, written};
-use super::vector::row_blocks;
+use super::pull;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -90,45 +90,16 @@ fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
     Some(sum)
 }
 
+/// The sums of rows, in column order.
 pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
-    let operation = "reduce_rows";
-    let n = a.pattern.nrows;
-    let empty = |rows: Range<usize>| a.pattern.offsets[rows.start..=rows.end].windows(2).any(|o| o[0] == o[1]);
-    if n > SERIAL && !pieces(n, SERIAL).any(empty) {
-        return full_sums::<T, M>(a);
-    }
-    let kernel = |block: &Block, rows: &mut Rows<T>, _: &mut ()| {
-        rows.reserve(operation, block.columns.len())?;
-        for i in block.columns.clone() {
-            if let Some(sum) = fold::<T, M>(a.row(i as usize).1) {
-                // SAFETY: room for every row of the block was reserved.
-                unsafe { rows.push_unchecked(i, sum) };
-            }
-        }
-        rows.end_row();
-        Ok(())
+    let (pattern, values) = (&a.pattern, &a.values[..]);
+    assert!(pattern.nnz() == values.len());
+    let sums = |of: Range<usize>, batches: Option<&[Batch]>, out: &mut [MaybeUninit<T>]| {
+        let offsets = &pattern.offsets[of.start..=of.end];
+        // SAFETY: entries of rows are below the number of values: asserted, and the pattern's promise.
+        pull::sums::<T, M>(offsets, batches, out, values.len(), |_, e| unsafe { *values.get_unchecked(e) })
     };
-    assemble::<T, ()>(operation, (1, n), n as u64, &row_blocks(operation, &a.pattern)?, &kernel)
-}
-
-/// The sums of rows that all have entries.
-fn full_sums<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
-    let (operation, n) = ("reduce_rows", a.pattern.nrows);
-    let (mut indices, mut sums) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
-    let (to_indices, to_sums) = (Shared::new(&mut indices), Shared::new(&mut sums));
-    row_blocks(operation, &a.pattern)?.par_iter().for_each(|block| {
-        let rows = block.columns.start as usize..block.columns.end as usize;
-        // SAFETY: blocks have rows of their own.
-        let (indices, sums) = unsafe { (to_indices.part(rows.clone()), to_sums.part(rows.clone())) };
-        let ends = a.pattern.offsets[rows.start..=rows.end].windows(2);
-        for (((i, index), sum), o) in rows.zip(indices).zip(sums).zip(ends) {
-            *index = MaybeUninit::new(i as u32);
-            *sum = MaybeUninit::new(fold::<T, M>(&a.values[o[0] as usize..o[1] as usize]).unwrap_or_else(M::identity));
-        }
-    });
-    // SAFETY: the blocks cover every row.
-    let (indices, sums) = unsafe { (written(indices, n), written(sums, n)) };
-    Ok(HostCsr::new(Pattern::new(1, n, vec![0, n as u64], indices), sums))
+    pull::lines("reduce_rows", pattern, &Arc::default(), pull::soon_final::<T, M>(), &sums)
 }
 
 pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {

@@ -45,7 +45,9 @@ mod pick;
 mod product;
 mod pull;
 mod push;
+mod rank;
 mod scale;
+mod short;
 mod structural;
 #[cfg(test)]
 mod structural_tests;
@@ -63,9 +65,10 @@ pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::{in_order, transpose, turned};
-pub(crate) use parallel::{in_pieces, mapped, unwritten, written, zipped};
+pub(crate) use parallel::{in_pieces, mapped, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
+pub(crate) use rank::ranks;
 pub(crate) use vector::MxvKernels;
 
 /// The cores of the host.

@@ -137,7 +137,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
                 scratch.dense.grow(job.operation, b.ncols)?;
                 scratch.dense.span = survey.span;
                 match job.mask {
-                    None if survey.banded => {
+                    None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
                         window(loops, job, block, i, &mut scratch.dense);
                         // SAFETY: a banded row has a sum in every column of its span.
                         unsafe { scratch.dense.drain_window(job.operation, rows)? };
@@ -275,31 +275,34 @@ fn listed<A: Scalar, B: Scalar, C: Scalar>(
     if met { scratch.dense.drain_listed(job.operation, admitted, rows) } else { Ok(()) }
 }
 
+/// Rows that [`short_meets`] looks at have so many entries at most.
+const SHORT: usize = 4;
+/// For each length of a row ones where it has an entry: words, so that four are compared at once.
+const LIVE: [[u32; SHORT]; SHORT + 1] =
+    [[0; 4], [u32::MAX, 0, 0, 0], [u32::MAX, u32::MAX, 0, 0], [u32::MAX, u32::MAX, u32::MAX, 0], [u32::MAX; 4]];
+
 /// Whether a product of a short row is admitted; in most of a grid or of a road map none is. `None` where rows are longer.
 #[inline(always)]
 fn short_meets(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u32], soon: Soon) -> Option<bool> {
-    const SHORT: usize = 4;
     if admitted.len() > SHORT || a.range(i).len() > SHORT {
         return None;
     }
     // No column is u32::MAX.
-    let mut list = [u32::MAX; SHORT];
-    list.iter_mut().zip(admitted).for_each(|(l, j)| *l = *j);
-    let mut met = [false; SHORT];
+    let list: [u32; SHORT] = std::array::from_fn(|n| admitted.get(n).copied().unwrap_or(u32::MAX));
+    let mut met = [0; SHORT];
     for e in a.range(i) {
         ask(a, e, b, soon);
         let range = block.range(b, a.indices[e] as usize);
         // Always four columns, those of the next rows too: no branch on how many there are.
-        let run = b.indices.get(range.start..range.start + SHORT)?;
-        if range.len() > SHORT {
-            return None;
+        let run: [u32; SHORT] = b.indices.get(range.start..range.start + SHORT)?.try_into().ok()?;
+        let live = LIVE.get(range.len())?;
+        let mut listed = [0; SHORT];
+        for j in list {
+            (0..SHORT).for_each(|c| listed[c] |= u32::from(run[c] == j).wrapping_neg());
         }
-        for c in 0..SHORT {
-            met[c] |= ((run[c] == list[0]) | (run[c] == list[1]) | (run[c] == list[2]) | (run[c] == list[3]))
-                & (c < range.len());
-        }
+        (0..SHORT).for_each(|c| met[c] |= listed[c] & live[c]);
     }
-    Some(met != [false; SHORT])
+    Some(met != [0; SHORT])
 }
 
 /// A row of which the mask admits few columns, given ascending: its products are found first, then computed.

@@ -27,6 +27,9 @@ const fn steps<T>() -> usize {
     if size_of::<T>() == 1 { 8 } else { 64 }
 }
 
+/// Products of a row that are made at once where sums are soon final.
+const SOON: usize = 4;
+
 /// The sums of some rows, of those that have entries, one behind the other; their batches, where they are known.
 pub(super) type RowsKernel<A, X, C> =
     fn(&HostCsr<A>, &[X], &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
@@ -38,13 +41,24 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     x: &HostCsr<X>,
     positions: &Positions,
 ) -> Result<HostCsr<C>> {
-    let operation = "mxv";
-    let met = met::rows(operation, &a.pattern, &x.pattern)?;
-    let long = !soon && a.pattern.nnz() as u64 >= LONG_UNEVEN * a.pattern.nrows as u64;
-    let batches = if long { even::batches(operation, &a.pattern)? } else { None };
-    let blocks = whole_rows(operation, &a.pattern, soon, if batches.is_some() { BATCH } else { 1 })?;
-    let mut sums = unwritten::<C>(operation, met.nnz())?;
-    let shared = Shared::new(&mut sums);
+    lines("mxv", &a.pattern, &x.pattern, soon, &|of, batches, out| rows(a, &x.values, positions, of, batches, out))
+}
+
+/// A sum for each row that has entries, as one row; `sums` makes those of some rows. `like` is a row that may be full and as
+/// long as A is high.
+pub(super) fn lines<C: Scalar>(
+    operation: &'static str,
+    a: &Pattern,
+    like: &Arc<Pattern>,
+    soon: bool,
+    sums: &(dyn Fn(Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize + Sync),
+) -> Result<HostCsr<C>> {
+    let met = met::rows(operation, a, like)?;
+    let long = !soon && a.nnz() as u64 >= LONG_UNEVEN * a.nrows as u64;
+    let batches = if long { even::batches(operation, a)? } else { None };
+    let blocks = whole_rows(operation, a, soon, if batches.is_some() { BATCH } else { 1 })?;
+    let mut values = unwritten::<C>(operation, met.nnz())?;
+    let shared = Shared::new(&mut values);
     // How many rows before this one have entries.
     let place = |row: usize| match met.nnz() == met.ncols {
         true => row,
@@ -54,7 +68,7 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(place(block.rows.start)..place(block.rows.end)) };
         let batches = batches.as_ref().map(|all| &all[block.rows.start / BATCH..]);
-        let made = rows(a, &x.values, positions, block.rows.clone(), batches, out);
+        let made = sums(block.rows.clone(), batches, out);
         assert!(made == out.len());
     };
     if blocks.len() < 2 {
@@ -63,7 +77,7 @@ pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
         blocks.par_iter().for_each(one)
     }
     // SAFETY: each block wrote a sum for each of its rows that have entries, as asserted.
-    let values = unsafe { written(sums, met.nnz()) };
+    let values = unsafe { written(values, met.nnz()) };
     Ok(HostCsr { pattern: met, values: Arc::new(values) })
 }
 
@@ -91,32 +105,55 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     batches: Option<&[Batch]>,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
-    let (first, len) = (of.start, of.len());
+    let first = of.start;
     let (offsets, indices, values) = (&a.pattern.offsets[first..=of.end], &a.pattern.indices[..], &a.values[..]);
     assert!(a.pattern.ncols <= x.len() && indices.len() == values.len());
-    assert!(offsets.is_sorted() && offsets[len] as usize <= indices.len());
     let product = |r: usize, e: usize| {
-        // SAFETY: entries of these rows lie within both arrays, and columns below ncols: asserted, or the pattern's own.
+        // SAFETY: entries of rows lie within both arrays, whose lengths are equal, and columns below ncols, which is at most
+        // the length of x: asserted, or the pattern's promise.
         let (k, v, y) = unsafe {
             let k = *indices.get_unchecked(e);
             (k, *values.get_unchecked(e), *x.get_unchecked(k as usize))
         };
         S::Multiply::multiply(v, y, at::<A, X, S>(positions, first + r, k as usize, 0))
     };
+    // Of other rows' entries products may be made and forgotten, unless someone looks at where they stand.
+    let most = if S::Multiply::READS.position { 0 } else { indices.len() };
+    sums::<S::Out, S::Add>(offsets, batches, out, most, product)
+}
+
+/// The sums of the products of rows that have entries, one behind the other: product(r, e) is that of the r-th row's entry e,
+/// and something for other e below `most`.
+#[inline(always)]
+pub(super) fn sums<T: Scalar, M: Monoid<T>>(
+    offsets: &[u64],
+    batches: Option<&[Batch]>,
+    out: &mut [MaybeUninit<T>],
+    most: usize,
+    product: impl Fn(usize, usize) -> T,
+) -> usize {
+    let len = offsets.len() - 1;
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
-    let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<S::Out>]| {
+    let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<T>]| {
         for r in rows {
             let (from, to) = range(r);
             if from < to {
-                out[*n] = MaybeUninit::new(along::<S::Out, S::Add>(product(r, from), from + 1, to, |e| product(r, e)));
+                out[*n] = MaybeUninit::new(along::<T, M>(product(r, from), from + 1, to, |e| product(r, e)));
                 *n += 1;
             }
         }
     };
     let entries = |rows: Range<usize>| offsets[rows.end] - offsets[rows.start];
-    if soon_final::<S::Out, S::Add>() || (batches.is_none() && entries(0..len) < LONG * len as u64) {
+    if soon_final::<T, M>() {
+        // The last rows may have too few entries behind them.
+        let safe = offsets[..len].partition_point(|from| *from as usize + SOON <= most);
+        n = soon::<T, M>(&offsets[..=safe], out, &product);
+        one_by_one(safe..len, &mut n, out);
+        return n;
+    }
+    if batches.is_none() && entries(0..len) < LONG * len as u64 {
         one_by_one(0..len, &mut n, out);
         return n;
     }
@@ -138,33 +175,61 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
             }
         };
         let order = &batch.order[batch.first..rows];
-        let mut put = |r: u8, sum: S::Out| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
+        let mut put = |r: u8, sum: T| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
         let (groups, rest) = order.as_chunks::<ROWS>();
         for group in groups {
             let at: [usize; ROWS] = std::array::from_fn(|q| start + group[q] as usize);
             let ranges = at.map(range);
             let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
-            let mut sums: [S::Out; ROWS] = std::array::from_fn(|q| product(at[q], ranges[q].0));
+            let mut sums: [T; ROWS] = std::array::from_fn(|q| product(at[q], ranges[q].0));
             let mut done = 1;
-            while done < common && !sums.iter().all(|s| is_final::<S::Out, S::Add>(*s)) {
-                let until = common.min(done + steps::<S::Out>());
+            while done < common && !sums.iter().all(|s| is_final::<T, M>(*s)) {
+                let until = common.min(done + steps::<T>());
                 for e in done..until {
                     for q in 0..ROWS {
-                        sums[q] = S::Add::apply(sums[q], product(at[q], ranges[q].0 + e));
+                        sums[q] = M::apply(sums[q], product(at[q], ranges[q].0 + e));
                     }
                 }
                 done = until;
             }
             for q in 0..ROWS {
                 let (from, to) = (ranges[q].0 + done, ranges[q].1);
-                put(group[q], along::<S::Out, S::Add>(sums[q], from, to, |e| product(at[q], e)));
+                put(group[q], along::<T, M>(sums[q], from, to, |e| product(at[q], e)));
             }
         }
         for r in rest {
             let (at, (from, to)) = (start + *r as usize, range(start + *r as usize));
-            put(*r, along::<S::Out, S::Add>(product(at, from), from + 1, to, |e| product(at, e)));
+            put(*r, along::<T, M>(product(at, from), from + 1, to, |e| product(at, e)));
         }
         n += order.len();
+    }
+    n
+}
+
+/// As [`sums`] where most are final after [`SOON`] products: that many are made of every row, those of other rows are
+/// forgotten, and there is no branch on a row's length.
+#[inline(always)]
+fn soon<T: Scalar, M: Monoid<T>>(
+    offsets: &[u64],
+    out: &mut [MaybeUninit<T>],
+    product: impl Fn(usize, usize) -> T,
+) -> usize {
+    let mut n = 0;
+    for (r, ends) in offsets.windows(2).enumerate() {
+        let (from, to) = (ends[0] as usize, ends[1] as usize);
+        // Only empty rows are left.
+        let Some(place) = out.get_mut(n) else { break };
+        let mut sum = product(r, from);
+        for e in from + 1..from + SOON {
+            let next = M::apply(sum, product(r, e));
+            sum = if e < to { next } else { sum };
+        }
+        if to - from > SOON && !is_final::<T, M>(sum) {
+            sum = along::<T, M>(sum, from + SOON, to, |e| product(r, e));
+        }
+        // Where the row is empty the next one's sum is written over this.
+        *place = MaybeUninit::new(sum);
+        n += (from < to) as usize;
     }
     n
 }

@@ -4,6 +4,7 @@ use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::assemble::{Block, Rows};
 use super::flat::Flat;
 use super::multiply::{admits_none, filter};
+use super::short::{self, Short};
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 
@@ -41,6 +42,14 @@ pub(super) fn structural_rows(
             if survey.banded {
                 // SAFETY: room for `most`, here the whole span, was reserved.
                 (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
+            } else if survey.is_few() && survey.products <= short::MOST {
+                let (mut columns, mut last) = (Short::new(), u32::MAX);
+                a.row(i).iter().for_each(|k| columns.extend(&b.indices[block.range(b, *k as usize)]));
+                for column in columns.in_order() {
+                    // SAFETY: room for every product was reserved, of which so few are the most entries.
+                    unsafe { rows.push_if(column != last, column, ()) };
+                    last = column;
+                }
             } else if survey.is_few() || survey.is_scattered() {
                 list.clear();
                 crate::memory::reserve(operation, list, survey.products)?;
