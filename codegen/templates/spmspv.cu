@@ -9,13 +9,13 @@
 
 namespace oplus {
 
-// y without entries. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
+// y without entries; null y_present: nobody asks. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
 // Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for all kernels here.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
 spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
   const u64 j = u64(blockIdx.x) * tuning::spmv_block + threadIdx.x;
   if (j >= columns) return;
-  if ((j & 31) == 0) y_present[j >> 5] = 0;
+  if (y_present && (j & 31) == 0) y_present[j >> 5] = 0;
   if constexpr (exact) y_values[j] = Exact<Semiring, C>::start();
   else state[j] = first ? 0xffffffffu : 0;
 }

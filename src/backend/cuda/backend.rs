@@ -1,12 +1,12 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
-use super::product::{self, Operand, Product};
+use super::product::{Operand, Product};
 use super::scale::{self, Scaling};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
     map, order, reduce, segmented_merge, transpose,
 };
-use super::{spgemm, spmv};
+use super::{spgemm, spmspv, spmv};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
@@ -96,7 +96,7 @@ impl Cuda {
             Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options).map(known),
             Step::Vxm if options.reproducible => chunks::mxm(product, options).map(known),
             Step::Mxv => spmv::mxv(product),
-            Step::Vxm => product::vxm(product),
+            Step::Vxm => spmspv::vxm(product),
         })?;
         Ok(DeviceCsr::on(pattern, values))
     }

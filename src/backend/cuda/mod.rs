@@ -40,6 +40,7 @@ mod scale;
 pub mod segmented_merge;
 mod sort;
 mod spgemm;
+mod spmspv;
 mod spmv;
 mod trace;
 mod transpose;

@@ -47,16 +47,16 @@ pub(super) fn values_at(
     context: &Arc<Context>,
     row: &DevicePattern,
     scalar: ScalarText,
-    from: DeviceBitmap,
+    dense: Buffer,
 ) -> Result<Buffer> {
     if row.nnz == row.ncols as u64 {
-        return Ok(from.values);
+        return Ok(dense);
     }
     let values = Buffer::alloc(context, row.nnz.saturating_mul(scalar.size as u64))?;
     let (kernel, block) = (program(context, scalar).kernel("vector_gather")?, tuning(context).primitive_block);
     let launch = kernel.launch(row.nnz.div_ceil(u64::from(block)), block, 0).arg(row.nnz).arg(&row.indices);
     // SAFETY: parameters as `vector.cu` lists them; a value for every index.
-    unsafe { launch.arg(&from.values).arg(&values).run()? };
+    unsafe { launch.arg(&dense).arg(&values).run()? };
     Ok(values)
 }
 
