@@ -56,38 +56,31 @@ struct MergeTile {
     const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
     // Of so many rows most are empty: they are passed over by searches.
     const bool marked = last - first < 16 * entry_tile;
-    const u32 *const of_a = a.indices + a0, *const of_b = b.indices + b0 - na;
-    u64* at[merge_items];
+    u32 column[merge_items];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       const u32 i = mine + t * 32;
-      at[t] = &entry(i);
-      if (i < n) *at[t] = (i < na ? of_a : of_b)[i];
+      column[t] = i < na ? a.indices[a0 + i] : i < n ? b.indices[b0 + (i - na)] : 0;
+      if (i < n) entry(i) = 0;
     }
     if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
     if (threadIdx.x == 32) key(1 + na) = no_key;
     if (threadIdx.x == 64) key(2 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
     __syncthreads();
     if (marked) {
-      const auto mark = [&](u32 place, u32 number) { entry(place) |= u64(number) << 32; };
+      const auto mark = [&](u32 place, u32 number) { entry(place) = number; };
       mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
       mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
     }
     __syncthreads();
-    if (marked) {
-      u32 carried = segments[threadIdx.x / 32];
+    u32 carried = segments[threadIdx.x / 32];
 #pragma unroll
-      for (u32 t = 0; t < merge_items; t++) {
-        const bool inside = mine + t * 32 < n;
-        const u64 x = inside ? *at[t] : 0;
-        const u32 row = first - 1 + number_at(u32(x >> 32), carried);
-        if (inside) *at[t] = u64(row) << 32 | u32(x);
-      }
-    } else {
-      for (u32 i = threadIdx.x; i < n; i += merge_block) {
-        const u64 row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
-        entry(i) |= row << 32;
-      }
+    for (u32 t = 0; t < merge_items; t++) {
+      const u32 i = mine + t * 32;
+      u32 row = 0;
+      if (marked) row = first + number_at(i < n ? u32(entry(i)) : 0, carried) - 1;
+      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
+      if (i < n) entry(i) = u64(row) << 32 | column[t];
     }
     __syncthreads();
   }
