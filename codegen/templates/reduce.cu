@@ -36,7 +36,8 @@ template <class Values> __device__ inline T warp_sum_in_order(const Values& valu
   T sum = T();
   bool has = false;
   u64 e = begin + lane_id();
-  for (; e - lane_id() + 32 * batch <= end; e += 32 * batch) {
+  // Large terms go one by one, as the last ones do.
+  for (; batch > 1 && e - lane_id() + 32 * batch <= end; e += 32 * batch) {
     T x[batch];
 #pragma unroll
     for (u32 s = 0; s < batch; s++) x[s] = values[e + 32 * s];
@@ -51,7 +52,7 @@ template <class Values> __device__ inline T warp_sum_in_order(const Values& valu
   for (; e - lane_id() < end; e += 32) {
     const u32 terms = u32(min(end - (e - lane_id()), u64(32)));
     T x = e < end ? values[e] : T();
-#pragma unroll
+#pragma unroll(sizeof(T) <= 16 ? 5 : 1)
     for (u32 d = 1; d < 32; d *= 2) {
       const T y = shuffle_down(x, d);
       if (lane_id() + d < terms) x = Sum::add(x, y);
