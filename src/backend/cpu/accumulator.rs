@@ -3,6 +3,7 @@ use super::assemble::Rows;
 use super::flat::Flat;
 use super::parallel::unwritten;
 use super::pick::Picked;
+use super::tiny::Tiny;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::bitmap::Bitmap;
@@ -267,6 +268,7 @@ pub(super) struct Scratch<T> {
     /// The mask of the row.
     pub(super) gate: Bitmap,
     pub(super) picked: Picked,
+    pub(super) tiny: Tiny,
     /// Columns and places of a few products, and these.
     pub(super) few: (Vec<u64>, Vec<T>),
     /// Where in its row of A each inner index stands.
@@ -280,6 +282,7 @@ impl<T> Default for Scratch<T> {
             table: Table::default(),
             gate: Bitmap::default(),
             picked: Picked::default(),
+            tiny: Tiny::default(),
             few: Default::default(),
             places: Dense::default(),
         }

@@ -4,6 +4,7 @@
 //! into small buffers that stay in cache; as soon as the sizes of all earlier blocks are known, a block is copied to
 //! its place. Nothing is computed twice and nobody waits. The cut depends on the operands alone.
 use super::parallel::{SERIAL, Shared, prefer_huge_pages, trim, unwritten, written};
+use super::tiny::SLACK;
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -201,7 +202,7 @@ impl<T: Copy + Send> Bench for Own<'_, T> {
     }
     fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()> {
         let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
-        let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX).saturating_add(SLACK));
         if entries.is_some_and(|n| rows.reserve(self.operation, n).is_ok()) {
             prefer_huge_pages(&rows.indices);
             prefer_huge_pages(&rows.values);

@@ -24,7 +24,7 @@ const ROWS: usize = 256;
 const ACCUMULATORS: [(&str, &str); 8] = [
     ("empty", "no product, or nothing admitted: nothing to do"),
     ("copy", "one entry in A: a row of B times that"),
-    ("sort", "few products far apart: sorted by column"),
+    ("sort", "few products: sorted by column"),
     ("hash", "few products in a wide row: a table"),
     ("window", "an unbroken range of columns: sums in place"),
     ("flat", "columns close together: a flag and a sum a column"),
@@ -33,11 +33,12 @@ const ACCUMULATORS: [(&str, &str); 8] = [
 ];
 
 /// The index of a row's way among the accumulators.
-fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, flat: bool) -> usize {
+fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, (flat, tiny): (bool, bool)) -> usize {
     let entries = a.range(i).len();
     let whole = Block { rows: i..i + 1, columns: 0..b.ncols as u32, whole: true };
-    if mask.is_none() && entries == 1 {
-        return if b.range(a.row(i)[0] as usize).is_empty() { 0 } else { 1 };
+    let alone = if entries == 1 { b.range(a.row(i)[0] as usize).len() } else { 0 };
+    if mask.is_none() && entries == 1 && (alone == 0 || alone > super::tiny::MOST || !tiny) {
+        return if alone == 0 { 0 } else { 1 };
     }
     let survey = Survey::of(a, i, b, Soon::of::<()>(&[]), &whole);
     if survey.products == 0 {
@@ -48,6 +49,7 @@ fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, flat: bool) -> 
         Some(m) if !m.complement && m.pattern.range(i).len() / 4 <= survey.products => 7,
         Some(_) if survey.is_scattered() => 3,
         Some(_) => 7,
+        None if tiny && survey.products <= super::tiny::MOST => 2,
         None if flat && is_narrow(entries, b.ncols) => 5,
         None if !survey.banded && survey.is_few() => 2,
         None if survey.is_scattered() => 3,
@@ -132,8 +134,9 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
         Analysis { sample: sampled(a, b, mask)?, strategy, reason: reason.into(), ..counted(a, b, mask) };
     if cpu && !dot {
         let flat = constant || ring.cpu.starts();
+        let tiny = flat && (constant || ring.cpu.scatter().lists()) && super::tiny::possible(b, mask);
         let mut rows = [0; ACCUMULATORS.len()];
-        (0..a.nrows).for_each(|i| rows[accumulator(a, i, b, mask, flat)] += 1);
+        (0..a.nrows).for_each(|i| rows[accumulator(a, i, b, mask, (flat, tiny))] += 1);
         let bins = ACCUMULATORS.iter().zip(rows).filter(|(_, n)| *n > 0);
         analysis.bins = bins.map(|((name, about), n)| Bin::new(*name, *about, n)).collect();
     } else if dot {

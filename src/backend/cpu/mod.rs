@@ -37,6 +37,8 @@ mod merge;
 mod met;
 mod multiply;
 mod need;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod network;
 mod numeric;
 mod one_a_row;
 mod order;
@@ -55,6 +57,7 @@ mod symbolic;
 #[cfg(test)]
 mod tests;
 mod tiles;
+mod tiny;
 mod vector;
 mod window;
 mod workers;

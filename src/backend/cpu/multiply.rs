@@ -6,10 +6,12 @@ use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
 use super::job::{Job, Run, at, read};
 use super::pick::{Picked, Reached};
+use super::tiny::{self, Listed, To};
 use crate::algebra::*;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// The loops over the products of one row, compiled for one semiring.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Loops<A, B, C> {
     gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
     picked: fn(&Job<A, B>, usize, &Picked, &mut Flat<C>),
+    /// Not where it matters where a product stands.
+    listed: Option<unsafe fn(&Job<A, B>, &Listed, &mut [MaybeUninit<C>])>,
     hash: fn(&Job<A, B>, &Block, usize, &mut Table<C>),
     multiples: fn(&Run<A, B>, &mut [MaybeUninit<C>]),
     add_multiples: unsafe fn(&Run<A, B>, &mut [MaybeUninit<C>]),
@@ -33,6 +37,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             gated: dense::<A, B, S, true>,
             close: close::<A, B, S>,
             picked: add_picked::<A, B, S>,
+            listed: if S::Multiply::READS.position { None } else { Some(add_listed::<A, B, S>) },
             hash: hash::<A, B, S>,
             multiples: multiples::<A, B, S>,
             add_multiples: add_multiples::<A, B, S>,
@@ -41,6 +46,10 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
     /// The value that sums can start from, where there is one.
     pub(super) fn start(&self) -> Option<C> {
         (self.neutral)().map(|(start, _)| start)
+    }
+    /// Whether rows of few products can be done many at a time.
+    pub(super) fn lists(&self) -> bool {
+        self.listed.is_some()
     }
     /// A run times its entry of A.
     pub(super) fn copied(&self, run: &Run<A, B>, to: &mut [MaybeUninit<C>]) {
@@ -69,108 +78,176 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
     rows: &mut Rows<C>,
     scratch: &mut Scratch<C>,
 ) -> Result<()> {
-    let (a, b, values) = (&job.a.pattern, &job.b.pattern, Soon::of(&job.b.values));
-    let start = (loops.neutral)();
-    for i in block.rows.clone() {
-        if let Some(m) = job.mask.filter(|m| !m.complement) {
-            let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
-            if admitted.is_empty() || a.range(i).is_empty() {
-                rows.end_row();
-                continue;
-            }
-            let meets = short_meets(a, i, b, block, admitted, values);
-            if let Some(meets) = meets {
-                if meets {
-                    listed(loops, job, block, i, admitted, rows, scratch)?;
-                }
-                rows.end_row();
-                continue;
-            }
-            // Few are admitted for as many entries: no need to count.
-            if admitted.len() / 16 <= a.range(i).len()
-                && let Some((start, _)) = start
-            {
-                picked(loops, job, block, i, (admitted, start, values), rows, scratch)?;
-                rows.end_row();
-                continue;
-            }
-            let products = Survey::count(a, i, b, values);
-            if products == 0 {
-                rows.end_row();
-                continue;
-            }
-            if admitted.len() / 4 <= products {
-                listed(loops, job, block, i, admitted, rows, scratch)?;
-                rows.end_row();
-                continue;
-            }
-        }
-        if job.mask.is_none() && a.range(i).len() == 1 {
-            alone(loops, job, block, i, values, rows)?;
+    let start = (loops.neutral)().map(|(start, _)| start);
+    let add = loops.listed.filter(|_| block.whole && tiny::possible(&job.b.pattern, job.mask));
+    let (mut i, mut tries) = (block.rows.start, Tries::default());
+    while i < block.rows.end {
+        if admits_none(job.mask, i) {
             rows.end_row();
+            i += 1;
             continue;
         }
-        if let Some((start, _)) = start
-            && job.mask.is_none()
-            && is_narrow(a.range(i).len(), b.ncols)
-        {
-            a.range(i).for_each(|e| ask(a, e, b, values));
-            scratch.flat.grow(job.operation, b.ncols, start)?;
-            (loops.close)(job, block, i, 0, &mut scratch.flat);
-            scratch.flat.drain(job.operation, (0, b.ncols), b.ncols, start, rows)?;
-            rows.end_row();
-            continue;
-        }
-        let survey = Survey::of(a, i, b, values, block);
-        if survey.products > 0 {
-            if job.mask.is_none() && !survey.banded && survey.is_few() {
-                few(loops, job, block, i, rows, &mut scratch.few)?;
-            } else if survey.is_scattered() {
-                scratch.table.grow(job.operation, survey.products)?;
-                (loops.hash)(job, block, i, &mut scratch.table);
-                let start = rows.indices.len();
-                scratch.table.drain(job.operation, rows)?;
-                if let Some(m) = job.mask {
-                    filter(rows, start, m.pattern.row(i), m.complement);
-                }
-            } else {
-                scratch.dense.grow(job.operation, b.ncols)?;
-                scratch.dense.span = survey.span;
-                match job.mask {
-                    None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
-                        window(loops, job, block, i, &mut scratch.dense);
-                        // SAFETY: a banded row has a sum in every column of its span.
-                        unsafe { scratch.dense.drain_window(job.operation, rows)? };
-                        rows.end_row();
-                        continue;
-                    }
-                    None if let Some((start, _)) = start
-                        && survey.is_close() =>
-                    {
-                        scratch.flat.grow(job.operation, survey.width(), start)?;
-                        (loops.close)(job, block, i, survey.span.0, &mut scratch.flat);
-                        let columns = (survey.span.0, survey.width());
-                        scratch.flat.drain(job.operation, columns, survey.most(), start, rows)?;
-                        rows.end_row();
-                        continue;
-                    }
-                    None => {
-                        (loops.dense)(job, block, i, scratch, false);
-                    }
-                    Some(m) => {
-                        scratch.gate.grow(job.operation, b.ncols)?;
-                        let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
-                        admitted.iter().for_each(|j| scratch.gate.set(*j));
-                        (loops.gated)(job, block, i, scratch, !m.complement);
-                        admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
-                    }
-                }
-                scratch.dense.drain(job.operation, survey.most(), rows)?;
+        if let (Some(start), Some(add), true) = (start, add, tries.next()) {
+            let done = tiny_rows(job, i..block.rows.end, (start, add), rows, scratch)?;
+            tries.came(done > 0);
+            if done > 0 {
+                i += done;
+                continue;
             }
         }
+        row(loops, job, block, i, start, rows, scratch)?;
         rows.end_row();
+        i += 1;
     }
     Ok(())
+}
+
+/// When to try something again that may not pay: the more often it did not, the later.
+#[derive(Debug, Default)]
+pub(super) struct Tries {
+    skip: u8,
+    wait: u8,
+}
+impl Tries {
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> bool {
+        self.skip = self.skip.saturating_sub(1);
+        self.skip == 0
+    }
+    #[inline(always)]
+    pub(super) fn came(&mut self, well: bool) {
+        self.wait = if well { 0 } else { (2 * self.wait + 1).min(63) };
+        self.skip = self.wait;
+    }
+}
+
+/// Rows of few products, while there are such; how many.
+fn tiny_rows<A: Scalar, B: Scalar, C: Scalar>(
+    job: &Job<A, B>,
+    range: Range<usize>,
+    (start, add): (C, unsafe fn(&Job<A, B>, &Listed, &mut [MaybeUninit<C>])),
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
+) -> Result<usize> {
+    let before = rows.indices.len();
+    let to = To { indices: &mut rows.indices, ends: &mut rows.ends };
+    let operands = (&*job.a.pattern, &*job.b.pattern, job.mask);
+    let done = scratch.tiny.rows::<true>(job.operation, operands, Soon::of(&job.b.values), range, to)?;
+    let n = rows.indices.len() - before;
+    crate::memory::reserve(job.operation, &mut rows.values, n)?;
+    let room = &mut rows.values.spare_capacity_mut()[..n];
+    room.fill(MaybeUninit::new(start));
+    // SAFETY: products of these rows are listed, each for one of n sums, all of which have a value.
+    unsafe {
+        add(job, &scratch.tiny.listed, room);
+        rows.values.set_len(before + n);
+    }
+    Ok(done)
+}
+
+/// Adds products that were listed.
+/// # Safety
+/// They are products of these operands, for sums that are there and have a value.
+unsafe fn add_listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    job: &Job<A, B>,
+    listed: &Listed,
+    to: &mut [MaybeUninit<S::Out>],
+) {
+    for (e, f, sum) in listed.products() {
+        // SAFETY: the contract.
+        unsafe {
+            let product = S::Multiply::multiply(read(job.a_rows.values, e), read(job.b_rows.values, f), At::default());
+            let sum = to.get_unchecked_mut(sum);
+            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+        }
+    }
+}
+
+/// One row.
+fn row<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    i: usize,
+    start: Option<C>,
+    rows: &mut Rows<C>,
+    scratch: &mut Scratch<C>,
+) -> Result<()> {
+    let (a, b, values) = (&job.a.pattern, &job.b.pattern, Soon::of(&job.b.values));
+    if let Some(m) = job.mask.filter(|m| !m.complement) {
+        let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
+        if admitted.is_empty() || a.range(i).is_empty() {
+            return Ok(());
+        }
+        if let Some(meets) = short_meets(a, i, b, block, admitted, values) {
+            return if meets { listed(loops, job, block, i, admitted, rows, scratch) } else { Ok(()) };
+        }
+        // Few are admitted for as many entries: no need to count.
+        if let Some(start) = start.filter(|_| admitted.len() / 16 <= a.range(i).len()) {
+            return picked(loops, job, block, i, (admitted, start, values), rows, scratch);
+        }
+        let products = Survey::count(a, i, b, values);
+        if products == 0 {
+            return Ok(());
+        }
+        if admitted.len() / 4 <= products {
+            return listed(loops, job, block, i, admitted, rows, scratch);
+        }
+    }
+    if job.mask.is_none() && a.range(i).len() == 1 {
+        return alone(loops, job, block, i, values, rows);
+    }
+    if let Some(start) = start.filter(|_| job.mask.is_none() && is_narrow(a.range(i).len(), b.ncols)) {
+        a.range(i).for_each(|e| ask(a, e, b, values));
+        scratch.flat.grow(job.operation, b.ncols, start)?;
+        (loops.close)(job, block, i, 0, &mut scratch.flat);
+        return scratch.flat.drain(job.operation, (0, b.ncols), b.ncols, start, rows);
+    }
+    let survey = Survey::of(a, i, b, values, block);
+    if survey.products == 0 {
+        return Ok(());
+    }
+    if job.mask.is_none() && !survey.banded && survey.is_few() {
+        return few(loops, job, block, i, rows, &mut scratch.few);
+    }
+    if survey.is_scattered() {
+        scratch.table.grow(job.operation, survey.products)?;
+        (loops.hash)(job, block, i, &mut scratch.table);
+        let start = rows.indices.len();
+        scratch.table.drain(job.operation, rows)?;
+        if let Some(m) = job.mask {
+            filter(rows, start, m.pattern.row(i), m.complement);
+        }
+        return Ok(());
+    }
+    scratch.dense.grow(job.operation, b.ncols)?;
+    scratch.dense.span = survey.span;
+    match job.mask {
+        None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
+            window(loops, job, block, i, &mut scratch.dense);
+            // SAFETY: a banded row has a sum in every column of its span.
+            return unsafe { scratch.dense.drain_window(job.operation, rows) };
+        }
+        None if let Some(start) = start
+            && survey.is_close() =>
+        {
+            scratch.flat.grow(job.operation, survey.width(), start)?;
+            (loops.close)(job, block, i, survey.span.0, &mut scratch.flat);
+            let columns = (survey.span.0, survey.width());
+            return scratch.flat.drain(job.operation, columns, survey.most(), start, rows);
+        }
+        None => {
+            (loops.dense)(job, block, i, scratch, false);
+        }
+        Some(m) => {
+            scratch.gate.grow(job.operation, b.ncols)?;
+            let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
+            admitted.iter().for_each(|j| scratch.gate.set(*j));
+            (loops.gated)(job, block, i, scratch, !m.complement);
+            admitted.iter().for_each(|j| scratch.gate.clear_word(*j));
+        }
+    }
+    scratch.dense.drain(job.operation, survey.most(), rows)
 }
 
 pub(super) fn admits_none(mask: OnMask, i: usize) -> bool {

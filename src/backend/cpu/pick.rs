@@ -24,9 +24,9 @@ pub(super) struct Picked {
     /// Which entry of A's row it belongs to.
     entries: Vec<u32>,
     len: usize,
-    /// All admitted columns where they are few, and no column: compared with instead of looked up.
+    /// All admitted columns where they are few: compared with instead of looked up. How many.
     list: [u32; LIST],
-    listed: bool,
+    listed: usize,
 }
 
 /// How far a row has been looked at: an entry of A, columns of the row of B it meets.
@@ -52,10 +52,8 @@ impl Picked {
     }
     /// Admits these columns alone.
     pub(super) fn open(&mut self, admitted: &[u32]) {
-        self.listed = admitted.len() <= LIST && wide();
-        if self.listed {
-            // No column is u32::MAX.
-            self.list = [u32::MAX; LIST];
+        self.listed = if wide() && admitted.len() <= LIST { admitted.len() } else { 0 };
+        if self.listed > 0 {
             self.list[..admitted.len()].copy_from_slice(admitted);
             return;
         }
@@ -63,7 +61,7 @@ impl Picked {
     }
     /// Admits none of these columns, which were all that were.
     pub(super) fn close(&mut self, admitted: &[u32]) {
-        if self.listed {
+        if self.listed > 0 {
             return;
         }
         admitted.iter().for_each(|j| self.gate[*j as usize >> 6] = 0);
@@ -86,8 +84,8 @@ impl Picked {
             // SAFETY: the processor has what the functions are compiled for.
             return unsafe {
                 match self.listed {
-                    true => self.find_in_list(row, b, block, reached),
-                    false => self.find_by_sixteen(row, b, block, reached),
+                    0 => self.find_by_sixteen(row, b, block, reached),
+                    _ => self.find_in_list(row, b, block, reached),
                 }
             };
         }
@@ -101,9 +99,8 @@ impl Picked {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[target_feature(enable = "avx512f,popcnt")]
     fn find_in_list(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
-        // SAFETY: sixteen columns are there.
-        let list = unsafe { std::arch::x86_64::_mm512_loadu_epi32(self.list.as_ptr().cast()) };
-        self.find_by(row, b, block, reached, |columns, _, at, to| by_list(columns, list, at, to))
+        let (list, n) = (self.list, self.listed);
+        self.find_by(row, b, block, reached, |columns, _, at, to| by_list(columns, &list[..n], at, to))
     }
     #[inline(always)]
     fn find_by(
@@ -207,26 +204,43 @@ fn by_sixteen(
     n
 }
 
-/// As [`one_by_one`], each column compared with all of a list.
+/// As [`one_by_one`], sixteen columns at a time compared with each of an ascending list.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn by_list(
     columns: &[u32],
-    list: std::arch::x86_64::__m512i,
+    list: &[u32],
     (first, entry): (u32, u32),
-    (places, entries): (&mut [u32], &mut [u32]),
+    (to, entries): (&mut [u32], &mut [u32]),
 ) -> usize {
     use std::arch::x86_64::*;
-    assert!(columns.len() < places.len() && columns.len() < entries.len());
+    assert!(columns.len() + SLACK <= to.len() && columns.len() + SLACK <= entries.len());
+    let ([least, ..], Some(most)) = (list, list.last()) else { return 0 };
+    // Columns ascend: what lies before and behind the list is not compared.
+    let skip = if columns.len() > 32 { super::multiply::below(columns, *least) } else { 0 };
+    let entry = _mm512_set1_epi32(entry as i32);
+    let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let mut n = 0;
-    for (place, j) in (first..).zip(columns) {
-        // SAFETY: n is at most the columns before this one, fewer than there is room for.
-        unsafe {
-            *places.get_unchecked_mut(n) = place;
-            *entries.get_unchecked_mut(n) = entry;
+    for (c, part) in columns[skip..].chunks(16).enumerate() {
+        if part[0] > *most {
+            break;
         }
-        n += (_mm512_cmpeq_epi32_mask(list, _mm512_set1_epi32(*j as i32)) != 0) as usize;
+        let here = (0xFFFFu32 >> (16 - part.len())) as __mmask16;
+        // SAFETY: only lanes with a column are read; n is at most the columns before, after which there is room for sixteen
+        // more.
+        unsafe {
+            let j = _mm512_maskz_loadu_epi32(here, part.as_ptr().cast());
+            let mut met = 0;
+            for admitted in list {
+                met |= _mm512_mask_cmpeq_epi32_mask(here, j, _mm512_set1_epi32(*admitted as i32));
+            }
+            let at = first.wrapping_add((skip + 16 * c) as u32);
+            let places = _mm512_add_epi32(steps, _mm512_set1_epi32(at as i32));
+            _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(met, places));
+            _mm512_storeu_si512(entries.as_mut_ptr().add(n).cast(), entry);
+            n += met.count_ones() as usize;
+        }
     }
     n
 }
@@ -263,7 +277,7 @@ mod tests {
             picked.grow("mxm", b.ncols).unwrap();
             for plain in [false, true] {
                 picked.open(admitted);
-                if plain && picked.listed {
+                if plain && picked.listed > 0 {
                     continue;
                 }
                 let (mut reached, mut found) = (Reached::default(), Vec::new());

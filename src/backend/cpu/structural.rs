@@ -3,13 +3,14 @@ use super::accumulator::Columns;
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::assemble::{Block, Rows};
 use super::flat::Flat;
-use super::multiply::{admits_none, filter};
+use super::multiply::{Tries, admits_none, filter};
 use super::short::{self, Short};
+use super::tiny::{self, Tiny, To};
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 
 /// What one thread needs for rows of a pattern.
-pub(super) type Structural = (Columns, Vec<u32>, Flat<()>);
+pub(super) type Structural = (Columns, Vec<u32>, Flat<()>, Tiny);
 
 /// The pattern of a product alone: every sum is known to be one and the same value.
 pub(super) fn structural_rows(
@@ -18,76 +19,101 @@ pub(super) fn structural_rows(
     rows: &mut Rows<()>,
     scratch: &mut Structural,
 ) -> Result<()> {
-    let operation = "mxm";
-    for i in block.rows.clone() {
-        if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
-            let flat = &mut scratch.2;
-            flat.grow(operation, b.ncols, ())?;
-            a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
-            for k in a.row(i) {
-                for j in &b.indices[block.range(b, *k as usize)] {
-                    // SAFETY: columns are below ncols in every pattern.
-                    unsafe { flat.mark(*j as usize) };
-                }
-            }
-            flat.drain(operation, (0, b.ncols), b.ncols, (), rows)?;
-            rows.end_row();
-            continue;
-        }
-        let survey = if admits_none(mask, i) { None } else { Some(Survey::of(a, i, b, Soon::of::<()>(&[]), block)) };
-        if let Some(survey) = survey.filter(|s| s.products > 0) {
-            let start = rows.indices.len();
-            rows.reserve(operation, survey.most())?;
-            let (columns, list, flat) = scratch;
-            if survey.banded {
-                // SAFETY: room for `most`, here the whole span, was reserved.
-                (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
-            } else if survey.is_few() && survey.products <= short::MOST {
-                let (mut columns, mut last) = (Short::new(), u32::MAX);
-                a.row(i).iter().for_each(|k| columns.extend(&b.indices[block.range(b, *k as usize)]));
-                for column in columns.in_order() {
-                    // SAFETY: room for every product was reserved, of which so few are the most entries.
-                    unsafe { rows.push_if(column != last, column, ()) };
-                    last = column;
-                }
-            } else if survey.is_few() || survey.is_scattered() {
-                list.clear();
-                crate::memory::reserve(operation, list, survey.products)?;
-                a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
-                list.sort_unstable();
-                list.dedup();
-                // SAFETY: room for `most` was reserved.
-                list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
-            } else if survey.is_close() {
-                flat.grow(operation, survey.width(), ())?;
-                for k in a.row(i) {
-                    for j in &b.indices[block.range(b, *k as usize)] {
-                        // SAFETY: the survey's first and last column enclose all others.
-                        unsafe { flat.mark((*j - survey.span.0) as usize) };
-                    }
-                }
-                flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
-            } else {
-                columns.grow(operation, b.ncols)?;
-                for k in a.row(i) {
-                    for j in &b.indices[block.range(b, *k as usize)] {
-                        // SAFETY: columns are below ncols in every pattern.
-                        unsafe { columns.insert(*j) };
-                    }
-                }
-                columns.drain(survey.span, |first, mut word| {
-                    while word != 0 {
-                        // SAFETY: room for `most` was reserved.
-                        unsafe { rows.push_unchecked(first + word.trailing_zeros(), ()) };
-                        word &= word - 1;
-                    }
-                });
-            }
-            if let Some(m) = mask {
-                filter(rows, start, m.pattern.row(i), m.complement);
+    let tiny = block.whole && mask.is_none() && tiny::possible(b, mask);
+    let (mut i, mut tries) = (block.rows.start, Tries::default());
+    while i < block.rows.end {
+        if tiny && tries.next() {
+            let to = To { indices: &mut rows.indices, ends: &mut rows.ends };
+            let done = scratch.3.rows::<false>("mxm", (a, b, mask), Soon::of::<()>(&[]), i..block.rows.end, to)?;
+            rows.values.resize(rows.indices.len(), ());
+            tries.came(done > 0);
+            if done > 0 {
+                i += done;
+                continue;
             }
         }
+        row((a, b, mask), block, i, rows, scratch)?;
         rows.end_row();
+        i += 1;
+    }
+    Ok(())
+}
+
+/// One row.
+fn row(
+    (a, b, mask): (&Pattern, &Pattern, OnMask),
+    block: &Block,
+    i: usize,
+    rows: &mut Rows<()>,
+    (columns, list, flat, _): &mut Structural,
+) -> Result<()> {
+    let operation = "mxm";
+    if admits_none(mask, i) {
+        return Ok(());
+    }
+    if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
+        flat.grow(operation, b.ncols, ())?;
+        a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
+        for k in a.row(i) {
+            for j in &b.indices[block.range(b, *k as usize)] {
+                // SAFETY: columns are below ncols in every pattern.
+                unsafe { flat.mark(*j as usize) };
+            }
+        }
+        return flat.drain(operation, (0, b.ncols), b.ncols, (), rows);
+    }
+    let survey = Survey::of(a, i, b, Soon::of::<()>(&[]), block);
+    if survey.products == 0 {
+        return Ok(());
+    }
+    let start = rows.indices.len();
+    rows.reserve(operation, survey.most())?;
+    if survey.banded {
+        // SAFETY: room for `most`, here the whole span, was reserved.
+        (survey.span.0..=survey.span.1).for_each(|j| unsafe { rows.push_unchecked(j, ()) });
+    } else if survey.is_few() && survey.products <= short::MOST {
+        let (mut columns, mut last) = (Short::new(), u32::MAX);
+        a.row(i).iter().for_each(|k| columns.extend(&b.indices[block.range(b, *k as usize)]));
+        for column in columns.in_order() {
+            // SAFETY: room for every product was reserved, of which so few are the most entries.
+            unsafe { rows.push_if(column != last, column, ()) };
+            last = column;
+        }
+    } else if survey.is_few() || survey.is_scattered() {
+        list.clear();
+        crate::memory::reserve(operation, list, survey.products)?;
+        a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
+        list.sort_unstable();
+        list.dedup();
+        // SAFETY: room for `most` was reserved.
+        list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
+    } else if survey.is_close() {
+        flat.grow(operation, survey.width(), ())?;
+        for k in a.row(i) {
+            for j in &b.indices[block.range(b, *k as usize)] {
+                // SAFETY: the survey's first and last column enclose all others.
+                unsafe { flat.mark((*j - survey.span.0) as usize) };
+            }
+        }
+        flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
+    } else {
+        columns.grow(operation, b.ncols)?;
+        for k in a.row(i) {
+            for j in &b.indices[block.range(b, *k as usize)] {
+                // SAFETY: columns are below ncols in every pattern.
+                unsafe { columns.insert(*j) };
+            }
+        }
+        columns.drain(survey.span, |first, mut word| {
+            while word != 0 {
+                // SAFETY: room for `most` was reserved.
+                unsafe { rows.push_unchecked(first + word.trailing_zeros(), ()) };
+                word &= word - 1;
+            }
+        });
+    }
+    if let Some(m) = mask {
+        filter(rows, start, m.pattern.row(i), m.complement);
     }
     Ok(())
 }

@@ -1,0 +1,525 @@
+//! Rows of few products, many at a time, from positions alone: all products of some rows are listed in one loop over entries
+//! of A, then those of each row are put in order in vector registers, or looked up in the few columns that a mask admits.
+//! What costs most in such rows is guessing wrong how long each is; here hardly anything depends on that. Needs AVX-512.
+use super::analysis::{OnMask, Soon, ask};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+use std::ops::Range;
+
+/// The most products of a row.
+pub(super) const MOST: usize = 64;
+/// The most columns that a mask admits in a row.
+const ADMITTED: usize = 16;
+/// Bits of a key for the product's number in its row.
+const NUMBER: u32 = MOST.trailing_zeros();
+/// At once at most so many rows, entries of A, products.
+const ROWS: usize = if cfg!(test) { 8 } else { 64 };
+const ENTRIES: usize = if cfg!(test) { 40 } else { 512 };
+const PRODUCTS: usize = if cfg!(test) { 200 } else { 1024 };
+/// As many lanes are written at once: behind the last one too.
+pub(super) const SLACK: usize = 16;
+
+/// Products of some rows, and then in each row by column, in the order of k.
+#[derive(Debug, Default)]
+pub(super) struct Tiny {
+    /// Products as they were found: column, place in B, entry of A counted from `first`.
+    columns: Vec<u32>,
+    places: Vec<u32>,
+    entries: Vec<u32>,
+    /// The first product of each entry.
+    starts: Vec<u32>,
+    first: usize,
+    /// Listed rows that are still to be done.
+    rows: Range<usize>,
+    /// Of the products to be added: place in B, entry of A counted from `first`, which sum of these rows.
+    pub(super) listed: Listed,
+}
+/// Products to be added.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    places: Vec<u32>,
+    entries: Vec<u32>,
+    sums: Vec<u32>,
+    len: usize,
+    first: usize,
+}
+impl Listed {
+    /// Entry of A, place in B and sum of each.
+    #[inline(always)]
+    pub(super) fn products(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let (places, entries) = (&self.places[..self.len], &self.entries[..self.len]);
+        let all = places.iter().zip(entries).zip(&self.sums[..self.len]);
+        all.map(|((place, entry), sum)| (self.first + *entry as usize, *place as usize, *sum as usize))
+    }
+}
+
+/// Whether rows of a product can be done this way.
+pub(super) fn possible(b: &Pattern, mask: OnMask) -> bool {
+    // Tests meet what other processors do as well.
+    let wide = wide() && !(cfg!(test) && b.nnz() % 2 == 1);
+    wide && b.ncols < (1 << (32 - NUMBER)) - 1 && u32::try_from(b.nnz()).is_ok() && mask.is_none_or(|m| !m.complement)
+}
+
+#[inline(always)]
+fn wide() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt")
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
+/// Where rows go: their columns, and where each ends.
+pub(super) struct To<'a> {
+    pub(super) indices: &'a mut Vec<u32>,
+    pub(super) ends: &'a mut Vec<u64>,
+}
+
+impl Tiny {
+    fn grow(&mut self, operation: &'static str) -> Result<()> {
+        // The last to be made says that all are.
+        if self.starts.is_empty() {
+            for v in [&mut self.columns, &mut self.places, &mut self.entries] {
+                *v = memory::filled(operation, PRODUCTS + MOST + SLACK, 0)?;
+            }
+            for v in [&mut self.listed.places, &mut self.listed.entries, &mut self.listed.sums] {
+                *v = memory::filled(operation, PRODUCTS + MOST + SLACK, 0)?;
+            }
+            self.starts = memory::filled(operation, ENTRIES + 1, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Ends as many rows from the first of `rows` on as have few products and, with a mask, few columns that it admits:
+    /// their columns are appended, what is to be added is `listed`; how many rows. `VALUES`: whether anything is added.
+    pub(super) fn rows<const VALUES: bool>(
+        &mut self,
+        operation: &'static str,
+        (a, b, mask): (&Pattern, &Pattern, OnMask),
+        soon: Soon,
+        rows: Range<usize>,
+        to: To,
+    ) -> Result<usize> {
+        self.grow(operation)?;
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            assert!(wide() && rows.end <= a.nrows && a.offsets.len() == a.nrows + 1 && a.ncols <= b.nrows);
+            assert!(b.offsets.len() == b.nrows + 1 && a.indices.len() <= isize::MAX as usize);
+            // SAFETY: the processor has what the functions are compiled for.
+            unsafe {
+                if !self.rows.contains(&rows.start) {
+                    self.find::<VALUES>((a, b), mask, soon, rows.clone());
+                }
+                self.rows.start = rows.start;
+                self.listed.len = 0;
+                self.listed.first = self.first;
+                let entries = |r: usize| a.offsets[r] as usize - self.first;
+                let products = self.starts[entries(self.rows.end)] - self.starts[entries(self.rows.start)];
+                let most = match mask {
+                    Some(m) => (m.pattern.offsets[self.rows.end] - m.pattern.offsets[self.rows.start]) as usize,
+                    None => products as usize,
+                };
+                memory::reserve(operation, to.indices, most + SLACK)?;
+                let done = match mask {
+                    Some(m) => self.admitted(a, &m.pattern, to),
+                    None => self.in_order::<VALUES>(a, to),
+                };
+                self.rows.start += done;
+                Ok(done)
+            }
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        {
+            let _ = (a, b, mask, soon, rows, to);
+            Ok(0)
+        }
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod lanes {
+    use super::super::network;
+    use super::*;
+    use std::arch::x86_64::*;
+
+    /// As many of the first lanes as there are, from lane 16·r on.
+    #[inline(always)]
+    fn live(n: usize, r: usize) -> __mmask16 {
+        let n = n.saturating_sub(16 * r).min(16);
+        ((1u32 << n) - 1) as __mmask16
+    }
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn numbers() -> __m512i {
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    }
+
+    /// # Safety
+    /// There are sixteen.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn load(from: &[u32], at: usize) -> __m512i {
+        debug_assert!(at + 16 <= from.len());
+        // SAFETY: the contract.
+        unsafe { _mm512_loadu_epi32(from.as_ptr().add(at).cast()) }
+    }
+    /// # Safety
+    /// There is room for sixteen.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn store(to: &mut [u32], at: usize, v: __m512i) {
+        debug_assert!(at + 16 <= to.len());
+        // SAFETY: the contract.
+        unsafe { _mm512_storeu_epi32(to.as_mut_ptr().add(at).cast(), v) }
+    }
+
+    /// How many lanes up to each one are set.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn counted(set: __mmask16) -> __m512i {
+        let zero = _mm512_setzero_si512();
+        let n = _mm512_maskz_set1_epi32(set, 1);
+        let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<15>(n, zero));
+        let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<14>(n, zero));
+        let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<12>(n, zero));
+        _mm512_add_epi32(n, _mm512_alignr_epi32::<8>(n, zero))
+    }
+
+    /// The lanes of K registers that `at` numbers.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn pick<const K: usize>(from: &[__m512i; K], at: __m512i) -> __m512i {
+        match K {
+            1 => _mm512_permutexvar_epi32(at, from[0]),
+            2 => _mm512_permutex2var_epi32(from[0], at, from[1]),
+            _ => {
+                let low = _mm512_permutex2var_epi32(from[0], at, from[1]);
+                let high = _mm512_permutex2var_epi32(from[K / 2], at, from[K - 1]);
+                _mm512_mask_blend_epi32(_mm512_test_epi32_mask(at, _mm512_set1_epi32(32)), low, high)
+            }
+        }
+    }
+
+    impl Tiny {
+        /// Lists the products of rows from the first on: of whole rows, as many as there is room for.
+        /// # Safety
+        /// Buffers are grown; the rows are rows of A, the columns of A are rows of B.
+        #[target_feature(enable = "avx512f,popcnt")]
+        pub(super) unsafe fn find<const VALUES: bool>(
+            &mut self,
+            (a, b): (&Pattern, &Pattern),
+            mask: OnMask,
+            soon: Soon,
+            rows: Range<usize>,
+        ) {
+            let mut last = rows.end.min(rows.start + ROWS);
+            if let Some(m) = mask {
+                // Products of rows without an admitted column are not looked at.
+                let empty = |r: usize| m.pattern.range(r).is_empty() && !a.range(r).is_empty();
+                last = (rows.start..last).find(|r| empty(*r)).unwrap_or(last).max(rows.start + 1);
+            }
+            let first = a.offsets[rows.start] as usize;
+            let all = first..(a.offsets[last] as usize).min(first + ENTRIES);
+            let (mut n, mut ended) = (0, all.end);
+            for e in all {
+                ask(a, e, b, soon);
+                let range = b.range(a.indices[e] as usize);
+                let len = range.end - range.start;
+                // SAFETY: at most ENTRIES entries, a start for each and one more; at most PRODUCTS products before these
+                // sixteen or fewer; only lanes that are there are read.
+                unsafe {
+                    *self.starts.get_unchecked_mut(e - first) = n as u32;
+                    if len > MOST || n + len > PRODUCTS {
+                        ended = e;
+                        break;
+                    }
+                    let (entry, mut done) = (_mm512_set1_epi32((e - first) as i32), 0);
+                    loop {
+                        let at = range.start + done;
+                        let columns = b.indices.as_ptr().wrapping_add(at);
+                        store(
+                            &mut self.columns,
+                            n + done,
+                            _mm512_maskz_loadu_epi32(live(len, done / 16), columns.cast()),
+                        );
+                        if VALUES {
+                            store(
+                                &mut self.places,
+                                n + done,
+                                _mm512_add_epi32(_mm512_set1_epi32(at as i32), numbers()),
+                            );
+                            store(&mut self.entries, n + done, entry);
+                        }
+                        done += 16;
+                        if done >= len {
+                            break;
+                        }
+                    }
+                }
+                n += len;
+            }
+            self.starts[ended - first] = n as u32;
+            if a.offsets[last] as usize > ended {
+                // The last row that ends there.
+                last = rows.start + a.offsets[rows.start..=last].partition_point(|o| *o as usize <= ended) - 1;
+            }
+            (self.first, self.rows) = (first, rows.start..last);
+        }
+
+        /// Where the products of a row begin and how many there are.
+        #[inline(always)]
+        fn of_row(&self, a: &Pattern, r: usize) -> (usize, usize) {
+            let start = |r: usize| self.starts[a.offsets[r] as usize - self.first] as usize;
+            (start(r), start(r + 1) - start(r))
+        }
+
+        /// Rows in order, until one has too many products.
+        /// # Safety
+        /// Their products were listed; there is room for all columns.
+        #[target_feature(enable = "avx512f,popcnt")]
+        pub(super) unsafe fn in_order<const VALUES: bool>(&mut self, a: &Pattern, to: To) -> usize {
+            let base = to.indices.len();
+            let (mut sums, mut done) = (0, 0);
+            for r in self.rows.clone() {
+                let (from, n) = self.of_row(a, r);
+                // SAFETY: the contract: room for as many columns as products of all rows, and for SLACK behind them.
+                unsafe {
+                    let columns = to.indices.as_mut_ptr().add(base + sums);
+                    sums += match n {
+                        0 => 0,
+                        1..=16 => self.row::<1, VALUES>(from, n, sums, columns),
+                        17..=32 => self.row::<2, VALUES>(from, n, sums, columns),
+                        33..=MOST => self.row::<4, VALUES>(from, n, sums, columns),
+                        _ => break,
+                    };
+                }
+                to.ends.push((base + sums) as u64);
+                done += 1;
+            }
+            // SAFETY: as many columns were written.
+            unsafe { to.indices.set_len(base + sums) };
+            done
+        }
+
+        /// A row of n products, at most 16·K, in order; how many columns.
+        /// # Safety
+        /// They are listed from `from` on; there is room for n columns and SLACK more.
+        #[target_feature(enable = "avx512f,popcnt")]
+        #[inline]
+        unsafe fn row<const K: usize, const VALUES: bool>(
+            &mut self,
+            from: usize,
+            n: usize,
+            before: usize,
+            to: *mut u32,
+        ) -> usize {
+            let none = _mm512_set1_epi32(-1);
+            let mut keys = [none; K];
+            for (r, key) in keys.iter_mut().enumerate() {
+                let number = _mm512_add_epi32(numbers(), _mm512_set1_epi32(16 * r as i32));
+                // SAFETY: room for MOST and SLACK more is behind every listed product.
+                let column = _mm512_slli_epi32::<NUMBER>(unsafe { load(&self.columns, from + 16 * r) });
+                *key = _mm512_mask_or_epi32(none, live(n, r), column, number);
+            }
+            network::sort(&mut keys);
+            let (mut places, mut entries) = ([none; K], [none; K]);
+            if VALUES {
+                for r in 0..K {
+                    // SAFETY: as above.
+                    (places[r], entries[r]) =
+                        unsafe { (load(&self.places, from + 16 * r), load(&self.entries, from + 16 * r)) };
+                }
+            }
+            let (mut met, mut last) = (0, none);
+            for (r, key) in keys.into_iter().enumerate() {
+                let columns = _mm512_srli_epi32::<NUMBER>(key);
+                let new = _mm512_mask_cmpneq_epi32_mask(live(n, r), columns, _mm512_alignr_epi32::<15>(columns, last));
+                last = columns;
+                // SAFETY: at most n columns are new, behind which there is room for sixteen; as many products are listed as
+                // were found, behind which there is as much room.
+                unsafe {
+                    _mm512_storeu_epi32(to.add(met).cast(), _mm512_maskz_compress_epi32(new, columns));
+                    if VALUES {
+                        let at = self.listed.len + 16 * r;
+                        let sums = _mm512_add_epi32(counted(new), _mm512_set1_epi32((before + met) as i32 - 1));
+                        store(&mut self.listed.sums, at, sums);
+                        store(&mut self.listed.places, at, pick(&places, key));
+                        store(&mut self.listed.entries, at, pick(&entries, key));
+                    }
+                }
+                met += new.count_ones() as usize;
+            }
+            self.listed.len += n;
+            met
+        }
+
+        /// Rows of which the mask admits few columns, until there are too many or too many products.
+        /// # Safety
+        /// Their products were listed; there is room for all columns.
+        #[target_feature(enable = "avx512f,popcnt")]
+        pub(super) unsafe fn admitted(&mut self, a: &Pattern, mask: &Pattern, to: To) -> usize {
+            let base = to.indices.len();
+            let (mut sums, mut done) = (0, 0);
+            for r in self.rows.clone() {
+                let ((from, n), admitted) = (self.of_row(a, r), mask.row(r));
+                if admitted.len() > ADMITTED {
+                    break;
+                }
+                // SAFETY: the contract: room for all that is admitted, and for SLACK behind it.
+                unsafe {
+                    let columns = to.indices.as_mut_ptr().add(base + sums);
+                    sums += match n {
+                        0 => 0,
+                        1..=16 => self.looked_up::<1>(from, n, sums, admitted, columns),
+                        17..=32 => self.looked_up::<2>(from, n, sums, admitted, columns),
+                        33..=MOST => self.looked_up::<4>(from, n, sums, admitted, columns),
+                        _ => break,
+                    };
+                }
+                to.ends.push((base + sums) as u64);
+                done += 1;
+            }
+            // SAFETY: as many columns were written.
+            unsafe { to.indices.set_len(base + sums) };
+            done
+        }
+
+        /// Of n products, at most 16·K, those with an admitted column, at most ADMITTED; how many columns.
+        /// # Safety
+        /// They are listed from `from` on; there is room for all that are admitted and SLACK more.
+        #[target_feature(enable = "avx512f,popcnt")]
+        #[inline]
+        unsafe fn looked_up<const K: usize>(
+            &mut self,
+            from: usize,
+            n: usize,
+            before: usize,
+            admitted: &[u32],
+            to: *mut u32,
+        ) -> usize {
+            let zero = _mm512_setzero_si512();
+            let (mut columns, mut sums, mut met, mut used) = ([zero; K], [zero; K], [0 as __mmask16; K], 0u32);
+            for (p, columns) in columns.iter_mut().enumerate() {
+                // SAFETY: room for MOST and SLACK more is behind every listed product.
+                *columns = unsafe { load(&self.columns, from + 16 * p) };
+            }
+            for (s, j) in admitted.iter().enumerate() {
+                let (s_th, j, mut any) = (_mm512_set1_epi32(s as i32), _mm512_set1_epi32(*j as i32), 0);
+                for p in 0..K {
+                    let equal = _mm512_mask_cmpeq_epi32_mask(live(n, p), columns[p], j);
+                    sums[p] = _mm512_mask_mov_epi32(sums[p], equal, s_th);
+                    met[p] |= equal;
+                    any |= equal;
+                }
+                used |= ((any != 0) as u32) << s;
+            }
+            if used == 0 {
+                return 0;
+            }
+            // Which of the admitted columns that are met each is.
+            let ranks = _mm512_maskz_expand_epi32(used as __mmask16, numbers());
+            let ranks = _mm512_add_epi32(ranks, _mm512_set1_epi32(before as i32));
+            for p in 0..K {
+                let at = self.listed.len;
+                // SAFETY: as above; fewer products are listed than were found, and sixteen more have room.
+                unsafe {
+                    let sums = _mm512_permutexvar_epi32(sums[p], ranks);
+                    let (places, entries) = (load(&self.places, from + 16 * p), load(&self.entries, from + 16 * p));
+                    store(&mut self.listed.sums, at, _mm512_maskz_compress_epi32(met[p], sums));
+                    store(&mut self.listed.places, at, _mm512_maskz_compress_epi32(met[p], places));
+                    store(&mut self.listed.entries, at, _mm512_maskz_compress_epi32(met[p], entries));
+                }
+                self.listed.len += met[p].count_ones() as usize;
+            }
+            // SAFETY: only lanes that are there are read; the contract.
+            unsafe {
+                let columns = _mm512_maskz_loadu_epi32(live(admitted.len(), 0), admitted.as_ptr().cast());
+                _mm512_storeu_epi32(to.cast(), _mm512_maskz_compress_epi32(used as __mmask16, columns));
+            }
+            used.count_ones() as usize
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::MaskOn;
+    use crate::generate::Random;
+    use std::sync::Arc;
+
+    fn pattern(nrows: usize, ncols: usize, random: &mut Random, mut density: impl FnMut(usize) -> u64) -> Pattern {
+        let mut p = Pattern::new(nrows, ncols, vec![0], vec![]);
+        for r in 0..nrows {
+            let density = density(r);
+            p.indices.extend((0..ncols as u32).filter(|_| random.below(100) < density));
+            p.offsets.push(p.indices.len() as u64);
+        }
+        p
+    }
+
+    /// Rows as they come, by columns with the products of each in the order of k; the rows that were left out.
+    fn all(a: &Pattern, b: &Pattern, mask: OnMask) -> (Vec<Vec<(u32, Vec<(usize, usize)>)>>, usize) {
+        let (mut tiny, mut rows, mut left) = (Tiny::default(), vec![], 0);
+        while rows.len() < a.nrows {
+            let (mut indices, mut ends) = (vec![7, 7], vec![]);
+            let to = To { indices: &mut indices, ends: &mut ends };
+            let some = rows.len()..a.nrows.min(rows.len() + 30);
+            let done = tiny.rows::<true>("mxm", (a, b, mask), Soon::of::<()>(&[]), some, to).unwrap();
+            assert_eq!(ends.len(), done);
+            let mut products = vec![vec![]; indices.len() - 2];
+            tiny.listed.products().for_each(|(e, f, sum)| products[sum].push((e, f)));
+            let mut from = 2;
+            for end in ends {
+                let row = from..end as usize;
+                rows.push(row.map(|e| (indices[e], std::mem::take(&mut products[e - 2]))).collect());
+                from = end as usize;
+            }
+            assert_eq!(from, indices.len());
+            if done == 0 {
+                rows.push(vec![]);
+                left += 1;
+            }
+        }
+        (rows, left)
+    }
+
+    #[test]
+    fn rows_of_few_products_are_in_order() {
+        if !wide() {
+            return;
+        }
+        let mut random = Random::new(4, 0);
+        for round in 0..40 {
+            let (m, k, n) = (90, 60, 150);
+            let mut seed = Random::new(round, 1);
+            let a = pattern(m, k, &mut random, |_| seed.below(6) * seed.below(4));
+            let b = pattern(k, n, &mut random, |_| seed.below(3) * seed.below(5) * seed.below(8) / 4);
+            let mask = pattern(m, n, &mut random, |_| seed.below(4) * seed.below(5));
+            let mask = MaskOn { pattern: Arc::new(mask), complement: false };
+            for mask in [None, Some(&mask)] {
+                let (rows, left) = all(&a, &b, mask);
+                let mut long = 0;
+                for (i, row) in rows.into_iter().enumerate() {
+                    let products = a.range(i).flat_map(|e| b.range(a.indices[e] as usize).map(move |f| (e, f)));
+                    let mut expected = std::collections::BTreeMap::<u32, Vec<(usize, usize)>>::new();
+                    for (e, f) in products.clone() {
+                        if mask.is_none_or(|m| m.pattern.row(i).contains(&b.indices[f])) {
+                            expected.entry(b.indices[f]).or_default().push((e, f));
+                        }
+                    }
+                    let many = mask.is_some_and(|m| m.pattern.range(i).len() > ADMITTED);
+                    if row.is_empty() && (products.count() > MOST || many) {
+                        long += 1;
+                        continue;
+                    }
+                    assert_eq!(row, expected.into_iter().collect::<Vec<_>>(), "row {i}");
+                }
+                assert_eq!(left, long);
+            }
+        }
+    }
+}
