@@ -197,7 +197,7 @@ impl Soon {
     }
     /// Asks for the cache line of an element.
     #[inline(always)]
-    fn prefetch(self, at: usize) {
+    pub(super) fn prefetch(self, at: usize) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -210,7 +210,7 @@ impl Soon {
 }
 
 /// How many entries of A ahead of their use rows of B are asked for.
-const AHEAD: usize = 12;
+pub(super) const AHEAD: usize = 12;
 
 /// Rows of B lie anywhere: what entries of A after this one will read, those of the next rows too, is asked for.
 #[inline(always)]

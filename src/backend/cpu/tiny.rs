@@ -1,7 +1,8 @@
 //! Rows of few products, many at a time, from positions alone: all products of some rows are listed in one loop over entries
 //! of A, then those of each row are put in order in vector registers, or looked up in the few columns that a mask admits.
 //! What costs most in such rows is guessing wrong how long each is; here hardly anything depends on that. Needs AVX-512.
-use super::analysis::{OnMask, Soon, ask};
+use super::analysis::{AHEAD, OnMask, Soon};
+use super::job::read;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
@@ -65,7 +66,8 @@ pub(super) fn possible(b: &Pattern, mask: OnMask) -> bool {
 fn wide() -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt")
+        use std::is_x86_feature_detected as has;
+        has!("avx512f") && has!("popcnt") && has!("bmi2")
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     false
@@ -145,10 +147,10 @@ mod lanes {
     use std::arch::x86_64::*;
 
     /// As many of the first lanes as there are, from lane 16·r on.
-    #[inline(always)]
+    #[target_feature(enable = "bmi2")]
+    #[inline]
     fn live(n: usize, r: usize) -> __mmask16 {
-        let n = n.saturating_sub(16 * r).min(16);
-        ((1u32 << n) - 1) as __mmask16
+        _bzhi_u32(u32::MAX, n.saturating_sub(16 * r) as u32) as __mmask16
     }
 
     #[target_feature(enable = "avx512f")]
@@ -207,7 +209,7 @@ mod lanes {
         /// Lists the products of rows from the first on: of whole rows, as many as there is room for.
         /// # Safety
         /// Buffers are grown; the rows are rows of A, the columns of A are rows of B.
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
         pub(super) unsafe fn find<const VALUES: bool>(
             &mut self,
             (a, b): (&Pattern, &Pattern),
@@ -223,43 +225,35 @@ mod lanes {
             }
             let first = a.offsets[rows.start] as usize;
             let all = first..(a.offsets[last] as usize).min(first + ENTRIES);
-            let (mut n, mut ended) = (0, all.end);
+            let (mut n, mut ended, end) = (0, all.end, a.indices.len().saturating_sub(1));
             for e in all {
-                ask(a, e, b, soon);
-                let range = b.range(a.indices[e] as usize);
-                let len = range.end - range.start;
-                // SAFETY: at most ENTRIES entries, a start for each and one more; at most PRODUCTS products before these
-                // sixteen or fewer; only lanes that are there are read.
+                // SAFETY: entries up to the last of A, whose columns are rows of B; at most ENTRIES entries here, a start for
+                // each and one more; at most PRODUCTS products; only lanes that are there are read.
                 unsafe {
+                    // Rows of B lie anywhere: those of later entries are asked for.
+                    Soon::of(&b.offsets).prefetch(read(&a.indices, (e + 2 * AHEAD).min(end)) as usize);
+                    let later = read(&b.offsets, read(&a.indices, (e + AHEAD).min(end)) as usize) as usize;
+                    Soon::of(&b.indices).prefetch(later);
+                    if VALUES {
+                        soon.prefetch(later);
+                    }
+                    let k = read(&a.indices, e) as usize;
+                    let (start, len) = (read(&b.offsets, k), (read(&b.offsets, k + 1) - read(&b.offsets, k)) as usize);
                     *self.starts.get_unchecked_mut(e - first) = n as u32;
                     if len > MOST || n + len > PRODUCTS {
                         ended = e;
                         break;
                     }
-                    let (entry, mut done) = (_mm512_set1_epi32((e - first) as i32), 0);
+                    let (entry, mut done) = ((e - first) as u32, 0);
                     loop {
-                        let at = range.start + done;
-                        let columns = b.indices.as_ptr().wrapping_add(at);
-                        store(
-                            &mut self.columns,
-                            n + done,
-                            _mm512_maskz_loadu_epi32(live(len, done / 16), columns.cast()),
-                        );
-                        if VALUES {
-                            store(
-                                &mut self.places,
-                                n + done,
-                                _mm512_add_epi32(_mm512_set1_epi32(at as i32), numbers()),
-                            );
-                            store(&mut self.entries, n + done, entry);
-                        }
+                        self.list::<VALUES>(b, start as usize + done, live(len, done / 16), n + done, entry);
                         done += 16;
                         if done >= len {
                             break;
                         }
                     }
+                    n += len;
                 }
-                n += len;
             }
             self.starts[ended - first] = n as u32;
             if a.offsets[last] as usize > ended {
@@ -267,6 +261,30 @@ mod lanes {
                 last = rows.start + a.offsets[rows.start..=last].partition_point(|o| *o as usize <= ended) - 1;
             }
             (self.first, self.rows) = (first, rows.start..last);
+        }
+
+        /// Lists products of one entry: those at `place` and behind it in B.
+        /// # Safety
+        /// They are there in `live` lanes; there is room for sixteen.
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
+        #[inline]
+        unsafe fn list<const VALUES: bool>(
+            &mut self,
+            b: &Pattern,
+            place: usize,
+            live: __mmask16,
+            at: usize,
+            entry: u32,
+        ) {
+            // SAFETY: the contract.
+            unsafe {
+                let columns = _mm512_maskz_loadu_epi32(live, b.indices.as_ptr().wrapping_add(place).cast());
+                store(&mut self.columns, at, columns);
+                if VALUES {
+                    store(&mut self.places, at, _mm512_add_epi32(_mm512_set1_epi32(place as i32), numbers()));
+                    store(&mut self.entries, at, _mm512_set1_epi32(entry as i32));
+                }
+            }
         }
 
         /// Where the products of a row begin and how many there are.
@@ -279,7 +297,7 @@ mod lanes {
         /// Rows in order, until one has too many products.
         /// # Safety
         /// Their products were listed; there is room for all columns.
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
         pub(super) unsafe fn in_order<const VALUES: bool>(&mut self, a: &Pattern, to: To) -> usize {
             let base = to.indices.len();
             let (mut sums, mut done) = (0, 0);
@@ -307,7 +325,7 @@ mod lanes {
         /// A row of n products, at most 16·K, in order; how many columns.
         /// # Safety
         /// They are listed from `from` on; there is room for n columns and SLACK more.
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
         #[inline]
         unsafe fn row<const K: usize, const VALUES: bool>(
             &mut self,
@@ -316,6 +334,12 @@ mod lanes {
             before: usize,
             to: *mut u32,
         ) -> usize {
+            if K > 1 {
+                // SAFETY: the contract.
+                if let Some(met) = unsafe { self.close::<K, VALUES>(from, n, before, to) } {
+                    return met;
+                }
+            }
             let none = _mm512_set1_epi32(-1);
             let mut keys = [none; K];
             for (r, key) in keys.iter_mut().enumerate() {
@@ -356,10 +380,65 @@ mod lanes {
             met
         }
 
+        /// As [`row`](Self::row) where all columns are within 32: a bit for each.
+        /// # Safety
+        /// That of `row`.
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
+        #[inline]
+        unsafe fn close<const K: usize, const VALUES: bool>(
+            &mut self,
+            from: usize,
+            n: usize,
+            before: usize,
+            to: *mut u32,
+        ) -> Option<usize> {
+            // The first column is one of the smallest.
+            let base = self.columns[from].wrapping_sub(8);
+            let (mut columns, mut bits, mut far) = ([_mm512_setzero_si512(); K], _mm512_setzero_si512(), 0);
+            for (r, column) in columns.iter_mut().enumerate() {
+                // SAFETY: room for MOST and SLACK more is behind every listed product.
+                *column = unsafe { load(&self.columns, from + 16 * r) };
+                *column = _mm512_sub_epi32(*column, _mm512_set1_epi32(base as i32));
+                far |= _mm512_mask_cmpge_epu32_mask(live(n, r), *column, _mm512_set1_epi32(32));
+                let bit = _mm512_maskz_sllv_epi32(live(n, r), _mm512_set1_epi32(1), *column);
+                bits = _mm512_or_epi32(bits, bit);
+            }
+            if far != 0 {
+                return None;
+            }
+            let bits = _mm512_reduce_or_epi32(bits) as u32;
+            let (low, high) = (bits as __mmask16, (bits >> 16) as __mmask16);
+            let lows = low.count_ones() as usize;
+            let all = _mm512_add_epi32(numbers(), _mm512_set1_epi32(base as i32));
+            let next = _mm512_add_epi32(all, _mm512_set1_epi32(16));
+            // SAFETY: the contract.
+            unsafe {
+                _mm512_storeu_epi32(to.cast(), _mm512_maskz_compress_epi32(low, all));
+                _mm512_storeu_epi32(to.add(lows).cast(), _mm512_maskz_compress_epi32(high, next));
+            }
+            if VALUES {
+                let rank = |bits, before| {
+                    _mm512_add_epi32(_mm512_maskz_expand_epi32(bits, numbers()), _mm512_set1_epi32(before as i32))
+                };
+                let ranks = [rank(low, before), rank(high, before + lows)];
+                for (r, column) in columns.into_iter().enumerate() {
+                    let (at, from) = (self.listed.len + 16 * r, from + 16 * r);
+                    // SAFETY: as above; as many products are listed as were found.
+                    unsafe {
+                        store(&mut self.listed.sums, at, pick(&ranks, column));
+                        store(&mut self.listed.places, at, load(&self.places, from));
+                        store(&mut self.listed.entries, at, load(&self.entries, from));
+                    }
+                }
+            }
+            self.listed.len += n;
+            Some(bits.count_ones() as usize)
+        }
+
         /// Rows of which the mask admits few columns, until there are too many or too many products.
         /// # Safety
         /// Their products were listed; there is room for all columns.
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
         pub(super) unsafe fn admitted(&mut self, a: &Pattern, mask: &Pattern, to: To) -> usize {
             let base = to.indices.len();
             let (mut sums, mut done) = (0, 0);
@@ -390,7 +469,7 @@ mod lanes {
         /// Of n products, at most 16·K, those with an admitted column, at most ADMITTED; how many columns.
         /// # Safety
         /// They are listed from `from` on; there is room for all that are admitted and SLACK more.
-        #[target_feature(enable = "avx512f,popcnt")]
+        #[target_feature(enable = "avx512f,popcnt,bmi2")]
         #[inline]
         unsafe fn looked_up<const K: usize>(
             &mut self,
