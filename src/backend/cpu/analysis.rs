@@ -301,6 +301,10 @@ impl Survey {
     pub(super) fn is_close(&self) -> bool {
         self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
     }
+    /// Whether looking at a flag for every 64 columns costs little.
+    pub(super) fn is_far(&self) -> bool {
+        self.width() / 4096 <= self.products
+    }
     /// Whether runs of products, as many as entries, are long enough for a loop over each.
     pub(super) fn is_long(&self, entries: usize) -> bool {
         self.products >= if cfg!(test) { 2 } else { 8 } * entries

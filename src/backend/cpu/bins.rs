@@ -96,7 +96,7 @@ pub(super) fn push<X: Scalar, A: Scalar, C: Scalar>(
             // SAFETY: these products have columns in `first..first + width`, for which there is room.
             unsafe { (kernels.sum)(&columns[some.clone()], &values[some.clone()], first, flat) };
             let before = rows.indices.len();
-            flat.drain(operation, (first, width), some.len(), start, rows)?;
+            flat.drain::<false>(operation, (first, width), some.len(), start, rows)?;
             if let Some(m) = mask {
                 let below = |c: usize| m.pattern.indices.partition_point(|j| (*j as usize) < c);
                 let listed = &m.pattern.indices[below(first as usize)..below(first as usize + width)];

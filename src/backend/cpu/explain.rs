@@ -27,7 +27,7 @@ const ACCUMULATORS: [(&str, &str); 8] = [
     ("sort", "few products: sorted by column"),
     ("hash", "few products in a wide row: a table"),
     ("window", "an unbroken range of columns: sums in place"),
-    ("flat", "columns close together: a flag and a sum a column"),
+    ("flat", "a flag and a sum a column, where columns lie far apart a flag for 64 of those"),
     ("dense", "sums and a bit for every column of C"),
     ("masked", "only what the mask admits is summed"),
 ];
@@ -54,7 +54,7 @@ fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, (flat, tiny): (
         None if !survey.banded && survey.is_few() => 2,
         None if survey.is_scattered() => 3,
         None if survey.banded => 4,
-        None if flat && survey.is_close() => 5,
+        None if flat && (survey.is_close() || survey.is_far()) => 5,
         None => 6,
     }
 }

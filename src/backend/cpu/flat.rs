@@ -1,5 +1,7 @@
-//! Sums of a row whose columns lie close: a flag and a sum a column, written without asking what is there.
+//! Sums of a row: a flag and a sum a column, written without asking what is there. Where columns lie far apart, 64 flags
+//! have one of their own.
 use super::assemble::Rows;
+use super::tiny::SLACK;
 use crate::algebra::*;
 use crate::error::Result;
 use crate::memory;
@@ -102,11 +104,13 @@ fn set(flags: &[u8; 64]) -> u64 {
 #[derive(Debug)]
 pub(super) struct Flat<T> {
     flags: Vec<u8>,
+    /// One for 64 flags, where columns lie far apart.
+    chunks: Vec<u8>,
     sums: Vec<T>,
 }
 impl<T> Default for Flat<T> {
     fn default() -> Self {
-        Self { flags: Vec::new(), sums: Vec::new() }
+        Self { flags: Vec::new(), chunks: Vec::new(), sums: Vec::new() }
     }
 }
 
@@ -155,6 +159,37 @@ impl<T: Copy> Flat<T> {
             *flag = 1;
         }
     }
+    /// Room for chunks of `len` columns.
+    pub(super) fn grow_far(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
+        self.grow(operation, len, neutral)?;
+        let chunks = self.flags.len().div_ceil(64).next_multiple_of(64);
+        if self.chunks.len() < chunks {
+            self.chunks = memory::filled(operation, chunks, 0)?;
+        }
+        Ok(())
+    }
+    /// As [`add`](Self::add) for columns that lie far apart.
+    /// # Safety
+    /// `place` is below the `len` of [`grow_far`](Self::grow_far).
+    #[inline(always)]
+    pub(super) unsafe fn add_far(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.chunks.get_unchecked_mut(place >> 6) = 1;
+            self.add(place, product, add);
+        }
+    }
+    /// Marks a column without a sum, and its chunk.
+    /// # Safety
+    /// `place` is below the `len` of [`grow_far`](Self::grow_far).
+    #[inline(always)]
+    pub(super) unsafe fn mark_far(&mut self, place: usize) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.chunks.get_unchecked_mut(place >> 6) = 1;
+            self.mark(place);
+        }
+    }
     /// Marks a column without a sum.
     /// # Safety
     /// `place` is below the `len` of [`grow`](Self::grow).
@@ -180,8 +215,9 @@ impl<T: Copy> Flat<T> {
         }
         Ok(())
     }
-    /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met.
-    pub(super) fn drain(
+    /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met, `FAR` of them with
+    /// their chunks.
+    pub(super) fn drain<const FAR: bool>(
         &mut self,
         operation: &'static str,
         (first, len): (u32, usize),
@@ -189,23 +225,210 @@ impl<T: Copy> Flat<T> {
         neutral: T,
         rows: &mut Rows<T>,
     ) -> Result<()> {
-        rows.reserve(operation, most)?;
-        let (flags, _) = self.flags.as_chunks_mut::<64>();
-        let (sums, _) = self.sums.as_chunks_mut::<64>();
-        for ((c, flags), sums) in flags[..len.div_ceil(64)].iter_mut().enumerate().zip(sums) {
-            let mut met = set(flags);
-            if met == 0 {
-                continue;
+        memory::reserve(operation, &mut rows.indices, most + SLACK)?;
+        memory::reserve(operation, &mut rows.values, most)?;
+        let (before, room) = (rows.indices.len(), rows.indices.spare_capacity_mut());
+        assert!(self.flags.len() >= len && self.sums.len() == self.flags.len());
+        let n = match FAR {
+            true => take_far(&mut self.flags, &mut self.chunks, (first, len), room),
+            false => take(&mut self.flags, (first, len), room),
+        };
+        debug_assert!(n <= most);
+        // SAFETY: n columns were written, each from `first` on and with a flag, of which there are as many as sums; at most
+        // `most` were met, for which room was reserved.
+        unsafe {
+            rows.indices.set_len(before + n);
+            let to = rows.values.as_mut_ptr().add(before);
+            for (e, j) in rows.indices[before..].iter().enumerate() {
+                let sum = self.sums.get_unchecked_mut((*j - first) as usize);
+                to.add(e).write(*sum);
+                *sum = neutral;
             }
-            while met != 0 {
-                let place = met.trailing_zeros() as usize & 63;
-                // SAFETY: at most `most` columns were met, for which room was reserved.
-                unsafe { rows.push_unchecked(first + (64 * c + place) as u32, sums[place]) };
-                sums[place] = neutral;
-                met &= met - 1;
-            }
-            *flags = [0; 64];
+            rows.values.set_len(before + n);
         }
         Ok(())
+    }
+}
+
+/// The columns with a flag, which they have no more; how many.
+fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if lanes::present() {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { lanes::take(flags, (first, len), to) };
+    }
+    let mut n = 0;
+    for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
+        n += take_chunk(flags, first + 64 * c as u32, &mut to[n..]);
+    }
+    n
+}
+
+/// As [`take`] where every flag's chunk has one.
+fn take_far(flags: &mut [u8], chunks: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+    let (flags, chunks) = (flags.as_chunks_mut::<64>().0, chunks.as_chunks_mut::<64>().0);
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if lanes::present() {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { lanes::take_far(flags, chunks, (first, len), to) };
+    }
+    let mut n = 0;
+    for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
+        let mut met = set(chunks);
+        while met != 0 {
+            let c = 64 * s + met.trailing_zeros() as usize;
+            n += take_chunk(&mut flags[c], first + 64 * c as u32, &mut to[n..]);
+            met &= met - 1;
+        }
+        *chunks = [0; 64];
+    }
+    n
+}
+
+fn take_chunk(flags: &mut [u8; 64], first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+    let (mut met, mut n) = (set(flags), 0);
+    if met == 0 {
+        return 0;
+    }
+    while met != 0 {
+        to[n] = MaybeUninit::new(first + met.trailing_zeros());
+        n += 1;
+        met &= met - 1;
+    }
+    *flags = [0; 64];
+    n
+}
+
+/// 64 flags at a time.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod lanes {
+    use super::SLACK;
+    use std::arch::x86_64::*;
+    use std::mem::MaybeUninit;
+
+    #[inline(always)]
+    pub(super) fn present() -> bool {
+        use std::is_x86_feature_detected as has;
+        has!("avx512f") && has!("avx512bw") && has!("avx512vbmi2") && has!("popcnt") && has!("bmi1")
+    }
+
+    const NUMBERS: [u8; 64] = {
+        let (mut numbers, mut n) = ([0; 64], 0);
+        while n < 64 {
+            numbers[n] = n as u8;
+            n += 1;
+        }
+        numbers
+    };
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+        let mut n = 0;
+        for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
+            let met = taken(flags);
+            if met != 0 {
+                n += columns(met, first + 64 * c as u32, &mut to[n..]);
+            }
+        }
+        n
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn take_far(
+        flags: &mut [[u8; 64]],
+        chunks: &mut [[u8; 64]],
+        (first, len): (u32, usize),
+        to: &mut [MaybeUninit<u32>],
+    ) -> usize {
+        let mut n = 0;
+        for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
+            let mut some = taken(chunks);
+            while some != 0 {
+                let c = 64 * s + some.trailing_zeros() as usize;
+                n += columns(taken(&mut flags[c]), first + 64 * c as u32, &mut to[n..]);
+                some &= some - 1;
+            }
+        }
+        n
+    }
+
+    /// A bit for each flag that was set; none is after it.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn taken(flags: &mut [u8; 64]) -> u64 {
+        // SAFETY: 64 bytes are there.
+        unsafe {
+            let v = _mm512_loadu_epi8(flags.as_ptr().cast());
+            let met = _mm512_test_epi8_mask(v, v);
+            if met != 0 {
+                _mm512_storeu_epi8(flags.as_mut_ptr().cast(), _mm512_setzero_si512());
+            }
+            met
+        }
+    }
+
+    /// The columns of the bits; how many. Up to SLACK more are written behind them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+    #[inline]
+    fn columns(met: u64, first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+        let n = met.count_ones() as usize;
+        assert!(n + SLACK <= to.len());
+        let (first, to) = (_mm512_set1_epi32(first as i32), to.as_mut_ptr());
+        // SAFETY: 64 numbers are there; only those parts are written that have a column, the last with less than SLACK
+        // behind it.
+        unsafe {
+            let numbers = _mm512_maskz_compress_epi8(met, _mm512_loadu_epi8(NUMBERS.as_ptr().cast()));
+            let wide = |part| _mm512_add_epi32(first, _mm512_cvtepu8_epi32(part));
+            _mm512_storeu_epi32(to.cast(), wide(_mm512_castsi512_si128(numbers)));
+            if n > 16 {
+                _mm512_storeu_epi32(to.add(16).cast(), wide(_mm512_extracti32x4_epi32::<1>(numbers)));
+            }
+            if n > 32 {
+                _mm512_storeu_epi32(to.add(32).cast(), wide(_mm512_extracti32x4_epi32::<2>(numbers)));
+            }
+            if n > 48 {
+                _mm512_storeu_epi32(to.add(48).cast(), wide(_mm512_extracti32x4_epi32::<3>(numbers)));
+            }
+        }
+        n
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    #[test]
+    fn columns_are_taken_once_and_in_order() {
+        let mut random = Random::new(8, 0);
+        let mut flat = Flat::<u64>::default();
+        for round in 0..200 {
+            let (first, len) = (random.below(1000) as u32, 1 + random.below(20_000) as usize);
+            flat.grow_far("test", len, 0).unwrap();
+            let mut expected = std::collections::BTreeMap::<u32, u64>::new();
+            let far = round % 2 == 0;
+            for _ in 0..random.below(500) {
+                let (place, x) =
+                    (random.below(len as u64).min(random.below(2 * len as u64)) as usize, random.below(100));
+                *expected.entry(first + place as u32).or_default() += x;
+                // SAFETY: below len.
+                unsafe {
+                    match far {
+                        true => flat.add_far(place, x, |x, y| x + y),
+                        false => flat.add(place, x, |x, y| x + y),
+                    }
+                }
+            }
+            let mut rows = Rows::<u64>::default();
+            let most = expected.len();
+            match far {
+                true => flat.drain::<true>("test", (first, len), most, 0, &mut rows).unwrap(),
+                false => flat.drain::<false>("test", (first, len), most, 0, &mut rows).unwrap(),
+            }
+            let made: Vec<(u32, u64)> = rows.indices.iter().copied().zip(rows.values.iter().copied()).collect();
+            assert_eq!(made, expected.into_iter().collect::<Vec<_>>());
+            assert!(flat.flags.iter().chain(&flat.chunks).all(|f| *f == 0) && flat.sums.iter().all(|s| *s == 0));
+        }
     }
 }

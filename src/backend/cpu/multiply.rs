@@ -21,6 +21,7 @@ pub(super) struct Loops<A, B, C> {
     dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
     close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
+    far: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
     picked: fn(&Job<A, B>, usize, &Picked, &mut Flat<C>),
     /// Not where it matters where a product stands.
     listed: Option<unsafe fn(&Job<A, B>, &Listed, &mut [MaybeUninit<C>])>,
@@ -35,7 +36,8 @@ impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
             add: S::Add::apply,
             dense: dense::<A, B, S, false>,
             gated: dense::<A, B, S, true>,
-            close: close::<A, B, S>,
+            close: close::<A, B, S, false>,
+            far: close::<A, B, S, true>,
             picked: add_picked::<A, B, S>,
             listed: if S::Multiply::READS.position { None } else { Some(add_listed::<A, B, S>) },
             hash: hash::<A, B, S>,
@@ -90,6 +92,10 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
         if let (Some(start), Some(add), true) = (start, add, tries.next()) {
             let done = tiny_rows(job, i..block.rows.end, (start, add), rows, scratch)?;
             tries.came(done > 0);
+            // Whether anything is admitted is asked faster in a row of its own.
+            if job.mask.is_some() && scratch.tiny.in_vain(&job.a.pattern, i..i + done) {
+                tries.skip(u8::MAX);
+            }
             if done > 0 {
                 i += done;
                 continue;
@@ -119,6 +125,10 @@ impl Tries {
         self.wait = if well { 0 } else { (2 * self.wait + 1).min(63) };
         self.skip = self.wait;
     }
+    /// So many times not.
+    pub(super) fn skip(&mut self, times: u8) {
+        self.skip = times;
+    }
 }
 
 /// Rows of few products, while there are such; how many.
@@ -133,6 +143,9 @@ fn tiny_rows<A: Scalar, B: Scalar, C: Scalar>(
     let to = To { indices: &mut rows.indices, ends: &mut rows.ends };
     let operands = (&*job.a.pattern, &*job.b.pattern, job.mask);
     let done = scratch.tiny.rows::<true>(job.operation, operands, Soon::of(&job.b.values), range, to)?;
+    if done == 0 {
+        return Ok(0);
+    }
     let n = rows.indices.len() - before;
     crate::memory::reserve(job.operation, &mut rows.values, n)?;
     let room = &mut rows.values.spare_capacity_mut()[..n];
@@ -201,7 +214,7 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
         a.range(i).for_each(|e| ask(a, e, b, values));
         scratch.flat.grow(job.operation, b.ncols, start)?;
         (loops.close)(job, block, i, 0, &mut scratch.flat);
-        return scratch.flat.drain(job.operation, (0, b.ncols), b.ncols, start, rows);
+        return scratch.flat.drain::<false>(job.operation, (0, b.ncols), b.ncols, start, rows);
     }
     let survey = Survey::of(a, i, b, values, block);
     if survey.products == 0 {
@@ -220,10 +233,10 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
         }
         return Ok(());
     }
-    scratch.dense.grow(job.operation, b.ncols)?;
-    scratch.dense.span = survey.span;
     match job.mask {
         None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
+            scratch.dense.grow(job.operation, b.ncols)?;
+            scratch.dense.span = survey.span;
             window(loops, job, block, i, &mut scratch.dense);
             // SAFETY: a banded row has a sum in every column of its span.
             return unsafe { scratch.dense.drain_window(job.operation, rows) };
@@ -234,8 +247,21 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             scratch.flat.grow(job.operation, survey.width(), start)?;
             (loops.close)(job, block, i, survey.span.0, &mut scratch.flat);
             let columns = (survey.span.0, survey.width());
-            return scratch.flat.drain(job.operation, columns, survey.most(), start, rows);
+            return scratch.flat.drain::<false>(job.operation, columns, survey.most(), start, rows);
         }
+        None if let Some(start) = start
+            && survey.is_far() =>
+        {
+            scratch.flat.grow_far(job.operation, survey.width(), start)?;
+            (loops.far)(job, block, i, survey.span.0, &mut scratch.flat);
+            let columns = (survey.span.0, survey.width());
+            return scratch.flat.drain::<true>(job.operation, columns, survey.most(), start, rows);
+        }
+        _ => {}
+    }
+    scratch.dense.grow(job.operation, b.ncols)?;
+    scratch.dense.span = survey.span;
+    match job.mask {
         None => {
             (loops.dense)(job, block, i, scratch, false);
         }
@@ -457,8 +483,8 @@ fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
     met
 }
 
-/// Products that lie close together, from the column `first` on.
-fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+/// Products from the column `first` on, close together or far apart.
+fn close<A: Scalar, B: Scalar, S: Semiring<A, B>, const FAR: bool>(
     job: &Job<A, B>,
     block: &Block,
     i: usize,
@@ -470,7 +496,12 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>>(
         for (j, y) in run.columns.iter().zip(run.values) {
             let product = run.product::<S>(*y, *j);
             // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
-            unsafe { flat.add((*j - first) as usize, product, S::Add::apply) };
+            unsafe {
+                match FAR {
+                    true => flat.add_far((*j - first) as usize, product, S::Add::apply),
+                    false => flat.add((*j - first) as usize, product, S::Add::apply),
+                }
+            }
         }
     }
 }

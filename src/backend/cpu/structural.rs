@@ -60,7 +60,7 @@ fn row(
                 unsafe { flat.mark(*j as usize) };
             }
         }
-        return flat.drain(operation, (0, b.ncols), b.ncols, (), rows);
+        return flat.drain::<false>(operation, (0, b.ncols), b.ncols, (), rows);
     }
     let survey = Survey::of(a, i, b, Soon::of::<()>(&[]), block);
     if survey.products == 0 {
@@ -95,7 +95,16 @@ fn row(
                 unsafe { flat.mark((*j - survey.span.0) as usize) };
             }
         }
-        flat.drain(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
+        flat.drain::<false>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
+    } else if survey.is_far() {
+        flat.grow_far(operation, survey.width(), ())?;
+        for k in a.row(i) {
+            for j in &b.indices[block.range(b, *k as usize)] {
+                // SAFETY: the survey's first and last column enclose all others.
+                unsafe { flat.mark_far((*j - survey.span.0) as usize) };
+            }
+        }
+        flat.drain::<true>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
     } else {
         columns.grow(operation, b.ncols)?;
         for k in a.row(i) {

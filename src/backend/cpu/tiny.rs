@@ -94,6 +94,12 @@ impl Tiny {
         Ok(())
     }
 
+    /// Whether hardly any of the products that were listed last was admitted, in rows of few entries.
+    pub(super) fn in_vain(&self, a: &Pattern, rows: Range<usize>) -> bool {
+        let n = rows.len();
+        n >= 8 && self.listed.len * 8 < n && (a.offsets[rows.end] - a.offsets[rows.start]) as usize <= 4 * n
+    }
+
     /// Ends as many rows from the first of `rows` on as have few products and, with a mask, few columns that it admits:
     /// their columns are appended, what is to be added is `listed`; how many rows. `VALUES`: whether anything is added.
     pub(super) fn rows<const VALUES: bool>(
@@ -105,6 +111,7 @@ impl Tiny {
         to: To,
     ) -> Result<usize> {
         self.grow(operation)?;
+        self.listed.len = 0;
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             assert!(wide() && rows.end <= a.nrows && a.offsets.len() == a.nrows + 1 && a.ncols <= b.nrows);
@@ -112,10 +119,13 @@ impl Tiny {
             // SAFETY: the processor has what the functions are compiled for.
             unsafe {
                 if !self.rows.contains(&rows.start) {
+                    // Nothing is listed in vain.
+                    if a.row(rows.start).iter().map(|k| b.range(*k as usize).len()).sum::<usize>() > MOST {
+                        return Ok(0);
+                    }
                     self.find::<VALUES>((a, b), mask, soon, rows.clone());
                 }
                 self.rows.start = rows.start;
-                self.listed.len = 0;
                 self.listed.first = self.first;
                 let entries = |r: usize| a.offsets[r] as usize - self.first;
                 let products = self.starts[entries(self.rows.end)] - self.starts[entries(self.rows.start)];
@@ -334,11 +344,9 @@ mod lanes {
             before: usize,
             to: *mut u32,
         ) -> usize {
-            if K > 1 {
-                // SAFETY: the contract.
-                if let Some(met) = unsafe { self.close::<K, VALUES>(from, n, before, to) } {
-                    return met;
-                }
+            // SAFETY: the contract.
+            if let Some(met) = unsafe { self.close::<K, VALUES>(from, n, before, to) } {
+                return met;
             }
             let none = _mm512_set1_epi32(-1);
             let mut keys = [none; K];
@@ -559,6 +567,8 @@ mod tests {
             }
             assert_eq!(from, indices.len());
             if done == 0 {
+                // Nothing of rows before is left.
+                assert_eq!(tiny.listed.products().count(), 0);
                 rows.push(vec![]);
                 left += 1;
             }
