@@ -68,11 +68,19 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
         let blocks = partition(operation, (a.nrows, b.ncols), target, &before, &|_, _| Ok(Vec::new()))?;
         return Ok(Plan { blocks, bound: m.pattern.nnz() as u64 });
     }
-    let before = work(operation, a, b, mask)?;
-    let total = before.last().copied().unwrap_or(0);
+    // Rows of B that are all short need no count either.
+    let longest = longest(b);
+    let known = match mask.is_none() && longest <= EVEN {
+        true => Vec::new(),
+        false => work(operation, a, b, mask)?,
+    };
+    let by_entries = |r: usize| a.offsets[r] * (1 + b.nnz() as u64 / b.nrows.max(1) as u64) + r as u64;
+    let by_products = |r: usize| known[r];
+    let before: &dyn Fn(usize) -> u64 = if known.is_empty() { &by_entries } else { &by_products };
+    let total = before(a.nrows);
     let cuts = |row: usize, parts: usize| {
         // Each part looks into every row of B: as many as pay for that.
-        let products = (before[row + 1] - before[row]) as usize;
+        let products = (before(row + 1) - before(row)) as usize;
         // A row that all would wait for is cut further.
         let (len, most) = (a.range(row).len().max(1), if products as u64 > total / 32 { 8 } else { 0 });
         match parts.min((products / (16 * len)).max(most.min(products / (4 * len)))) {
@@ -80,8 +88,12 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
             parts => hub_cuts(operation, a.row(row), b, parts),
         }
     };
-    let blocks = partition(operation, (a.nrows, b.ncols), target(total), &|r| before[r], &cuts)?;
-    let bound = (0..a.nrows).map(|r| (before[r + 1] - before[r]).min(b.ncols as u64)).sum();
+    let blocks = partition(operation, (a.nrows, b.ncols), target(total), before, &cuts)?;
+    let most = |r: usize| match known.is_empty() {
+        true => a.range(r).len() as u64 * longest,
+        false => (known[r + 1] - known[r]).saturating_sub(a.range(r).len() as u64 + 1),
+    };
+    let bound = (0..a.nrows).map(|r| most(r).min(b.ncols as u64)).sum();
     Ok(Plan { blocks, bound })
 }
 
