@@ -1,5 +1,5 @@
 //! What a product will cost, from patterns alone: compiled once, whatever the semiring.
-use super::assemble::{Block, partition, quantiles, target};
+use super::assemble::{Block, Size, partition, quantiles, target};
 use super::parallel::{SERIAL, scan};
 use crate::backend::MaskOn;
 use crate::error::Result;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 pub(super) type OnMask<'a> = Option<&'a MaskOn<Arc<Pattern>>>;
 
-/// How the rows of a product are cut, and the most entries it can have.
+/// How the rows of a product are cut, and how many entries it can have.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
-    pub(super) bound: u64,
+    pub(super) size: Size,
 }
 
 /// Products in each row, and a step for each entry of A and each row; none where a plain mask admits nothing.
@@ -66,7 +66,7 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     {
         let before = |r: usize| a.offsets[r] * mean + r as u64;
         let blocks = partition(operation, (a.nrows, b.ncols), target, &before, &|_, _| Ok(Vec::new()))?;
-        return Ok(Plan { blocks, bound: m.pattern.nnz() as u64 });
+        return Ok(Plan { blocks, size: Size::from(m.pattern.nnz() as u64) });
     }
     // Rows of B that are all short need no count either.
     let longest = longest(b);
@@ -93,8 +93,48 @@ pub(super) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
         true => a.range(r).len() as u64 * longest,
         false => (known[r + 1] - known[r]).saturating_sub(a.range(r).len() as u64 + 1),
     };
-    let bound = (0..a.nrows).map(|r| most(r).min(b.ncols as u64)).sum();
-    Ok(Plan { blocks, bound })
+    let bound = (0..a.nrows).map(|r| most(r).min(b.ncols as u64)).sum::<u64>();
+    let likely = if mask.is_none() { likely(operation, a, b, bound)? } else { bound };
+    Ok(Plan { blocks, size: Size { most: bound, likely } })
+}
+
+/// About how many entries there will be, a few more rather than less, where some rows say so for all.
+fn likely(operation: &'static str, a: &Pattern, b: &Pattern, most: u64) -> Result<u64> {
+    const WORTH: u64 = if cfg!(test) { 64 } else { 1 << 19 };
+    const ROWS: usize = if cfg!(test) { 12 } else { 384 };
+    if most < WORTH {
+        return Ok(most);
+    }
+    // Entries of A and of the product in each row of the sample.
+    let (mut columns, mut rows, mut products) = (Vec::<u32>::new(), memory::with_capacity(operation, ROWS)?, 0);
+    for n in 0..ROWS {
+        // Spread over all rows, in no order.
+        let place = (n as u32).wrapping_mul(0x9E37_79B9);
+        let i = (place as u64 * a.nrows as u64 >> 32) as usize;
+        products += a.row(i).iter().map(|k| b.range(*k as usize).len() as u64).sum::<u64>();
+        // Counting in order costs several times as much for each product as the product itself.
+        if products > most / 256 {
+            break;
+        }
+        columns.clear();
+        for k in a.row(i) {
+            memory::reserve(operation, &mut columns, b.range(*k as usize).len())?;
+            columns.extend_from_slice(b.row(*k as usize));
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        rows.push((a.range(i).len() as f64, columns.len() as f64));
+    }
+    let (met, entries) = rows.iter().fold((0.0, 0.0), |sums, row| (sums.0 + row.0, sums.1 + row.1));
+    let ratio = entries / met;
+    // Three times the standard error of the ratio.
+    let error = 3.0 * rows.iter().map(|row| (row.1 - ratio * row.0).powi(2)).sum::<f64>().sqrt() / entries;
+    // Room that is not needed is given back where it is an eighth and more.
+    const LITTLE: f64 = 0.08;
+    if rows.len() < ROWS / 4 || error.is_nan() || error > LITTLE {
+        return Ok(most);
+    }
+    Ok((a.nnz() as f64 * ratio * (1.02 + error)) as u64 + 1024).map(|n| n.min(most))
 }
 
 /// Columns that cut the products of one long row into about equal parts: quantiles of a sample.
@@ -135,7 +175,7 @@ pub(super) fn dotted(operation: &'static str, a: &Pattern, bt: &Pattern, mask: &
     let total = before.last().copied().unwrap_or(0);
     let cuts = |row: usize, parts: usize| quantiles(operation, &[mask], row, parts);
     let blocks = partition(operation, (a.nrows, bt.nrows), target(total), &|r| before[r], &cuts)?;
-    Ok(Plan { blocks, bound: mask.nnz() as u64 })
+    Ok(Plan { blocks, size: Size::from(mask.nnz() as u64) })
 }
 
 /// Whether dot products are cheaper than scattering, given B as it lies.

@@ -226,15 +226,29 @@ impl<T: Copy + Send> Bench for Own<'_, T> {
     }
 }
 
-/// The compressed rows that the blocks make together; `bound` is the most entries there can be.
+/// How many entries there can be, and how many there will be as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) most: u64,
+    pub(super) likely: u64,
+}
+impl From<u64> for Size {
+    fn from(most: u64) -> Self {
+        Self { most, likely: most }
+    }
+}
+
+/// The compressed rows that the blocks make together.
 pub(super) fn assemble<T: Copy + Send + Sync, W: Default + Send>(
     operation: &'static str,
     shape: (usize, usize),
-    bound: u64,
+    size: impl Into<Size>,
     blocks: &[Block],
     kernel: &Kernel<'_, T, W>,
 ) -> Result<HostCsr<T>> {
-    together(operation, shape, bound, blocks, &|| {
+    // Room that is not needed is given back, and what was given back cannot be had again without touching new pages.
+    let size = size.into();
+    together(operation, shape, size.likely.min(size.most), blocks, &|| {
         let mut scratch = W::default();
         Box::new(move |block, rows| kernel(block, rows, &mut scratch))
     })
@@ -243,20 +257,20 @@ pub(super) fn assemble<T: Copy + Send + Sync, W: Default + Send>(
 fn together<'a, T: Copy + Send + Sync>(
     operation: &'static str,
     (nrows, ncols): (usize, usize),
-    bound: u64,
+    likely: u64,
     blocks: &[Block],
     kernel: &(dyn Fn() -> Working<'a, T> + Sync),
 ) -> Result<HostCsr<T>> {
     let own = || Own { operation, kernel: kernel(), slots: Vec::new() };
     if blocks.len() < 2 || rayon::current_num_threads() < 2 {
         let mut own = own();
-        in_order(&mut own, nrows, bound, blocks)?;
+        in_order(&mut own, nrows, likely, blocks)?;
         let rows = own.slots.pop().unwrap_or_default();
         return Ok(HostCsr::new(Pattern::new(nrows, ncols, rows.ends, rows.indices), rows.values));
     }
     let mut values = Vec::<MaybeUninit<T>>::new();
     let bench = || Box::new(own()) as Box<dyn Bench + '_>;
-    let pattern = on_threads(operation, (nrows, ncols), bound, blocks, &bench, &mut values)?;
+    let pattern = on_threads(operation, (nrows, ncols), likely, blocks, &bench, &mut values)?;
     // SAFETY: every entry has a value where `on_threads` returns.
     let values = unsafe { written(values, pattern.nnz()) };
     Ok(HostCsr::new(pattern, values))
@@ -264,13 +278,17 @@ fn together<'a, T: Copy + Send + Sync>(
 
 /// Where values are put together, whatever they are.
 trait Room {
-    /// Room for `n` instead of what was there.
-    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>>;
+    /// Room for `n` instead of what was there, of which the first `kept` stay.
+    fn make(&mut self, operation: &'static str, n: usize, kept: usize) -> Result<Shared<u8>>;
     fn size(&self) -> usize;
 }
 impl<T> Room for Vec<MaybeUninit<T>> {
-    fn make(&mut self, operation: &'static str, n: usize) -> Result<Shared<u8>> {
-        *self = unwritten(operation, n)?;
+    fn make(&mut self, operation: &'static str, n: usize, kept: usize) -> Result<Shared<u8>> {
+        let mut room = unwritten(operation, n)?;
+        assert!(kept <= n && kept <= self.len());
+        // SAFETY: both are as long; whatever is there may be copied, MaybeUninit<T> needs nothing to be.
+        unsafe { std::ptr::copy_nonoverlapping(self.as_ptr(), room.as_mut_ptr(), kept) };
+        *self = room;
         Ok(Shared::of_bytes(self))
     }
     fn size(&self) -> usize {
@@ -282,7 +300,7 @@ impl<T> Room for Vec<MaybeUninit<T>> {
 fn on_threads<'b>(
     operation: &'static str,
     (nrows, ncols): (usize, usize),
-    bound: u64,
+    likely: u64,
     blocks: &[Block],
     bench: &(dyn Fn() -> Box<dyn Bench + 'b> + Sync),
     values: &mut dyn Room,
@@ -290,18 +308,19 @@ fn on_threads<'b>(
     let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
     let mut indices = Vec::new();
     let line = Line::new(operation, blocks)?;
-    let mut target = |n: usize, indices: &mut Vec<MaybeUninit<u32>>| {
-        *indices = unwritten(operation, n)?;
+    let mut target = |n: usize, kept: usize, indices: &mut Vec<MaybeUninit<u32>>| {
         let (size, offsets) = (values.size(), Shared::new(&mut offsets));
-        Ok(Target { indices: Shared::of_bytes(indices), values: values.make(operation, n)?, size, offsets })
+        let indices = Room::make(indices, operation, n, kept)?;
+        Ok(Target { indices, values: values.make(operation, n, kept)?, room: n as u64, size, offsets })
     };
     // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
-    let roomy = usize::try_from(bound).ok().and_then(|n| Result::ok(target(n, &mut indices)));
+    let roomy = usize::try_from(likely).ok().and_then(|n| Result::ok(target(n, 0, &mut indices)));
     let late = line.run(bench, roomy.as_ref())?;
     let total = line.total() as usize;
     let target = match roomy {
-        Some(target) => target,
-        None => target(total, &mut indices)?,
+        Some(target) if target.room >= total as u64 => target,
+        Some(small) => target(total, line.end(small.room) as usize, &mut indices)?,
+        None => target(total, 0, &mut indices)?,
     };
     line.place(late, &target);
     // SAFETY: every block was placed, and the blocks fill 0..total without gaps.
@@ -309,8 +328,8 @@ fn on_threads<'b>(
 }
 
 /// One thread: every block into one growing buffer, which then is the result.
-fn in_order(bench: &mut dyn Bench, nrows: usize, bound: u64, blocks: &[Block]) -> Result<()> {
-    bench.first(nrows + 1, if blocks.len() > 1 { Some(bound) } else { None })?;
+fn in_order(bench: &mut dyn Bench, nrows: usize, likely: u64, blocks: &[Block]) -> Result<()> {
+    bench.first(nrows + 1, if blocks.len() > 1 { Some(likely) } else { None })?;
     bench.made(0).ends.push(0);
     for (b, block) in blocks.iter().enumerate() {
         bench.append(block, 0)?;
@@ -333,6 +352,8 @@ fn ends_row(blocks: &[Block], b: usize) -> bool {
 struct Target {
     indices: Shared<u8>,
     values: Shared<u8>,
+    /// Entries there is room for.
+    room: u64,
     /// The size of a value.
     size: usize,
     offsets: Shared<u64>,
@@ -396,6 +417,14 @@ impl<'a> Line<'a> {
     fn total(&self) -> u64 {
         self.front.lock().unwrap_or_else(|e| e.into_inner()).1
     }
+    /// Where the last block ends that ends within `room`; all are finished.
+    fn end(&self, room: u64) -> u64 {
+        let ends = self.counts.iter().scan(0, |end, count| {
+            *end += count.load(Ordering::Relaxed);
+            Some(*end)
+        });
+        ends.take_while(|end| *end <= room).last().unwrap_or(0)
+    }
     fn finish(&self, b: usize, count: u64) {
         let mut front = self.front.lock().unwrap_or_else(|e| e.into_inner());
         self.counts[b].store(count, Ordering::Relaxed);
@@ -451,7 +480,11 @@ impl<'a> Line<'a> {
             let Some(target) = target else { continue };
             waiting.retain(|(b, slot)| {
                 let Some(start) = self.start(*b) else { return true };
-                target.place(self.blocks, *b, &bench.made(*slot), start);
+                let made = bench.made(*slot);
+                if start + made.indices.len() as u64 > target.room {
+                    return true;
+                }
+                target.place(self.blocks, *b, &made, start);
                 free.push(*slot);
                 false
             });

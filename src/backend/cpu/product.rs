@@ -1,7 +1,7 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
 use super::accumulator::Scratch;
 use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::{Block, Rows, Size, assemble};
 use super::dot::{DotLoop, dot_rows, dots};
 use super::job::Job;
 use super::layout::transpose;
@@ -135,7 +135,7 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     planned(operation, kernels, (a, b), mask, at, options, |shape, plan, dots, job| {
         let kernel =
             |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, job, block, to, scratch);
-        assemble::<C, Scratch<C>>(operation, shape, plan.bound, &plan.blocks, &kernel)
+        assemble::<C, Scratch<C>>(operation, shape, plan.size, &plan.blocks, &kernel)
     })
 }
 
@@ -182,7 +182,7 @@ pub(super) fn structural(
     let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut Structural| {
         structural_rows((a, b, mask), block, rows, scratch)
     };
-    let made = assemble::<(), Structural>(operation, (a.nrows, b.ncols), plan.bound, &plan.blocks, &kernel)?;
+    let made = assemble::<(), Structural>(operation, (a.nrows, b.ncols), plan.size, &plan.blocks, &kernel)?;
     Ok(made.pattern)
 }
 
@@ -208,10 +208,10 @@ pub(super) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
             end.rows(operation, block.rows.start, at, rows, to)
         };
         let bound = match end.most() {
-            Most::All => plan.bound,
-            Most::Row(k) => plan.bound.min((shape.0 as u64).saturating_mul(k as u64)),
+            Most::All => plan.size,
+            Most::Row(k) => plan.size.most.min((shape.0 as u64).saturating_mul(k as u64)).into(),
             // No room is taken beforehand.
-            Most::Some => u64::MAX,
+            Most::Some => Size::from(u64::MAX),
         };
         assemble::<T, (Rows<C>, Scratch<C>)>(operation, shape, bound, &plan.blocks, &kernel)
     })

@@ -318,10 +318,11 @@ fn entry_wise<T: Sample + Number>(
     });
 }
 
-/// Room that is refused is an error, not an abort: 2⁶¹ products bound the size, the blocks need little.
+/// Room that is refused is an error, not an abort: 2⁶¹ products bound the size, the blocks need little. And where fewer
+/// entries were expected, all are there.
 #[test]
 fn late_placement_without_room() {
-    use super::assemble::{Block, Rows, assemble};
+    use super::assemble::{Block, Rows, Size, assemble};
     let blocks: Vec<Block> = (0..50).map(|r| Block { rows: r..r + 1, columns: 0..9, whole: true }).collect();
     let kernel = |block: &Block, rows: &mut Rows<u32>, _: &mut ()| {
         for c in 0..block.rows.start as u32 % 9 {
@@ -333,9 +334,12 @@ fn late_placement_without_room() {
         Ok(())
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let made = |bound| pool.install(|| assemble::<u32, ()>("test", (50, 9), bound, &blocks, &kernel)).unwrap();
-    let (roomy, refused) = (made(450), made(u64::MAX / 8));
-    assert_eq!((&roomy.pattern, &roomy.values), (&refused.pattern, &refused.values));
+    let made = |size: Size| pool.install(|| assemble::<u32, ()>("test", (50, 9), size, &blocks, &kernel)).unwrap();
+    let roomy = made(450.into());
+    for other in [Size::from(u64::MAX / 8), Size { most: 450, likely: 0 }, Size { most: 450, likely: 50 }] {
+        let other = made(other);
+        assert_eq!((&roomy.pattern, &roomy.values), (&other.pattern, &other.values));
+    }
     assert!(roomy.pattern.validate("test", roomy.values.len()).is_ok());
 }
 
