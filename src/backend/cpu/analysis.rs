@@ -110,7 +110,7 @@ fn likely(operation: &'static str, a: &Pattern, b: &Pattern, most: u64) -> Resul
     for n in 0..ROWS {
         // Spread over all rows, in no order.
         let place = (n as u32).wrapping_mul(0x9E37_79B9);
-        let i = (place as u64 * a.nrows as u64 >> 32) as usize;
+        let i = ((place as u64 * a.nrows as u64) >> 32) as usize;
         products += a.row(i).iter().map(|k| b.range(*k as usize).len() as u64).sum::<u64>();
         // Counting in order costs several times as much for each product as the product itself.
         if products > most / 256 {

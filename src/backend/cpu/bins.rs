@@ -173,7 +173,7 @@ unsafe fn fill<X: Scalar, A: Scalar, S: Semiring<X, A>>(
 /// # Safety
 /// Columns are not before `first`, and there is room for the last.
 unsafe fn sum<T: Scalar, M: Monoid<T>>(columns: &[u32], products: &[T], first: u32, flat: &mut Flat<T>) {
-    let neutral = neutral::<T, M>().is_some();
+    let (neutral, flat) = (neutral::<T, M>().is_some(), flat.open());
     for (j, product) in columns.iter().zip(products) {
         let place = (*j - first) as usize;
         // SAFETY: the contract.

@@ -6,6 +6,7 @@ use crate::algebra::*;
 use crate::error::Result;
 use crate::memory;
 use std::any::TypeId;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// What a sum can start from so that adding to it leaves x to the bit.
@@ -136,29 +137,6 @@ impl<T: Copy> Flat<T> {
         }
         Ok(())
     }
-    /// # Safety
-    /// `place` is below the `len` of [`grow`](Self::grow).
-    #[inline(always)]
-    pub(super) unsafe fn add(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
-        // SAFETY: the contract.
-        unsafe {
-            *self.flags.get_unchecked_mut(place) = 1;
-            let sum = self.sums.get_unchecked_mut(place);
-            *sum = add(*sum, product);
-        }
-    }
-    /// As [`add`](Self::add) where nothing is neutral: the first product of a column is its sum.
-    /// # Safety
-    /// `place` is below the `len` of [`grow`](Self::grow).
-    #[inline(always)]
-    pub(super) unsafe fn add_or_put(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
-        // SAFETY: the contract.
-        unsafe {
-            let (flag, sum) = (self.flags.get_unchecked_mut(place), self.sums.get_unchecked_mut(place));
-            *sum = if *flag != 0 { add(*sum, product) } else { product };
-            *flag = 1;
-        }
-    }
     /// Room for chunks of `len` columns.
     pub(super) fn grow_far(&mut self, operation: &'static str, len: usize, neutral: T) -> Result<()> {
         self.grow(operation, len, neutral)?;
@@ -168,35 +146,11 @@ impl<T: Copy> Flat<T> {
         }
         Ok(())
     }
-    /// As [`add`](Self::add) for columns that lie far apart.
-    /// # Safety
-    /// `place` is below the `len` of [`grow_far`](Self::grow_far).
+    /// Ready to be added to.
     #[inline(always)]
-    pub(super) unsafe fn add_far(&mut self, place: usize, product: T, add: impl Fn(T, T) -> T) {
-        // SAFETY: the contract.
-        unsafe {
-            *self.chunks.get_unchecked_mut(place >> 6) = 1;
-            self.add(place, product, add);
-        }
-    }
-    /// Marks a column without a sum, and its chunk.
-    /// # Safety
-    /// `place` is below the `len` of [`grow_far`](Self::grow_far).
-    #[inline(always)]
-    pub(super) unsafe fn mark_far(&mut self, place: usize) {
-        // SAFETY: the contract.
-        unsafe {
-            *self.chunks.get_unchecked_mut(place >> 6) = 1;
-            self.mark(place);
-        }
-    }
-    /// Marks a column without a sum.
-    /// # Safety
-    /// `place` is below the `len` of [`grow`](Self::grow).
-    #[inline(always)]
-    pub(super) unsafe fn mark(&mut self, place: usize) {
-        // SAFETY: the contract.
-        unsafe { *self.flags.get_unchecked_mut(place) = 1 };
+    pub(super) fn open(&mut self) -> Open<'_, T> {
+        let (flags, chunks, sums) = (self.flags.as_mut_ptr(), self.chunks.as_mut_ptr(), self.sums.as_mut_ptr());
+        Open { flags, chunks, sums, of: PhantomData }
     }
     /// The sums of those of `listed`, ascending, that have one, appended; there are no others.
     pub(super) fn drain_listed(
@@ -247,6 +201,70 @@ impl<T: Copy> Flat<T> {
             rows.values.set_len(before + n);
         }
         Ok(())
+    }
+}
+
+/// Where flags and sums lie: read once, as bytes that are written could be anything.
+#[derive(Debug)]
+pub(super) struct Open<'a, T> {
+    flags: *mut u8,
+    chunks: *mut u8,
+    sums: *mut T,
+    of: PhantomData<&'a mut Flat<T>>,
+}
+impl<T: Copy> Open<'_, T> {
+    /// # Safety
+    /// `place` is below the `len` of [`Flat::grow`].
+    #[inline(always)]
+    pub(super) unsafe fn add(&self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.flags.add(place) = 1;
+            let sum = self.sums.add(place);
+            *sum = add(*sum, product);
+        }
+    }
+    /// As [`add`](Self::add) for columns that lie far apart.
+    /// # Safety
+    /// `place` is below the `len` of [`Flat::grow_far`].
+    #[inline(always)]
+    pub(super) unsafe fn add_far(&self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.chunks.add(place >> 6) = 1;
+            self.add(place, product, add);
+        }
+    }
+    /// As [`add`](Self::add) where nothing is neutral: the first product of a column is its sum.
+    /// # Safety
+    /// `place` is below the `len` of [`Flat::grow`].
+    #[inline(always)]
+    pub(super) unsafe fn add_or_put(&self, place: usize, product: T, add: impl Fn(T, T) -> T) {
+        // SAFETY: the contract.
+        unsafe {
+            let (flag, sum) = (self.flags.add(place), self.sums.add(place));
+            *sum = if *flag != 0 { add(*sum, product) } else { product };
+            *flag = 1;
+        }
+    }
+    /// Marks a column without a sum.
+    /// # Safety
+    /// `place` is below the `len` of [`Flat::grow`].
+    #[inline(always)]
+    pub(super) unsafe fn mark(&self, place: usize) {
+        // SAFETY: the contract.
+        unsafe { *self.flags.add(place) = 1 };
+    }
+    /// Marks a column without a sum, and its chunk.
+    /// # Safety
+    /// `place` is below the `len` of [`Flat::grow_far`].
+    #[inline(always)]
+    pub(super) unsafe fn mark_far(&self, place: usize) {
+        // SAFETY: the contract.
+        unsafe {
+            *self.chunks.add(place >> 6) = 1;
+            self.mark(place);
+        }
     }
 }
 
@@ -415,8 +433,8 @@ mod tests {
                 // SAFETY: below len.
                 unsafe {
                     match far {
-                        true => flat.add_far(place, x, |x, y| x + y),
-                        false => flat.add(place, x, |x, y| x + y),
+                        true => flat.open().add_far(place, x, |x, y| x + y),
+                        false => flat.open().add(place, x, |x, y| x + y),
                     }
                 }
             }

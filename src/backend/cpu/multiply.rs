@@ -445,7 +445,7 @@ fn add_picked<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     picked: &Picked,
     flat: &mut Flat<S::Out>,
 ) {
-    let (a, b, first) = (&job.a_rows, &job.b_rows, job.a.pattern.range(i).start);
+    let (a, b, first, flat) = (&job.a_rows, &job.b_rows, job.a.pattern.range(i).start, flat.open());
     for (entry, place) in picked.found() {
         // SAFETY: entries of A's row and places in the row of B that they meet, which lie within all arrays as `Job::new`
         // asserted; columns are below ncols, for which there is room.
@@ -491,6 +491,7 @@ fn close<A: Scalar, B: Scalar, S: Semiring<A, B>, const FAR: bool>(
     first: u32,
     flat: &mut Flat<S::Out>,
 ) {
+    let flat = flat.open();
     for e in job.entries(block, i) {
         let run = job.run(block, i, e);
         for (j, y) in run.columns.iter().zip(run.values) {

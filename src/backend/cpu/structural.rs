@@ -54,10 +54,11 @@ fn row(
     if mask.is_none() && is_narrow(a.range(i).len(), b.ncols) {
         flat.grow(operation, b.ncols, ())?;
         a.range(i).for_each(|e| ask(a, e, b, Soon::of::<()>(&[])));
+        let open = flat.open();
         for k in a.row(i) {
             for j in &b.indices[block.range(b, *k as usize)] {
                 // SAFETY: columns are below ncols in every pattern.
-                unsafe { flat.mark(*j as usize) };
+                unsafe { open.mark(*j as usize) };
             }
         }
         return flat.drain::<false>(operation, (0, b.ncols), b.ncols, (), rows);
@@ -89,19 +90,21 @@ fn row(
         list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });
     } else if survey.is_close() {
         flat.grow(operation, survey.width(), ())?;
+        let open = flat.open();
         for k in a.row(i) {
             for j in &b.indices[block.range(b, *k as usize)] {
                 // SAFETY: the survey's first and last column enclose all others.
-                unsafe { flat.mark((*j - survey.span.0) as usize) };
+                unsafe { open.mark((*j - survey.span.0) as usize) };
             }
         }
         flat.drain::<false>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
     } else if survey.is_far() {
         flat.grow_far(operation, survey.width(), ())?;
+        let open = flat.open();
         for k in a.row(i) {
             for j in &b.indices[block.range(b, *k as usize)] {
                 // SAFETY: the survey's first and last column enclose all others.
-                unsafe { flat.mark_far((*j - survey.span.0) as usize) };
+                unsafe { open.mark_far((*j - survey.span.0) as usize) };
             }
         }
         flat.drain::<true>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
