@@ -353,9 +353,9 @@ impl Survey {
     pub(super) fn is_close(&self) -> bool {
         self.width() <= 2 * self.products || (self.width() <= WIDE && self.width() <= CLOSE * self.products)
     }
-    /// Whether looking at a flag for every 64 columns costs little.
-    pub(super) fn is_far(&self) -> bool {
-        self.width() / 4096 <= self.products
+    /// Whether looking at a flag for every 64 columns costs little, and making one for every column, in a product of `a`.
+    pub(super) fn is_far(&self, a: &Pattern) -> bool {
+        self.width() / 4096 <= self.products && self.width() / 4 <= a.nnz()
     }
     /// Whether runs of products, as many as entries, are long enough for a loop over each.
     pub(super) fn is_long(&self, entries: usize) -> bool {

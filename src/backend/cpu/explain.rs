@@ -54,7 +54,7 @@ fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, (flat, tiny): (
         None if !survey.banded && survey.is_few() => 2,
         None if survey.is_scattered() => 3,
         None if survey.banded => 4,
-        None if flat && (survey.is_close() || survey.is_far()) => 5,
+        None if flat && (survey.is_close() || survey.is_far(a)) => 5,
         None => 6,
     }
 }

@@ -6,12 +6,11 @@ use super::assemble::{Block, Rows};
 use super::flat::{Flat, neutral};
 use super::job::{Job, Run, at, read};
 use super::pick::{Picked, Reached};
-use super::tiny::{self, Listed, To};
+use super::tiny::{self, Listed, Tries, add_listed, tiny_rows};
 use crate::algebra::*;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// The loops over the products of one row, compiled for one semiring.
 #[derive(Debug)]
@@ -81,7 +80,7 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
     scratch: &mut Scratch<C>,
 ) -> Result<()> {
     let start = (loops.neutral)().map(|(start, _)| start);
-    let add = loops.listed.filter(|_| block.whole && tiny::possible(&job.b.pattern, job.mask));
+    let add = loops.listed.filter(|_| block.whole && tiny::pays(block.rows.len(), &job.b.pattern, job.mask));
     let (mut i, mut tries) = (block.rows.start, Tries::default());
     while i < block.rows.end {
         if admits_none(job.mask, i) {
@@ -106,74 +105,6 @@ pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
         i += 1;
     }
     Ok(())
-}
-
-/// When to try something again that may not pay: the more often it did not, the later.
-#[derive(Debug, Default)]
-pub(super) struct Tries {
-    skip: u8,
-    wait: u8,
-}
-impl Tries {
-    #[inline(always)]
-    pub(super) fn next(&mut self) -> bool {
-        self.skip = self.skip.saturating_sub(1);
-        self.skip == 0
-    }
-    #[inline(always)]
-    pub(super) fn came(&mut self, well: bool) {
-        self.wait = if well { 0 } else { (2 * self.wait + 1).min(63) };
-        self.skip = self.wait;
-    }
-    /// So many times not.
-    pub(super) fn skip(&mut self, times: u8) {
-        self.skip = times;
-    }
-}
-
-/// Rows of few products, while there are such; how many.
-fn tiny_rows<A: Scalar, B: Scalar, C: Scalar>(
-    job: &Job<A, B>,
-    range: Range<usize>,
-    (start, add): (C, unsafe fn(&Job<A, B>, &Listed, &mut [MaybeUninit<C>])),
-    rows: &mut Rows<C>,
-    scratch: &mut Scratch<C>,
-) -> Result<usize> {
-    let before = rows.indices.len();
-    let to = To { indices: &mut rows.indices, ends: &mut rows.ends };
-    let operands = (&*job.a.pattern, &*job.b.pattern, job.mask);
-    let done = scratch.tiny.rows::<true>(job.operation, operands, Soon::of(&job.b.values), range, to)?;
-    if done == 0 {
-        return Ok(0);
-    }
-    let n = rows.indices.len() - before;
-    crate::memory::reserve(job.operation, &mut rows.values, n)?;
-    let room = &mut rows.values.spare_capacity_mut()[..n];
-    room.fill(MaybeUninit::new(start));
-    // SAFETY: products of these rows are listed, each for one of n sums, all of which have a value.
-    unsafe {
-        add(job, &scratch.tiny.listed, room);
-        rows.values.set_len(before + n);
-    }
-    Ok(done)
-}
-
-/// Adds products that were listed.
-/// # Safety
-/// They are products of these operands, for sums that are there and have a value.
-unsafe fn add_listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    listed: &Listed,
-    to: &mut [MaybeUninit<S::Out>],
-) {
-    for (e, f, sum) in listed.products() {
-        // SAFETY: the contract.
-        unsafe {
-            let product = S::Multiply::multiply(read(job.a_rows.values, e), read(job.b_rows.values, f), At::default());
-            let sum = to.get_unchecked_mut(sum);
-            *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
-        }
-    }
 }
 
 /// One row.
@@ -250,7 +181,7 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             return scratch.flat.drain::<false>(job.operation, columns, survey.most(), start, rows);
         }
         None if let Some(start) = start
-            && survey.is_far() =>
+            && survey.is_far(a) =>
         {
             scratch.flat.grow_far(job.operation, survey.width(), start)?;
             (loops.far)(job, block, i, survey.span.0, &mut scratch.flat);

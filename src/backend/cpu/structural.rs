@@ -3,9 +3,9 @@ use super::accumulator::Columns;
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::assemble::{Block, Rows};
 use super::flat::Flat;
-use super::multiply::{Tries, admits_none, filter};
+use super::multiply::{admits_none, filter};
 use super::short::{self, Short};
-use super::tiny::{self, Tiny, To};
+use super::tiny::{self, Tiny, To, Tries};
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 
@@ -19,7 +19,7 @@ pub(super) fn structural_rows(
     rows: &mut Rows<()>,
     scratch: &mut Structural,
 ) -> Result<()> {
-    let tiny = block.whole && mask.is_none() && tiny::possible(b, mask);
+    let tiny = block.whole && mask.is_none() && tiny::pays(block.rows.len(), b, mask);
     let (mut i, mut tries) = (block.rows.start, Tries::default());
     while i < block.rows.end {
         if tiny && tries.next() {
@@ -98,7 +98,7 @@ fn row(
             }
         }
         flat.drain::<false>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
-    } else if survey.is_far() {
+    } else if survey.is_far(a) {
         flat.grow_far(operation, survey.width(), ())?;
         let open = flat.open();
         for k in a.row(i) {

@@ -1,0 +1,165 @@
+//! Rows of few products, many at a time, from positions alone: all products of some rows are listed in one loop over entries
+//! of A, then those of each row are put in order in vector registers, or looked up in the few columns that a mask admits.
+//! What costs most in such rows is guessing wrong how long each is; here hardly anything depends on that. Needs AVX-512.
+use super::analysis::{OnMask, Soon};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
+use std::ops::Range;
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod lanes;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod network;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub(super) use sums::{Tries, add_listed, tiny_rows};
+
+/// The most products of a row.
+pub(super) const MOST: usize = 64;
+/// The most columns that a mask admits in a row.
+const ADMITTED: usize = 16;
+/// Bits of a key for the product's number in its row.
+const NUMBER: u32 = MOST.trailing_zeros();
+/// At once at most so many rows, entries of A, products.
+const ROWS: usize = if cfg!(test) { 8 } else { 64 };
+const ENTRIES: usize = if cfg!(test) { 40 } else { 512 };
+const PRODUCTS: usize = if cfg!(test) { 200 } else { 1024 };
+/// As many lanes are written at once: behind the last one too.
+pub(super) const SLACK: usize = 16;
+
+/// Products of some rows, and then in each row by column, in the order of k.
+#[derive(Debug, Default)]
+pub(super) struct Tiny {
+    /// Products as they were found: column, place in B, entry of A counted from `first`.
+    columns: Vec<u32>,
+    places: Vec<u32>,
+    entries: Vec<u32>,
+    /// The first product of each entry.
+    starts: Vec<u32>,
+    first: usize,
+    /// Listed rows that are still to be done.
+    rows: Range<usize>,
+    /// Of the products to be added: place in B, entry of A counted from `first`, which sum of these rows.
+    pub(super) listed: Listed,
+}
+/// Products to be added.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    places: Vec<u32>,
+    entries: Vec<u32>,
+    sums: Vec<u32>,
+    len: usize,
+    first: usize,
+}
+impl Listed {
+    /// Entry of A, place in B and sum of each.
+    #[inline(always)]
+    pub(super) fn products(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let (places, entries) = (&self.places[..self.len], &self.entries[..self.len]);
+        let all = places.iter().zip(entries).zip(&self.sums[..self.len]);
+        all.map(|((place, entry), sum)| (self.first + *entry as usize, *place as usize, *sum as usize))
+    }
+}
+
+/// Whether rows of a product can be done this way.
+pub(super) fn possible(b: &Pattern, mask: OnMask) -> bool {
+    // Tests meet what other processors do as well.
+    let wide = wide() && !(cfg!(test) && b.nnz() % 2 == 1);
+    wide && b.ncols < (1 << (32 - NUMBER)) - 1 && u32::try_from(b.nnz()).is_ok() && mask.is_none_or(|m| !m.complement)
+}
+
+/// Whether so many rows are worth the room.
+pub(super) fn pays(rows: usize, b: &Pattern, mask: OnMask) -> bool {
+    rows >= if cfg!(test) { 1 } else { 8 } && possible(b, mask)
+}
+
+#[inline(always)]
+fn wide() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::is_x86_feature_detected as has;
+        has!("avx512f") && has!("popcnt") && has!("bmi2")
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
+/// Where rows go: their columns, and where each ends.
+pub(super) struct To<'a> {
+    pub(super) indices: &'a mut Vec<u32>,
+    pub(super) ends: &'a mut Vec<u64>,
+}
+
+impl Tiny {
+    fn grow(&mut self, operation: &'static str) -> Result<()> {
+        // The last to be made says that all are.
+        if self.starts.is_empty() {
+            for v in [&mut self.columns, &mut self.places, &mut self.entries] {
+                *v = memory::filled(operation, PRODUCTS + MOST + SLACK, 0)?;
+            }
+            for v in [&mut self.listed.places, &mut self.listed.entries, &mut self.listed.sums] {
+                *v = memory::filled(operation, PRODUCTS + MOST + SLACK, 0)?;
+            }
+            self.starts = memory::filled(operation, ENTRIES + 1, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Whether hardly any of the products that were listed last was admitted, in rows of few entries.
+    pub(super) fn in_vain(&self, a: &Pattern, rows: Range<usize>) -> bool {
+        let n = rows.len();
+        n >= 8 && self.listed.len * 8 < n && (a.offsets[rows.end] - a.offsets[rows.start]) as usize <= 4 * n
+    }
+
+    /// Ends as many rows from the first of `rows` on as have few products and, with a mask, few columns that it admits:
+    /// their columns are appended, what is to be added is `listed`; how many rows. `VALUES`: whether anything is added.
+    pub(super) fn rows<const VALUES: bool>(
+        &mut self,
+        operation: &'static str,
+        (a, b, mask): (&Pattern, &Pattern, OnMask),
+        soon: Soon,
+        rows: Range<usize>,
+        to: To,
+    ) -> Result<usize> {
+        self.grow(operation)?;
+        self.listed.len = 0;
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            assert!(wide() && rows.end <= a.nrows && a.offsets.len() == a.nrows + 1 && a.ncols <= b.nrows);
+            assert!(b.offsets.len() == b.nrows + 1 && a.indices.len() <= isize::MAX as usize);
+            // SAFETY: the processor has what the functions are compiled for.
+            unsafe {
+                if !self.rows.contains(&rows.start) {
+                    // Nothing is listed in vain.
+                    if a.row(rows.start).iter().map(|k| b.range(*k as usize).len()).sum::<usize>() > MOST {
+                        return Ok(0);
+                    }
+                    self.find::<VALUES>((a, b), mask, soon, rows.clone());
+                }
+                self.rows.start = rows.start;
+                self.listed.first = self.first;
+                let entries = |r: usize| a.offsets[r] as usize - self.first;
+                let products = self.starts[entries(self.rows.end)] - self.starts[entries(self.rows.start)];
+                let most = match mask {
+                    Some(m) => (m.pattern.offsets[self.rows.end] - m.pattern.offsets[self.rows.start]) as usize,
+                    None => products as usize,
+                };
+                memory::reserve(operation, to.indices, most + SLACK)?;
+                let done = match mask {
+                    Some(m) => self.admitted(a, &m.pattern, to),
+                    None => self.in_order::<VALUES>(a, to),
+                };
+                self.rows.start += done;
+                Ok(done)
+            }
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        {
+            let _ = (a, b, mask, soon, rows, to);
+            Ok(0)
+        }
+    }
+}
