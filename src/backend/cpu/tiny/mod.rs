@@ -111,7 +111,7 @@ impl Tiny {
     /// Whether hardly any of the products that were listed last was admitted, in rows of few entries.
     pub(super) fn in_vain(&self, a: &Pattern, rows: Range<usize>) -> bool {
         let n = rows.len();
-        n >= 8 && self.listed.len * 8 < n && (a.offsets[rows.end] - a.offsets[rows.start]) as usize <= 4 * n
+        n >= 8 && self.listed.len * 8 < n && rows.into_iter().all(|r| a.range(r).len() <= 4)
     }
 
     /// Ends as many rows from the first of `rows` on as have few products and, with a mask, few columns that it admits:
