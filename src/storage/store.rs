@@ -110,7 +110,22 @@ impl PatternStore {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
-        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
+        // Names of places are the host's, what stands there may not be.
+        if let Device::Cuda(_) = self.device {
+            let map = |from: &Axis, to: &Axis| match from.same(to) {
+                true => Ok(None),
+                false => from.map_to(to, operation).map(Some),
+            };
+            let (down, across) = (map(&self.rows, rows)?, map(&self.cols, cols)?);
+            let shape = (rows.places(), cols.places());
+            let body = on_backend!(self.device, |backend| {
+                let pattern = backend.pattern(&self.body)?;
+                backend.spread(pattern, shape, down.as_deref(), across.as_deref())?.map(PatternBody::from)
+            });
+            if let Some(body) = body {
+                return Ok(Self { rows: rows.clone(), cols: cols.clone(), body, device: self.device });
+            }
+        }
         let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
         let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });

@@ -4,7 +4,7 @@ use super::product::{Operand, Product};
 use super::scale::{self, Scaling};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
-    map, order, reduce, segmented_merge, transpose,
+    map, order, places, reduce, segmented_merge, transpose,
 };
 use super::{spgemm, spmspv, spmv};
 use crate::algebra::scalar::{as_bytes, from_bytes};
@@ -21,6 +21,7 @@ use crate::spgemm::{Analysis, KernelTrace, Trace};
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One GPU.
@@ -198,6 +199,39 @@ impl Cuda {
     }
 }
 
+impl Cuda {
+    /// A with its rows and columns moved; no list of them comes from the host but one that the caller gave.
+    pub(super) fn moved<T: Scalar>(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<DeviceCsr<T>> {
+        let window = |a: &DeviceCsr<T>, rows, cols| columns::window(T::TEXT, operand(a), rows, cols);
+        if let Some((pattern, values)) = window(a, rows, cols)? {
+            return Ok(DeviceCsr::new(pattern, values));
+        }
+        // One of them goes one by one.
+        let a = match rows {
+            None => a.clone(),
+            Some(rows) => match window(a, Some(rows), None)? {
+                Some((pattern, values)) => DeviceCsr::new(pattern, values),
+                None => {
+                    let sources = places::sources(&self.context, rows)?;
+                    made(entries::listed_rows(T::TEXT, operand(a), &sources))?
+                }
+            },
+        };
+        match cols {
+            None => Ok(a),
+            Some(cols) => match window(&a, None, Some(cols))? {
+                Some((pattern, values)) => Ok(DeviceCsr::new(pattern, values)),
+                None => made(columns::move_columns(T::TEXT, operand(&a), cols)),
+            },
+        }
+    }
+}
+
 impl DeviceCsr<()> {
     /// The transpose of values of this scalar.
     pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
@@ -348,8 +382,26 @@ impl Backend for Cuda {
         rows: Option<&Moves>,
         cols: Option<&Moves>,
     ) -> Result<Option<DeviceCsr<T>>> {
-        let window = columns::window(T::TEXT, operand(a), rows, cols)?;
-        Ok(window.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
+        self.moved(a, rows, cols).map(Some)
+    }
+    fn spread(
+        &self,
+        a: &Arc<DevicePattern>,
+        shape: (usize, usize),
+        rows: Option<&[u32]>,
+        cols: Option<&[u32]>,
+    ) -> Result<Option<Arc<DevicePattern>>> {
+        places::spread(a, shape, rows, cols).map(|made| Some(Arc::new(made)))
+    }
+    fn block<T: Scalar>(
+        &self,
+        shape: (usize, usize),
+        rows: Range<u32>,
+        cols: Range<u32>,
+        value: T,
+    ) -> Result<Option<DeviceCsr<T>>> {
+        let pattern = Arc::new(places::block(&self.context, shape, rows, cols)?);
+        self.filled(&pattern, value).map(Some)
     }
     fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
         // The operator reads no value: there need be none.

@@ -6,7 +6,6 @@ use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, DevicePattern};
 use crate::backend::places::{How, Moves};
 use crate::error::Result;
-use crate::memory;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
 
@@ -69,14 +68,7 @@ pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
     let (n, rows, shape) = (pattern.nnz, pattern.nrows as u64, (pattern.nrows, moves.places));
     let (pairs, from, to, lists) = match &moves.how {
         How::Range { from, len, to } => (u64::from(*len), *from, *to, None),
-        How::Pairs { pairs, .. } => {
-            let (mut sources, mut targets) =
-                (memory::with_capacity(operation, pairs.len())?, memory::with_capacity(operation, pairs.len())?);
-            sources.extend(pairs.iter().map(|p| p.0));
-            targets.extend(pairs.iter().map(|p| p.1));
-            let lists = (Buffer::from_host(context, &sources)?, Buffer::from_host(context, &targets)?);
-            (pairs.len() as u64, 0, 0, Some(lists))
-        }
+        How::Pairs { pairs, .. } => (pairs.len() as u64, 0, 0, Some(super::places::pairs(context, pairs)?)),
     };
     if n == 0 || pairs == 0 {
         return empty(context, shape.0, shape.1);

@@ -31,6 +31,7 @@ pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 mod order;
+mod places;
 pub mod probe;
 mod product;
 mod program;
