@@ -5,6 +5,7 @@ use crate::algebra::Scalar;
 use crate::backend::{Body, PatternBody, host::HostCsr, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::everywhere;
 use std::sync::Arc;
 
 /// Entries on two axes. A vector of length n is the only row of a 1 × n store.
@@ -64,7 +65,12 @@ impl<T: Scalar> Store<T> {
     }
     /// The one value that all entries have, where it is stored once.
     pub(crate) fn one(&self) -> Option<T> {
-        if let Body::Held(h) = &self.body { h.one() } else { None }
+        match &self.body {
+            Body::Held(h) => h.one(),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => d.one(),
+            _ => None,
+        }
     }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
@@ -82,6 +88,18 @@ impl<T: Scalar> Store<T> {
     }
     /// The same entries in the memory of `device`.
     pub(crate) fn to(&self, device: Device) -> Result<Self> {
+        let on_device = |device| matches!(device, Device::Cuda(_));
+        if let Some(value) = self.one()
+            && (on_device(device) || on_device(self.device))
+        {
+            // Positions travel, the value is known.
+            let positions = self.pattern()?;
+            let host = on_backend!(self.device, |backend| {
+                backend.download_pattern(backend.pattern(&positions.body)?)?
+            });
+            let body = on_backend!(device, |backend| { PatternBody::from(backend.upload_pattern(&host)?) });
+            return everywhere(PatternStore { body, device, ..positions }, value);
+        }
         let host = self.to_host()?;
         let body = on_backend!(device, |backend| { Body::from(backend.upload(&host)?) });
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, device })

@@ -11,7 +11,8 @@ use std::sync::Arc;
 pub(super) fn movable(scalar: ScalarText) -> ScalarText {
     let of = |name, definition| ScalarText { name, definition, size: scalar.size };
     match scalar.size {
-        1 => of("u8", ""),
+        // Of no bytes: nothing is moved.
+        0 | 1 => ScalarText { name: "u8", definition: "", size: 1 },
         2 => of("u16", ""),
         4 => of("u32", ""),
         8 => of("u64", ""),

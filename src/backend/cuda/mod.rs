@@ -45,6 +45,7 @@ mod spmspv;
 mod spmv;
 mod trace;
 mod transpose;
+mod values;
 mod vector;
 
 pub(crate) use backend::{Cuda, DevicePlan};
