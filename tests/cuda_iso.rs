@@ -220,7 +220,12 @@ fn results(d: Device) -> Result<Vec<String>> {
     c.set(1, 1, 9)?;
     c.remove(2, 2)?;
     all.push(format!("{:?}, {:?}, {:?}", c.entries()?, c.get(1, 1)?, a.get(1, 1)?));
-    all.push(format!("{:?} {:?} {:?}", reduce(&a, Plus)?, reduce(&a, Max)?, reduce_stored(&select(&a, ValueLt, 0).eval()?, Plus)?));
+    all.push(format!(
+        "{:?} {:?} {:?}",
+        reduce(&a, Plus)?,
+        reduce(&a, Max)?,
+        reduce_stored(&select(&a, ValueLt, 0).eval()?, Plus)?
+    ));
     all.push(format!("{:?} {:?}", mxm(&a, &b).reduce(Plus)?, argmin(&x)?));
     let route = iso(40, 30, 200, 10, Route::make(2.5, 7, -1, 3)).to(&d)?;
     all.push(format!("{:?}", transpose(&tril(&route, 2).eval()?).eval()?.entries()?));

@@ -94,9 +94,8 @@ impl<T: Scalar> Store<T> {
         {
             // Positions travel, the value is known.
             let positions = self.pattern()?;
-            let host = on_backend!(self.device, |backend| {
-                backend.download_pattern(backend.pattern(&positions.body)?)?
-            });
+            let host =
+                on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&positions.body)?)? });
             let body = on_backend!(device, |backend| { PatternBody::from(backend.upload_pattern(&host)?) });
             return everywhere(PatternStore { body, device, ..positions }, value);
         }

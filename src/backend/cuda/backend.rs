@@ -2,11 +2,11 @@
 use super::merge::{self, Kind};
 use super::product::Product;
 use super::scale::{self, Scaling};
+use super::values::{Values, of_marks, same};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
     map, order, places, reduce, segmented_merge, transpose,
 };
-use super::values::{Values, of_marks, same};
 use super::{spgemm, spmspv, spmv};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
