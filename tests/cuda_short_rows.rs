@@ -159,6 +159,52 @@ fn rows_of_warps() {
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
 
+/// A row has as many lanes as rows of B have entries, and takes longer ones in steps.
+#[test]
+fn rows_of_parts_of_warps() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 1300;
+    let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
+    let mut mask = Coo::<bool>::new(n, n);
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
+    let a = matrix_of(|row| if row % 3 == 0 { 90 } else { 30 }, n);
+    for length in [3, 6, 12] {
+        let b = matrix_of(|row| if row % 50 == 1 { 39 } else { length }, n);
+        let on = |d: Device, which: u32| {
+            let (a, b, m) = (a.to(&d).unwrap(), b.to(&d).unwrap(), mask.to(&d).unwrap());
+            let m = if which < 2 { m.structure() } else { m.structure().complement() };
+            let product = match which {
+                0 => mxm(&a, &b),
+                _ => mxm(&a, &b).mask(&m),
+            };
+            product.eval().unwrap().entries().unwrap()
+        };
+        for which in 0..3 {
+            assert_eq!(on(Device::Cuda(0), which), on(Device::Reference, which), "{length}, {which}");
+        }
+    }
+}
+
+/// A sample tells whether rows of few products are worth tables.
+#[test]
+fn many_rows_of_few_products() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 8_400u64;
+    for spread in [1u64, 3000] {
+        let mut coo = Coo::<i64>::new(n, n);
+        for row in 0..n {
+            (0..10).for_each(|e| coo.push(row, (row + e * spread + (e * row) % spread) % n, (row * e % 19) as i64 - 9));
+        }
+        let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+        assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Cpu));
+    }
+}
+
 /// Rows where the sample does not look have more columns than any table holds.
 #[test]
 fn rows_that_do_not_fit_go_another_way() {

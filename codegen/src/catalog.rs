@@ -68,8 +68,8 @@ templates! {
         numbers ["width" = 32, "block" = 128];
     /// Sparse product, all rows of few columns: how many a sample has.
     SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
-    /// Sparse product, all rows of few columns: a hash table of so many slots a warp.
-    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 256];
+    /// Sparse product, all rows of few columns: a hash table of so many slots for each, by so many lanes.
+    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 256, "lanes" = 32];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -95,7 +95,7 @@ templates! {
     /// Sparse product a slice of rows at a time: which rows, lengths, marks.
     SpgemmSlices = "spgemm_slices", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
     /// Sparse product, a slice of rows expanded. `by_columns`: as outer products.
-    SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns"], numbers [];
+    SpgemmExpand = "spgemm_expand", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "by_columns", "places"], numbers [];
     /// Sparse product, a slice of rows contracted.
     SpgemmContract = "spgemm_contract", semiring true, functions [], types [], flags [], numbers [];
     /// Sparse product, rows of B scattered: how many columns rows have.
@@ -109,7 +109,7 @@ templates! {
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse matrix by a vector without gaps, by tiles of rows.
-    SpmvFull = "spmv_full", semiring true, functions [], types [], flags ["mapped", "vector_left"], numbers [];
+    SpmvFull = "spmv_full", semiring true, functions [], types [], flags ["mapped", "vector_left", "gathered"], numbers [];
     /// Rows with entries, in tiles.
     RowTiles = "row_tiles", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).

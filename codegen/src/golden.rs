@@ -250,10 +250,10 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_rows{threads}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("threads", threads)));
             }
-            for slots in [128, 512] {
+            for (slots, lanes) in [(128, 32), (512, 32), (64, 4), (128, 8), (256, 16)] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
-                let label = format!("spgemm_hash{slots}-{}_{}", s.name, s.c.name);
-                all.push((name(&label), spec.flag("narrow", true).number("slots", slots)));
+                let label = format!("spgemm_hash{slots}x{lanes}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.flag("narrow", true).number("slots", slots).number("lanes", lanes)));
             }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
                 if width as usize * s.c.size > 256 {

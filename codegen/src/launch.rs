@@ -34,6 +34,11 @@ impl SemiringText {
         let keeps = matches!(self.atomic, Atomic::Min | Atomic::Max | Atomic::Or | Atomic::And | Atomic::First);
         (exact, value_free && (keeps || self.terminal == Terminal::Always))
     }
+    /// Whether all products are one constant that ⊕ keeps: then no values are needed.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.kind().1
+    }
 }
 
 /// Scan words and counters of a team.
@@ -147,17 +152,18 @@ impl Spec {
         width * 32 * if wide { 8 } else { 4 } + terms
     }
 
-    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` a warp.
+    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` for each row, `lanes` a row.
     #[must_use]
-    pub fn hash_bytes(&self, slots: u32) -> u32 {
+    pub fn hash_bytes(&self, slots: u32, lanes: u32) -> u32 {
+        let (all, scratch) = (slots * (32 / lanes), if lanes == 32 { self.warp_products() } else { 0 });
         let sums = match &self.semiring {
             Some(s) if !s.kind().1 => {
-                let state = if s.kind().0 { 0 } else { rounded(slots.div_ceil(32) * 4) };
-                rounded(slots.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30)) + state
+                let state = if s.kind().0 { 0 } else { rounded(all.div_ceil(32) * 4) };
+                rounded(all.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30)) + state
             }
             _ => 0,
         };
-        slots * 4 + sums + self.warp_products()
+        all * 4 + sums + scratch
     }
 
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
@@ -186,7 +192,7 @@ impl Spec {
     /// Whether all products are one constant that ⊕ keeps: then kernels neither read nor write terms.
     #[must_use]
     pub fn is_constant(&self) -> bool {
-        self.semiring.as_ref().is_some_and(|s| s.kind().1)
+        self.semiring.as_ref().is_some_and(SemiringText::is_constant)
     }
 
     /// The shape of a block for rows of at most `columns` columns, of many products (`large`) or few, where a block may have
@@ -246,7 +252,8 @@ impl Spec {
         let (esc, sort, window) = (self.esc_launch(width).1, self.sort_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(BlockShape { width, threads, sums });
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
-        let hash = self.hash_bytes(number("slots"));
+        let lanes = if defaults.iter().any(|n| n.0 == "lanes") { number("lanes") } else { 32 };
+        let hash = self.hash_bytes(number("slots"), lanes);
         let warps = format!(
             "constexpr u32 esc = {esc}, sort = {sort}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
         );

@@ -1,5 +1,7 @@
-// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table a warp, rows straight to their places by look-back.
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table for each, rows straight to their places by look-back.
 //
+// A row has a warp (number::lanes = 32), whose lanes take products side by side, or a group of lanes, which take a row of B at a
+// time: far fewer instructions a product where rows of B are as long as groups, or much longer.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "device/look_back.cuh"
 #include "part/accumulate.cuh"
@@ -8,7 +10,7 @@
 
 namespace oplus {
 
-// C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / warps)] zeros. nnz(C) and the
+// C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
 // longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
@@ -16,61 +18,70 @@ extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
-  constexpr u32 slots = u32(number::slots), batch = tuning::numeric_batch, warps = tuning::hash_block / 32;
-  typedef WarpTable<slots> Table;
-  typedef Accumulator<Semiring, C, 32, slots> Sums;
-  constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * sizeof(C));
+  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
+  constexpr u32 batch = tuning::numeric_batch, warps = tuning::hash_block / 32;
+  typedef HashTable<slots> Table;
+  typedef Accumulator<Semiring, C, 32, slots * groups> Sums;
+  constexpr u32 scratch_bytes = groups == 1 ? sizeof(WarpProducts) : 0;
+  constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * groups * sizeof(C));
   constexpr u32 state_bytes = Semiring::constant ? 0 : rounded(Sums::state_words * 4);
-  constexpr u32 bytes = Table::bytes + sizeof(WarpProducts) + values_bytes + state_bytes;
+  constexpr u32 bytes = scratch_bytes + values_bytes + Table::bytes * groups + state_bytes;
   static_assert(bytes == shared_bytes::hash, "");
   __shared__ u64 place;
   __shared__ u32 counts[warps];
   DYN_SHARED(unsigned char, shared);
   unsigned char* memory = shared + threadIdx.x / 32 * bytes;
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
-  memory += sizeof(WarpProducts);
-  C* const values = reinterpret_cast<C*>(memory);
-  const Table table = {reinterpret_cast<u32*>(memory + values_bytes)};
-  Sums sums = {{nullptr}, values, reinterpret_cast<u32*>(memory + values_bytes + Table::bytes)};
+  C* const values = reinterpret_cast<C*>(memory + scratch_bytes);
+  u32* const keys = reinterpret_cast<u32*>(memory + scratch_bytes + values_bytes);
+  Sums sums = {{nullptr}, values, keys + slots * groups};
+  const u32 group = lane_id() / lanes, lane = lane_id() % lanes, mine = group * slots;
+  const Table table = {keys + mine};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   const u32 warp = threadIdx.x / 32;
   u32 longest = 0;
   for (;;) {
-    const u64 tile = next_tile(state, &place), at = tile * warps + warp;
-    if (tile * warps >= rows) break;
+    const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * groups + group;
+    if (tile * warps * groups >= rows) break;
     const bool live = at < rows;
     const u32 row = live ? u32(at) : 0;
-    table.clear();
-    if constexpr (!Semiring::constant) sums.clear(slots);
+#pragma unroll
+    for (u32 g = 0; g < groups; g++) Table{keys + g * slots}.clear();
+    if constexpr (!Semiring::constant) sums.clear(slots * groups);
     __syncwarp();
     A a[batch];
     B b[batch];
-    u32 n = hash_products<slots, batch>(
-        table, x, live, row, scratch,
-        [&](const Batch<batch>& p) {
-#pragma unroll
-          for (u32 t = 0; t < batch; t++) {
-            if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
-            if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
-          }
-        },
-        [&](const Batch<batch>& p, u32 t, bool active, u32 column, u32 slot) {
-          if constexpr (!Semiring::constant) {
-            C term = C();
-            if (active) term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
-            __syncwarp();
-            sums.put(active, slot, term, 0, p.group[t], p.groups[t]);
-          }
-        });
+    const auto load = [&](const Batch<batch>& p, u32 t) {
+      if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
+      if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
+    };
+    const auto use = [&](const Batch<batch>& p, u32 t, bool active, u32 column, u32 slot) {
+      if constexpr (!Semiring::constant) {
+        C term = C();
+        if (active) term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
+        __syncwarp();
+        sums.put(active, mine + slot, term, 0, p.group[t], p.groups[t]);
+      }
+    };
+    u32 n;
+    if constexpr (groups == 1) n = warp_columns<slots, batch>(table, x, live, row, scratch, load, use);
+    else n = group_columns<lanes, slots, batch>(table, x, live, row, load, use);
     if (n == 0xffffffffu) {
-      if (lane_id() == 0) atomicMax(&control[control_failed], u64(1));
+      if (lane == 0) atomicMax(&control[control_failed], u64(1));
       n = 0;
     }
     if (n > longest) longest = n;
-    if (lane_id() == 0) counts[warp] = n;
+    // Of the warp's rows, and of those of the block's.
+    u32 ours = 0, above = 0, all = 0, before = 0;
+#pragma unroll
+    for (u32 g = 0; g < groups; g++) {
+      const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
+      if (g < group) above += its;
+      ours += its;
+    }
+    if (lane_id() == 0) counts[warp] = ours;
     __syncthreads();
-    u32 all = 0, before = 0;
 #pragma unroll
     for (u32 w = 0; w < warps; w++) {
       if (w == warp) before = all;
@@ -81,26 +92,34 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       const u64 begin = look_back(state + 1, tile, all);
       if (lane_id() == 0) place = begin;
     }
-    if (n > 0) {
-      table.collect();
-      table.sort(n);
+    const u32 most = groups == 1 ? n : warp_max(n);
+#pragma unroll 1
+    for (u32 g = 0; g < groups; g++) {
+      const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
+      if (its == 0) continue;
+      const Table one = {keys + g * slots};
+      one.collect();
+      if (groups == 1 || most > 32) one.sort(its);
+    }
+    if constexpr (groups > 1) {
+      if (most <= 32) table.template sort_each<lanes>(n, most);
     }
     __syncthreads();
-    const u64 out = place + before;
-    if (live && lane_id() == 0) {
+    const u64 out = place + before + above;
+    if (live && lane == 0) {
       c_offsets[row] = out;
       if (at + 1 == rows) c_offsets[rows] = control[control_entries] = out + n;
     }
-    for (u32 e = lane_id(); e < n; e += 32) {
+    for (u32 e = lane; e < n; e += lanes) {
       if (out + e >= capacity) break;
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
-      else c_values[out + e] = values[key & (slots - 1)];
+      else c_values[out + e] = values[mine + (key & (slots - 1))];
     }
     __syncwarp();
   }
-  if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  if (lane == 0 && longest) atomicMax(&control[control_longest], u64(longest));
 }
 
 }  // namespace oplus

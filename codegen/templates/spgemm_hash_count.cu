@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                   const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums) {
   constexpr u32 slots = u32(number::slots), batch = tuning::symbolic_batch, warps = tuning::hash_block / 32;
-  typedef WarpTable<slots> Table;
+  typedef HashTable<slots> Table;
   constexpr u32 bytes = Table::bytes + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::hash, "");
   DYN_SHARED(unsigned char, shared);
@@ -28,8 +28,8 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     seen++;
     table.clear();
     __syncwarp();
-    const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},
-                                              [](const Batch<batch>&, u32, bool, u32, u32) {});
+    const u32 n = warp_columns<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
+                                             [](const Batch<batch>&, u32, bool, u32, u32) {});
     if (n == 0xffffffffu) {
       failed = true;
     } else {

@@ -1,4 +1,5 @@
-// Products of a slice of rows at a time: which rows, how many products each entry of A has, what is left of sorted products.
+// Products of a slice of rows at a time: which rows, how many products each entry of A has, what is left of sorted products, where
+// their factors are.
 //
 // Any semiring: only patterns are looked at. Blocks of tuning::primitive_block threads but where another size is named.
 // Deterministic. Launches: README.md.
@@ -96,6 +97,22 @@ slice_counts(u64 rows, u64 begin, const u64* a_offsets, const u64* runs, u64 ori
   if (r >= rows) return;
   const u64 from = runs[a_offsets[r] - begin] - origin, to = runs[a_offsets[r + 1] - begin] - origin;
   row_counts[r] += rank(words, starts, to) - rank(words, starts, from);
+}
+
+// Sorted products, n of them: where in A and B the factors of each are, in the order of C's entries and of k; of each marked one, which
+// begins an entry, its column and its number, from `base` on. terms: what spgemm_expand wrote, with flag::places.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+slice_places(u64 n, const u64* keys, const u32* places, const u64* terms, const u32* words, const u64* starts, u32 bits, u64 base,
+             u32* a_places, u32* b_places, u32* c_indices, u64* firsts) {
+  const u64 p = global_thread();
+  if (p >= n) return;
+  const u64 term = terms[places[p]];
+  a_places[p] = u32(term >> 32);
+  b_places[p] = u32(term);
+  if (!is_marked(words, p)) return;
+  const u64 o = rank(words, starts, p);
+  c_indices[o] = u32(keys[p] & ((1ull << bits) - 1));
+  firsts[o] = base + p;
 }
 
 }  // namespace oplus

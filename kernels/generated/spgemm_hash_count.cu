@@ -387,7 +387,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of few columns: how many a sample of the rows has. Any semiring.
 // Deterministic. See README.md for launches and sizes.
 #line 1 "codegen/templates/part/spgemm_hash.cuh"
-// Rows of few columns: a hash table a warp, its columns sorted in registers in the end.
+// Rows of few columns: a hash table for each, its columns sorted in the end. A warp has a row, or each group of its lanes does.
 #line 1 "codegen/templates/part/spgemm.cuh"
 // What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
@@ -1327,40 +1327,46 @@ template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K])
 
 namespace oplus {
 
-// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key.
-template <u32 SLOTS> struct WarpTable {
-  static constexpr u32 bits = SLOTS == 128 ? 7 : SLOTS == 256 ? 8 : SLOTS == 512 ? 9 : 10, bytes = SLOTS * 4;
-  static constexpr u32 empty = 0xffffffffu, most = SLOTS - 32;  // columns before a step of 32 more
-  static_assert(SLOTS == 1u << bits, "128, 256, 512 or 1024");
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
+
+// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes
+// may have tables of their own where that is not said to be one.
+template <u32 SLOTS> struct HashTable {
+  static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
+  static constexpr u32 empty = 0xffffffffu;
+  static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
 
+  // One table.
   __device__ void clear() const {
     u64* const pairs = reinterpret_cast<u64*>(keys);
 #pragma unroll 4
     for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
   }
-  // The column's slot; `fresh` if it was not there. There is an empty one for each. Whole warps call: lanes that went on probing by
-  // themselves would cost more than those that wait.
-  __device__ u32 find(bool active, u32 column, bool& fresh) const {
-    u32 at = column * 0x9e3779b1u >> (32 - bits);
-    fresh = false;
-    for (bool looking = active;;) {
-      u32 seen = column;
-      if (looking) seen = const_cast<volatile u32*>(keys)[at];
-      if (__any_sync(full_warp, seen == empty)) {
-        if (seen == empty) {
-          seen = atomicCAS(&keys[at], empty, column);
-          fresh = seen == empty;
-          if (fresh) seen = column;
-        }
+  // The column's slot, and in `fresh` the lanes whose column was not there. There is an empty one for each. Lanes that went on probing
+  // by themselves would cost more than those that wait.
+  __device__ u32 find(bool active, u32 column, u32& fresh) const {
+    volatile const u32* const seen_keys = keys;
+    u32 at = column * 0x9e3779b1u >> (32 - bits), seen = column;
+    if (active) seen = seen_keys[at];
+    fresh = 0;
+    while (__any_sync(full_warp, seen != column)) {
+      bool mine = false;
+      if (seen == empty) {
+        seen = atomicCAS(&keys[at], empty, column);
+        mine = seen == empty;
+        if (mine) seen = column;
       }
-      looking = seen != column;
-      if (!__any_sync(full_warp, looking)) return at;
-      if (looking) at = (at + 1) & (SLOTS - 1);
+      fresh |= __ballot_sync(full_warp, mine);
+      if (seen != column) {
+        at = (at + 1) & (SLOTS - 1);
+        seen = seen_keys[at];
+      }
     }
+    return at;
   }
-  // Keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
+  // Of one table: keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
   __device__ u32 collect() const {
     u32 n = 0;
     for (u32 tile = 0; tile < SLOTS; tile += 32) {
@@ -1383,9 +1389,10 @@ template <u32 SLOTS> struct WarpTable {
     for (u32 j = 0; j < K; j++) keys[lane_id() * K + j] = key[j];
     __syncwarp();
   }
-  // The first n keys, ascending.
+  // Of one table: the first n keys, ascending.
   __device__ void sort(u32 n) const {
-    if (n <= 32) sort_some<1>(n);
+    if (SLOTS == 32 || n <= 32) sort_some<1>(n);
+    else if constexpr (SLOTS == 64) sort_some<2>(n);
     else if (n <= 64) sort_some<2>(n);
     else if (SLOTS == 128 || n <= 128) sort_some<4>(n);
     else if constexpr (SLOTS > 128) {
@@ -1396,13 +1403,50 @@ template <u32 SLOTS> struct WarpTable {
       }
     }
   }
+  // Of the lanes' tables, LANES lanes each, with at most 32 keys: the first n, ascending, by counting how many are smaller.
+  template <u32 LANES> __device__ void sort_each(u32 n, u32 most) const {
+    constexpr u32 own = 32 / LANES;
+    const u32 lane = lane_id() % LANES;
+    u32 key[own], rank[own];
+#pragma unroll
+    for (u32 j = 0; j < own; j++) {
+      const u32 i = j * LANES + lane;
+      key[j] = i < n ? keys[i] : empty;
+      rank[j] = 0;
+    }
+    for (u32 i = 0; i < most; i++) {
+      const u32 other = i < n ? keys[i] : empty;
+#pragma unroll
+      for (u32 j = 0; j < own; j++) rank[j] += other < key[j];
+    }
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < own; j++) {
+      if (key[j] != empty) keys[rank[j]] = key[j];
+    }
+    __syncwarp();
+  }
 };
 
-// The row's columns that the mask admits go into the table. load(p) before any use(p, t, active, column, slot) of a batch; whole
-// warps call `use`. Returns how many columns there are, or ~0 if there are too many.
+// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
+// there might not be room for all.
+template <u32 LANES, u32 SLOTS, u32 BATCH, class Use>
+__device__ inline void put_column(const HashTable<SLOTS>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
+                                  u32& n, bool& failed, Use use) {
+  // Each lane might bring a new one.
+  if (n > SLOTS - LANES) failed = true;
+  const bool active = p.active[t] && !failed && admitted(x, row, column);
+  u32 fresh;
+  const u32 slot = table.find(active, active ? column : 0, fresh);
+  n += __popc(LANES == 32 ? fresh : fresh >> (lane_id() & ~(LANES - 1)) & ((1u << LANES % 32) - 1));
+  use(p, t, active, active ? column : 0, slot);
+}
+
+// The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
+// use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
 template <u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
-                                    Load load, Use use) {
+__device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+                                   Load load, Use use) {
   u32 n = 0;
   bool failed = false;
   if (!live) return 0;
@@ -1414,18 +1458,81 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
                         for (u32 t = 0; t < BATCH; t++) {
                           if (p.active[t]) column[t] = x.b.indices[p.b[t]];
                         }
-                        load(p);
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) load(p, t);
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
-                          if (n > WarpTable<SLOTS>::most) failed = true;
-                          if (failed) continue;
-                          const bool active = p.active[t] && admitted(x, row, column[t]);
-                          bool fresh;
-                          const u32 slot = table.find(active, active ? column[t] : 0, fresh);
-                          n += __popc(__ballot_sync(full_warp, fresh));
-                          use(p, t, active, active ? column[t] : 0, slot);
+                          if (!failed) put_column<32>(table, x, row, p, t, column[t], n, failed, use);
                         }
                       });
+  __syncwarp();
+  return failed ? 0xffffffffu : n;
+}
+
+// The rows of B that the next LANES entries of A name, an entry a lane.
+template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
+  Round round = {0, 0};
+  const u32 lane = lane_id() % LANES;
+  if (lane < end - first) {
+    const u32 k = a_indices[first + lane];
+    round.begin = Position(b.offsets[k]);
+    round.left = Position(b.offsets[k + 1]) - round.begin;
+  }
+  return round;
+}
+
+// The same of LANES lanes a row, each group with its own: rows of B one after the other, in each of which columns are distinct.
+template <u32 LANES, u32 SLOTS, u32 BATCH, class Load, class Use>
+__device__ inline u32 group_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
+  static_assert(LANES % BATCH == 0, "");
+  const u32 lane = lane_id() % LANES;
+  Position at = live ? Position(x.a.offsets[row]) : 0;
+  const Position end = live ? Position(x.a.offsets[row + 1]) : 0;
+  u32 n = 0;
+  bool failed = false;
+  Round next = load_rows<LANES>(x.a.indices, at, end, x.b);
+  while (__any_sync(full_warp, at < end)) {
+    const Round round = next;
+    const Position now = at;
+    at = end - at > LANES ? at + LANES : end;
+    next = load_rows<LANES>(x.a.indices, at, end, x.b);
+    // Not unrolled: the body is long.
+#pragma unroll 1
+    for (u32 e = 0; e < LANES; e += BATCH) {
+      Batch<BATCH> p;
+      Position length[BATCH];
+      u32 column[BATCH];
+      bool any = false;
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        length[t] = shuffle(round.left, e + t, LANES);
+        p.a[t] = now + (e + t);
+        p.b[t] = shuffle(round.begin, e + t, LANES) + lane;
+        p.active[t] = lane < length[t] && !failed;
+        p.group[t] = 0;
+        p.groups[t] = 1;
+        any |= p.active[t];
+      }
+      if (!__any_sync(full_warp, any)) continue;
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+        load(p, t);
+      }
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        put_column<LANES>(table, x, row, p, t, column[t], n, failed, use);
+        // What of the row of B goes beyond the lanes.
+        for (Position done = lane + LANES; __any_sync(full_warp, done < length[t] && !failed); done += LANES) {
+          p.active[t] = done < length[t] && !failed;
+          p.b[t] += LANES;
+          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+          load(p, t);
+          put_column<LANES>(table, x, row, p, t, column[t], n, failed, use);
+        }
+      }
+    }
+  }
   __syncwarp();
   return failed ? 0xffffffffu : n;
 }
@@ -1442,7 +1549,7 @@ extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                   const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums) {
   constexpr u32 slots = u32(number::slots), batch = tuning::symbolic_batch, warps = tuning::hash_block / 32;
-  typedef WarpTable<slots> Table;
+  typedef HashTable<slots> Table;
   constexpr u32 bytes = Table::bytes + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::hash, "");
   DYN_SHARED(unsigned char, shared);
@@ -1459,8 +1566,8 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     seen++;
     table.clear();
     __syncwarp();
-    const u32 n = hash_products<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&) {},
-                                              [](const Batch<batch>&, u32, bool, u32, u32) {});
+    const u32 n = warp_columns<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
+                                             [](const Batch<batch>&, u32, bool, u32, u32) {});
     if (n == 0xffffffffu) {
       failed = true;
     } else {

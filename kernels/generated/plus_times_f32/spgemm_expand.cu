@@ -327,6 +327,7 @@ constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool by_columns = false;
+constexpr bool places = false;
 }  // namespace flag
 namespace number {
 }  // namespace number
@@ -416,7 +417,8 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_expand.cu"
-// C = A ⊕.⊗ B, a slice of rows expanded: every product's row and column, and its value.
+// C = A ⊕.⊗ B, a slice of rows expanded: every product's row and column, and its value; with flag::places where in A and B its
+// factors are, in its place.
 //
 // Spread over products, so that rows may be as they like. With flag::by_columns products are made in the order of k, a row of B
 // for all of A's column at once, each where its row has room for it: outer products. Launches: README.md.
@@ -549,7 +551,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_expand.cu"
+#line 7 "codegen/templates/spgemm_expand.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1359,9 +1361,17 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_expand.cu"
+#line 8 "codegen/templates/spgemm_expand.cu"
 
 namespace oplus {
+
+template <bool PLACES> struct TermOf {
+  typedef C Type;
+};
+template <> struct TermOf<true> {
+  typedef u64 Type;  // A's entry << 32 | B's
+};
+typedef TermOf<flag::places>::Type Term;
 
 // n products, of `entries` entries of A from `begin` on, of `rows` rows from first_row on; a_offsets: of first_row on. The
 // products of entry e of the slice begin at runs[e] - origin. low: their least column, partial: rows of B have less.
@@ -1372,7 +1382,7 @@ spgemm_expand(u64 n, u64 begin, u64 entries, u64 first_row, u64 rows, const u64*
               const A* a_values, const u64* b_offsets, const u32* b_indices, const B* b_values, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* runs, u64 origin, u64 low, u32 partial, u32 bits,
               const u64* ordered_keys, const u32* ordered_places, u32 ordered_bits, const u64* ordered_runs, u64* keys,
-              u32* places, C* terms) {
+              u32* places, Term* terms) {
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {nullptr, nullptr}, 0};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   const u64 base = u64(blockIdx.x) * entry_tile, end = min(base + entry_tile, n);
@@ -1404,7 +1414,8 @@ spgemm_expand(u64 n, u64 begin, u64 entries, u64 first_row, u64 rows, const u64*
     b += number;
     keys[to] = u64(row) << bits | b_indices[b];
     places[to] = u32(to);
-    if constexpr (!Semiring::constant) terms[to] = product(factors, x, begin + e, b, u32(first_row + row));
+    if constexpr (flag::places) terms[to] = (begin + e) << 32 | b;
+    else if constexpr (!Semiring::constant) terms[to] = product(factors, x, begin + e, b, u32(first_row + row));
   }
 }
 

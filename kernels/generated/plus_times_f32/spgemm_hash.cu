@@ -330,6 +330,8 @@ constexpr bool mapped = false;
 namespace number {
 #define OPLUS_NUMBER_slots 256
 constexpr u64 slots = 256ull;
+#define OPLUS_NUMBER_lanes 32
+constexpr u64 lanes = 32ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -417,8 +419,10 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_hash.cu"
-// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table a warp, rows straight to their places by look-back.
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table for each, rows straight to their places by look-back.
 //
+// A row has a warp (number::lanes = 32), whose lanes take products side by side, or a group of lanes, which take a row of B at a
+// time: far fewer instructions a product where rows of B are as long as groups, or much longer.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
@@ -557,7 +561,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 }
 
 }  // namespace oplus
-#line 5 "codegen/templates/spgemm_hash.cu"
+#line 7 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -846,7 +850,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_hash.cu"
+#line 8 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1595,9 +1599,9 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_hash.cu"
+#line 9 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/spgemm_hash.cuh"
-// Rows of few columns: a hash table a warp, its columns sorted in registers in the end.
+// Rows of few columns: a hash table for each, its columns sorted in the end. A warp has a row, or each group of its lanes does.
 #line 3 "codegen/templates/part/spgemm_hash.cuh"
 #line 1 "kernels/warp/sort_many.cuh"
 // Bitonic sort of K keys a lane, ascending over the whole warp: key j of lane l is element l·K + j of the result; the
@@ -1699,40 +1703,46 @@ template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K])
 
 namespace oplus {
 
-// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key.
-template <u32 SLOTS> struct WarpTable {
-  static constexpr u32 bits = SLOTS == 128 ? 7 : SLOTS == 256 ? 8 : SLOTS == 512 ? 9 : 10, bytes = SLOTS * 4;
-  static constexpr u32 empty = 0xffffffffu, most = SLOTS - 32;  // columns before a step of 32 more
-  static_assert(SLOTS == 1u << bits, "128, 256, 512 or 1024");
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
+
+// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes
+// may have tables of their own where that is not said to be one.
+template <u32 SLOTS> struct HashTable {
+  static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
+  static constexpr u32 empty = 0xffffffffu;
+  static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
 
+  // One table.
   __device__ void clear() const {
     u64* const pairs = reinterpret_cast<u64*>(keys);
 #pragma unroll 4
     for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
   }
-  // The column's slot; `fresh` if it was not there. There is an empty one for each. Whole warps call: lanes that went on probing by
-  // themselves would cost more than those that wait.
-  __device__ u32 find(bool active, u32 column, bool& fresh) const {
-    u32 at = column * 0x9e3779b1u >> (32 - bits);
-    fresh = false;
-    for (bool looking = active;;) {
-      u32 seen = column;
-      if (looking) seen = const_cast<volatile u32*>(keys)[at];
-      if (__any_sync(full_warp, seen == empty)) {
-        if (seen == empty) {
-          seen = atomicCAS(&keys[at], empty, column);
-          fresh = seen == empty;
-          if (fresh) seen = column;
-        }
+  // The column's slot, and in `fresh` the lanes whose column was not there. There is an empty one for each. Lanes that went on probing
+  // by themselves would cost more than those that wait.
+  __device__ u32 find(bool active, u32 column, u32& fresh) const {
+    volatile const u32* const seen_keys = keys;
+    u32 at = column * 0x9e3779b1u >> (32 - bits), seen = column;
+    if (active) seen = seen_keys[at];
+    fresh = 0;
+    while (__any_sync(full_warp, seen != column)) {
+      bool mine = false;
+      if (seen == empty) {
+        seen = atomicCAS(&keys[at], empty, column);
+        mine = seen == empty;
+        if (mine) seen = column;
       }
-      looking = seen != column;
-      if (!__any_sync(full_warp, looking)) return at;
-      if (looking) at = (at + 1) & (SLOTS - 1);
+      fresh |= __ballot_sync(full_warp, mine);
+      if (seen != column) {
+        at = (at + 1) & (SLOTS - 1);
+        seen = seen_keys[at];
+      }
     }
+    return at;
   }
-  // Keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
+  // Of one table: keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
   __device__ u32 collect() const {
     u32 n = 0;
     for (u32 tile = 0; tile < SLOTS; tile += 32) {
@@ -1755,9 +1765,10 @@ template <u32 SLOTS> struct WarpTable {
     for (u32 j = 0; j < K; j++) keys[lane_id() * K + j] = key[j];
     __syncwarp();
   }
-  // The first n keys, ascending.
+  // Of one table: the first n keys, ascending.
   __device__ void sort(u32 n) const {
-    if (n <= 32) sort_some<1>(n);
+    if (SLOTS == 32 || n <= 32) sort_some<1>(n);
+    else if constexpr (SLOTS == 64) sort_some<2>(n);
     else if (n <= 64) sort_some<2>(n);
     else if (SLOTS == 128 || n <= 128) sort_some<4>(n);
     else if constexpr (SLOTS > 128) {
@@ -1768,13 +1779,50 @@ template <u32 SLOTS> struct WarpTable {
       }
     }
   }
+  // Of the lanes' tables, LANES lanes each, with at most 32 keys: the first n, ascending, by counting how many are smaller.
+  template <u32 LANES> __device__ void sort_each(u32 n, u32 most) const {
+    constexpr u32 own = 32 / LANES;
+    const u32 lane = lane_id() % LANES;
+    u32 key[own], rank[own];
+#pragma unroll
+    for (u32 j = 0; j < own; j++) {
+      const u32 i = j * LANES + lane;
+      key[j] = i < n ? keys[i] : empty;
+      rank[j] = 0;
+    }
+    for (u32 i = 0; i < most; i++) {
+      const u32 other = i < n ? keys[i] : empty;
+#pragma unroll
+      for (u32 j = 0; j < own; j++) rank[j] += other < key[j];
+    }
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < own; j++) {
+      if (key[j] != empty) keys[rank[j]] = key[j];
+    }
+    __syncwarp();
+  }
 };
 
-// The row's columns that the mask admits go into the table. load(p) before any use(p, t, active, column, slot) of a batch; whole
-// warps call `use`. Returns how many columns there are, or ~0 if there are too many.
+// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
+// there might not be room for all.
+template <u32 LANES, u32 SLOTS, u32 BATCH, class Use>
+__device__ inline void put_column(const HashTable<SLOTS>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
+                                  u32& n, bool& failed, Use use) {
+  // Each lane might bring a new one.
+  if (n > SLOTS - LANES) failed = true;
+  const bool active = p.active[t] && !failed && admitted(x, row, column);
+  u32 fresh;
+  const u32 slot = table.find(active, active ? column : 0, fresh);
+  n += __popc(LANES == 32 ? fresh : fresh >> (lane_id() & ~(LANES - 1)) & ((1u << LANES % 32) - 1));
+  use(p, t, active, active ? column : 0, slot);
+}
+
+// The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
+// use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
 template <u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
-                                    Load load, Use use) {
+__device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+                                   Load load, Use use) {
   u32 n = 0;
   bool failed = false;
   if (!live) return 0;
@@ -1786,28 +1834,91 @@ __device__ inline u32 hash_products(const WarpTable<SLOTS>& table, const Operand
                         for (u32 t = 0; t < BATCH; t++) {
                           if (p.active[t]) column[t] = x.b.indices[p.b[t]];
                         }
-                        load(p);
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) load(p, t);
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
-                          if (n > WarpTable<SLOTS>::most) failed = true;
-                          if (failed) continue;
-                          const bool active = p.active[t] && admitted(x, row, column[t]);
-                          bool fresh;
-                          const u32 slot = table.find(active, active ? column[t] : 0, fresh);
-                          n += __popc(__ballot_sync(full_warp, fresh));
-                          use(p, t, active, active ? column[t] : 0, slot);
+                          if (!failed) put_column<32>(table, x, row, p, t, column[t], n, failed, use);
                         }
                       });
   __syncwarp();
   return failed ? 0xffffffffu : n;
 }
 
+// The rows of B that the next LANES entries of A name, an entry a lane.
+template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
+  Round round = {0, 0};
+  const u32 lane = lane_id() % LANES;
+  if (lane < end - first) {
+    const u32 k = a_indices[first + lane];
+    round.begin = Position(b.offsets[k]);
+    round.left = Position(b.offsets[k + 1]) - round.begin;
+  }
+  return round;
+}
+
+// The same of LANES lanes a row, each group with its own: rows of B one after the other, in each of which columns are distinct.
+template <u32 LANES, u32 SLOTS, u32 BATCH, class Load, class Use>
+__device__ inline u32 group_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
+  static_assert(LANES % BATCH == 0, "");
+  const u32 lane = lane_id() % LANES;
+  Position at = live ? Position(x.a.offsets[row]) : 0;
+  const Position end = live ? Position(x.a.offsets[row + 1]) : 0;
+  u32 n = 0;
+  bool failed = false;
+  Round next = load_rows<LANES>(x.a.indices, at, end, x.b);
+  while (__any_sync(full_warp, at < end)) {
+    const Round round = next;
+    const Position now = at;
+    at = end - at > LANES ? at + LANES : end;
+    next = load_rows<LANES>(x.a.indices, at, end, x.b);
+    // Not unrolled: the body is long.
+#pragma unroll 1
+    for (u32 e = 0; e < LANES; e += BATCH) {
+      Batch<BATCH> p;
+      Position length[BATCH];
+      u32 column[BATCH];
+      bool any = false;
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        length[t] = shuffle(round.left, e + t, LANES);
+        p.a[t] = now + (e + t);
+        p.b[t] = shuffle(round.begin, e + t, LANES) + lane;
+        p.active[t] = lane < length[t] && !failed;
+        p.group[t] = 0;
+        p.groups[t] = 1;
+        any |= p.active[t];
+      }
+      if (!__any_sync(full_warp, any)) continue;
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+        load(p, t);
+      }
+#pragma unroll
+      for (u32 t = 0; t < BATCH; t++) {
+        put_column<LANES>(table, x, row, p, t, column[t], n, failed, use);
+        // What of the row of B goes beyond the lanes.
+        for (Position done = lane + LANES; __any_sync(full_warp, done < length[t] && !failed); done += LANES) {
+          p.active[t] = done < length[t] && !failed;
+          p.b[t] += LANES;
+          if (p.active[t]) column[t] = x.b.indices[p.b[t]];
+          load(p, t);
+          put_column<LANES>(table, x, row, p, t, column[t], n, failed, use);
+        }
+      }
+    }
+  }
+  __syncwarp();
+  return failed ? 0xffffffffu : n;
+}
+
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_hash.cu"
+#line 10 "codegen/templates/spgemm_hash.cu"
 
 namespace oplus {
 
-// C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / warps)] zeros. nnz(C) and the
+// C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
 // longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
@@ -1815,61 +1926,70 @@ extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
-  constexpr u32 slots = u32(number::slots), batch = tuning::numeric_batch, warps = tuning::hash_block / 32;
-  typedef WarpTable<slots> Table;
-  typedef Accumulator<Semiring, C, 32, slots> Sums;
-  constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * sizeof(C));
+  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
+  constexpr u32 batch = tuning::numeric_batch, warps = tuning::hash_block / 32;
+  typedef HashTable<slots> Table;
+  typedef Accumulator<Semiring, C, 32, slots * groups> Sums;
+  constexpr u32 scratch_bytes = groups == 1 ? sizeof(WarpProducts) : 0;
+  constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * groups * sizeof(C));
   constexpr u32 state_bytes = Semiring::constant ? 0 : rounded(Sums::state_words * 4);
-  constexpr u32 bytes = Table::bytes + sizeof(WarpProducts) + values_bytes + state_bytes;
+  constexpr u32 bytes = scratch_bytes + values_bytes + Table::bytes * groups + state_bytes;
   static_assert(bytes == shared_bytes::hash, "");
   __shared__ u64 place;
   __shared__ u32 counts[warps];
   DYN_SHARED(unsigned char, shared);
   unsigned char* memory = shared + threadIdx.x / 32 * bytes;
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
-  memory += sizeof(WarpProducts);
-  C* const values = reinterpret_cast<C*>(memory);
-  const Table table = {reinterpret_cast<u32*>(memory + values_bytes)};
-  Sums sums = {{nullptr}, values, reinterpret_cast<u32*>(memory + values_bytes + Table::bytes)};
+  C* const values = reinterpret_cast<C*>(memory + scratch_bytes);
+  u32* const keys = reinterpret_cast<u32*>(memory + scratch_bytes + values_bytes);
+  Sums sums = {{nullptr}, values, keys + slots * groups};
+  const u32 group = lane_id() / lanes, lane = lane_id() % lanes, mine = group * slots;
+  const Table table = {keys + mine};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   const u32 warp = threadIdx.x / 32;
   u32 longest = 0;
   for (;;) {
-    const u64 tile = next_tile(state, &place), at = tile * warps + warp;
-    if (tile * warps >= rows) break;
+    const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * groups + group;
+    if (tile * warps * groups >= rows) break;
     const bool live = at < rows;
     const u32 row = live ? u32(at) : 0;
-    table.clear();
-    if constexpr (!Semiring::constant) sums.clear(slots);
+#pragma unroll
+    for (u32 g = 0; g < groups; g++) Table{keys + g * slots}.clear();
+    if constexpr (!Semiring::constant) sums.clear(slots * groups);
     __syncwarp();
     A a[batch];
     B b[batch];
-    u32 n = hash_products<slots, batch>(
-        table, x, live, row, scratch,
-        [&](const Batch<batch>& p) {
-#pragma unroll
-          for (u32 t = 0; t < batch; t++) {
-            if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
-            if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
-          }
-        },
-        [&](const Batch<batch>& p, u32 t, bool active, u32 column, u32 slot) {
-          if constexpr (!Semiring::constant) {
-            C term = C();
-            if (active) term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
-            __syncwarp();
-            sums.put(active, slot, term, 0, p.group[t], p.groups[t]);
-          }
-        });
+    const auto load = [&](const Batch<batch>& p, u32 t) {
+      if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
+      if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
+    };
+    const auto use = [&](const Batch<batch>& p, u32 t, bool active, u32 column, u32 slot) {
+      if constexpr (!Semiring::constant) {
+        C term = C();
+        if (active) term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
+        __syncwarp();
+        sums.put(active, mine + slot, term, 0, p.group[t], p.groups[t]);
+      }
+    };
+    u32 n;
+    if constexpr (groups == 1) n = warp_columns<slots, batch>(table, x, live, row, scratch, load, use);
+    else n = group_columns<lanes, slots, batch>(table, x, live, row, load, use);
     if (n == 0xffffffffu) {
-      if (lane_id() == 0) atomicMax(&control[control_failed], u64(1));
+      if (lane == 0) atomicMax(&control[control_failed], u64(1));
       n = 0;
     }
     if (n > longest) longest = n;
-    if (lane_id() == 0) counts[warp] = n;
+    // Of the warp's rows, and of those of the block's.
+    u32 ours = 0, above = 0, all = 0, before = 0;
+#pragma unroll
+    for (u32 g = 0; g < groups; g++) {
+      const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
+      if (g < group) above += its;
+      ours += its;
+    }
+    if (lane_id() == 0) counts[warp] = ours;
     __syncthreads();
-    u32 all = 0, before = 0;
 #pragma unroll
     for (u32 w = 0; w < warps; w++) {
       if (w == warp) before = all;
@@ -1880,26 +2000,34 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       const u64 begin = look_back(state + 1, tile, all);
       if (lane_id() == 0) place = begin;
     }
-    if (n > 0) {
-      table.collect();
-      table.sort(n);
+    const u32 most = groups == 1 ? n : warp_max(n);
+#pragma unroll 1
+    for (u32 g = 0; g < groups; g++) {
+      const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
+      if (its == 0) continue;
+      const Table one = {keys + g * slots};
+      one.collect();
+      if (groups == 1 || most > 32) one.sort(its);
+    }
+    if constexpr (groups > 1) {
+      if (most <= 32) table.template sort_each<lanes>(n, most);
     }
     __syncthreads();
-    const u64 out = place + before;
-    if (live && lane_id() == 0) {
+    const u64 out = place + before + above;
+    if (live && lane == 0) {
       c_offsets[row] = out;
       if (at + 1 == rows) c_offsets[rows] = control[control_entries] = out + n;
     }
-    for (u32 e = lane_id(); e < n; e += 32) {
+    for (u32 e = lane; e < n; e += lanes) {
       if (out + e >= capacity) break;
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
-      else c_values[out + e] = values[key & (slots - 1)];
+      else c_values[out + e] = values[mine + (key & (slots - 1))];
     }
     __syncwarp();
   }
-  if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  if (lane == 0 && longest) atomicMax(&control[control_longest], u64(longest));
 }
 
 }  // namespace oplus

@@ -324,6 +324,7 @@ namespace function {
 namespace flag {
 constexpr bool mapped = false;
 constexpr bool vector_left = false;
+constexpr bool gathered = false;
 }  // namespace flag
 namespace number {
 }  // namespace number
@@ -415,6 +416,7 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 #line 1 "codegen/templates/spmv_full.cu"
 // y = A ⊕.⊗ x for x with a value at every place, over the rows of A that have entries: y[s] is the s-th such row's. Tiles of rows and
 // entries together, so that long and short rows cost the same; which rows a tile has is found once for a pattern (row_tiles.cu).
+// With flag::gathered the value of entry e is not the e-th but one of any matrix: sums of products whose factors are anywhere.
 // After Greathouse, Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014,
 // https://doi.org/10.1109/SC.2014.68.
 //
@@ -558,7 +560,7 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 9 "codegen/templates/spmv_full.cu"
+#line 10 "codegen/templates/spmv_full.cu"
 #line 1 "codegen/templates/part/spmv.cuh"
 // The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #line 1 "codegen/templates/part/partial.cuh"
@@ -665,7 +667,7 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spmv_full.cu"
+#line 11 "codegen/templates/spmv_full.cu"
 
 namespace oplus {
 
@@ -673,19 +675,25 @@ constexpr u32 full_threads = tuning::spmv_block, full_warps = full_threads / 32;
 constexpr u32 full_tile = tuning::spmv_tile, full_chunk = tuning::spmv_chunk, full_batch = 8, full_room = full_batch * full_threads;
 static_assert(full_room >= full_tile, "rows that begin in a tile mostly end there");
 // Terms are staged where they are small and need not know their row.
+static_assert(!flag::gathered || !Semiring::positional, "an entry is not where its value is");
 constexpr bool full_staged = !Semiring::positional && sizeof(C) <= 8;
 
-// Rows of A with entries; rows: which they are, null if all are.
+// Rows of A with entries; rows: which they are, null if all are. places: where the entries' values are, if gathered.
 struct FullRows {
   const u64* offsets;
   const u32* indices;
+  const u32* places;
   const Matrix* values;
   const Vector* x;
   const u32* rows;
   Ids ids;
+  __device__ u64 place(u64 e) const {
+    if constexpr (flag::gathered) return places[e];
+    else return e;
+  }
   __device__ C term(u64 slot, u64 e) const {
     const u64 row = Semiring::positional && rows ? rows[slot] : slot;
-    return term_of(values, x, ids, row, e, indices[e]);
+    return term_of(values, x, ids, row, place(e), indices[e]);
   }
 };
 
@@ -707,7 +715,7 @@ struct FullTerms {
     for (u32 t = 0; t < full_batch; t++) {
       const u32 i = t * full_threads + threadIdx.x;
       k[t] = i < n ? a.indices[begin + i] : 0;
-      v[t] = reads_matrix && i < n ? a.values[begin + i] : Matrix();
+      v[t] = reads_matrix && i < n ? a.values[a.place(begin + i)] : Matrix();
     }
     C term[full_batch];
 #pragma unroll
@@ -799,13 +807,13 @@ struct FullTile {
 // Blocks below `tiles` have a tile each, up to where the next begins, those from there on a chunk of a long row. lanes: 1 to 32.
 // ended: a zero a long row, again when the launch ends; sums: a place a chunk. Long rows: see row_tiles.cu.
 extern "C" __global__ void __launch_bounds__(full_threads, 5)
-spmv_full(const u64* offsets, const u32* indices, const Matrix* values, const Vector* x, const u32* rows, const u64* i_ids,
+spmv_full(const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows, const u64* i_ids,
           const u64* k_ids, const FullTile* begins, u32 tiles, u32 lanes, const LongRow* long_rows, const u32* owners, u32* ended,
           C* sums, C* y) {
   // Of terms, or a partial a warp.
   __shared__ u64 space[max_of((full_places * sizeof(C) + 7) / 8, full_warps * ((sizeof(Partial<C>) + 7) / 8))];
   __shared__ u32 medium_count, medium[full_tile / 32 + 2];
-  const FullRows a = {offsets, indices, values, x, rows, {i_ids, k_ids}};
+  const FullRows a = {offsets, indices, places, values, x, rows, {i_ids, k_ids}};
   if (blockIdx.x >= tiles) {
     full_chunk_sum(a, blockIdx.x - tiles, long_rows, owners, ended, sums, y, reinterpret_cast<Partial<C>*>(space), &medium_count);
     return;

@@ -240,12 +240,13 @@ impl Buffer {
         Ok(copy)
     }
 
-    /// Keeps the first `bytes`. They stay where they are while little is lost by that, and else are moved to memory of their
-    /// size, if there is any.
+    /// Keeps the first `bytes`. They stay where they are while little is lost by that (a small part of them, or of all memory), and
+    /// else are moved to memory of their size, if there is any.
     pub(super) fn shorten(&mut self, bytes: u64) -> Result<()> {
-        const LITTLE: u64 = 1 << 20;
+        const LITTLE: u64 = 8192;
         self.bytes = self.bytes.min(bytes);
-        if self.capacity - self.bytes > LITTLE.max(self.bytes / 16)
+        let little = self.context.properties().total_memory / LITTLE;
+        if self.capacity - self.bytes > little.max(self.bytes / 16)
             && let Ok(copy) = self.duplicate()
         {
             *self = copy;

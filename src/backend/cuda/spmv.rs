@@ -52,20 +52,34 @@ fn full(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let Product { context, semiring, a, b: x, at, .. } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let tiles = RowTiles::of(a.pattern)?;
-    let (size, block) = (semiring.c.size as u64, tuning(context).spmv_block);
+    let size = semiring.c.size;
     let program = Program::new(context, Template::SpmvFull, |s| s.semiring(semiring).flag("mapped", ids.mapped()));
+    let y = full_sums(&program, size, a.pattern, tiles, (None, a.values, x.values), &ids)?;
+    Ok((tiles.rows.clone(), y))
+}
+
+/// A sum for every row that has entries: of terms value ⊗ x(index), where entry e has the e-th value, or the one at places[e].
+pub(super) fn full_sums(
+    program: &Program,
+    size: usize,
+    pattern: &DevicePattern,
+    tiles: &RowTiles,
+    (places, values, x): (Option<&Buffer>, &Buffer, &Buffer),
+    ids: &DeviceIds,
+) -> Result<Buffer> {
+    let (context, size, block) = (program.context, size as u64, tuning(program.context).spmv_block);
     let y = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
-    let (offsets, rows) = (tiles.offsets(a.pattern), tiles.numbers());
-    let lanes = (a.pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32) as u32;
+    let (offsets, rows) = (tiles.offsets(pattern), tiles.numbers());
+    let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32) as u32;
     let long = tiles.long.as_ref();
     let chunks = long.map_or(0, |l| l.chunks);
     let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
     let kernel = program.kernel("spmv_full")?;
-    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(offsets).arg(&a.pattern.indices).arg(a.values);
-    let launch = launch.arg(x.values).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
+    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(offsets).arg(&pattern.indices).arg(places);
+    let launch = launch.arg(values).arg(x).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
     let launch = launch.arg(tiles.count as u32).arg(lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
     // come one after the other, so that the long rows' counters are zero when one begins.
     unsafe { launch.arg(long.map(|l| &l.ended)).arg(&sums).arg(&y).run()? };
-    Ok((tiles.rows.clone(), y))
+    Ok(y)
 }

@@ -1,6 +1,7 @@
 //! Products of known structure: the analysis, the counts and the positions are kept, values are computed again and again.
 use super::Job;
 use super::ordered::{is_exact, mxm_ordered, values_in_order};
+use super::places::FactorPlaces;
 use super::run::{Listed, Run};
 use crate::backend::MxmOptions;
 use crate::backend::cuda::product::Product;
@@ -16,6 +17,8 @@ pub(in crate::backend::cuda) enum Prepared {
     Again(MxmOptions),
     /// In the order of k.
     Ordered,
+    /// From the places of all factors.
+    Places(Box<FactorPlaces>),
     /// By row, from the lists of the analysis; one run at a time.
     Listed(Box<Mutex<Facts>>),
 }
@@ -36,6 +39,9 @@ pub(in crate::backend::cuda) fn prepare(product: &Product, options: &MxmOptions)
         return Ok((Prepared::Ordered, mxm_ordered(product, strategy)?.0));
     }
     let job = Job::new(product)?;
+    if let Some((pattern, places)) = job.factor_places(strategy)? {
+        return Ok((Prepared::Places(Box::new(places)), pattern));
+    }
     match job.unlisted(strategy)? {
         Some((pattern, _)) => Ok((Prepared::Again(*options), pattern)),
         None => job.prepared(strategy),
@@ -83,6 +89,7 @@ impl Prepared {
         let made = match self {
             Prepared::Again(options) => chunks::mxm(product, options)?,
             Prepared::Ordered => return values_in_order(product, c),
+            Prepared::Places(places) => return places.values(product),
             Prepared::Listed(facts) => {
                 let job = Job::new(product)?;
                 match lock(facts).values(&job, c.nnz, &c.indices) {

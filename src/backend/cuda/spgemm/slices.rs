@@ -4,6 +4,7 @@
 //! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
 //! Sums run in the order of k, bit-equal to a serial sum.
 use super::Job;
+use crate::algebra::{AnyPair, semiring_text};
 use crate::backend::cuda::entries::{Marks, places, sortable};
 use crate::backend::cuda::program::{Program, scan_in_place};
 use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
@@ -45,15 +46,64 @@ struct Slice {
 }
 
 /// Entries of C, side by side.
-struct Entries {
-    indices: Buffer,
-    values: Buffer,
-    nnz: u64,
+pub(super) struct Entries {
+    pub(super) indices: Buffer,
+    pub(super) values: Buffer,
+    pub(super) nnz: u64,
+}
+
+/// The products of a slice, in the order of C's entries and of k.
+pub(super) struct Sorted {
+    pub(super) n: u64,
+    pub(super) keyed: Keyed,
+    /// Where the entries begin.
+    pub(super) marks: Marks,
+    pub(super) nnz: u64,
+    /// Columns in the keys.
+    pub(super) bits: u32,
+}
+
+/// What becomes of the products.
+pub(super) trait End {
+    /// What is kept of a slice.
+    type Made;
+    /// Whether products are made as the places of their factors, and not by the semiring.
+    const PLACES: bool;
+    /// Of sorted products, and what `spgemm_expand` wrote for each; nothing is kept of what fails.
+    fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Self::Made>;
+}
+
+/// They are summed.
+struct Sums;
+impl End for Sums {
+    type Made = Entries;
+    const PLACES: bool = false;
+    fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Entries> {
+        let (context, nnz) = (job.context, sorted.nnz);
+        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(job.semiring.c.size as u64))?;
+        if nnz > 0 {
+            let program = Program::new(context, Template::SpgemmContract, |s| s.semiring(job.semiring.clone()));
+            let (kernel, block) = (program.kernel("spgemm_contract")?, job.tuning.primitive_block);
+            let launch = kernel.launch(sorted.n.div_ceil(u64::from(block)), block, 0).arg(sorted.n);
+            let launch = launch.arg(&sorted.keyed.keys).arg(&sorted.keyed.places).arg(&sorted.marks.words);
+            let launch = launch.arg(&sorted.marks.starts).arg(sorted.bits).arg(terms);
+            // SAFETY: an entry a mark, a term a product.
+            unsafe { launch.arg(&indices).arg(&values).run()? };
+        }
+        Ok(Entries { indices, values, nnz })
+    }
 }
 
 impl Job<'_> {
     /// The product; both operands have entries.
     pub(super) fn by_slices(&self, sorting: Sorting) -> Result<(DevicePattern, Buffer)> {
+        let (made, counts) = self.slices(sorting, &mut Sums)?;
+        self.joined(made, counts)
+    }
+
+    /// What `end` makes of the products, slice by slice, and how many entries the rows of C have.
+    pub(super) fn slices<E: End>(&self, sorting: Sorting, end: &mut E) -> Result<(Vec<E::Made>, Buffer)> {
         let (context, a) = (self.context, self.a.pattern);
         let runs = self.lengths((a.indices.pointer(), a.nnz), None)?;
         let counts = Buffer::zeroed_for::<u64>(context, a.nrows + 1)?;
@@ -81,9 +131,9 @@ impl Job<'_> {
                 columns: None,
             };
             if slice.products > bound {
-                self.by_columns(&slice, bound, sorting, &counts, &mut made)?;
+                self.by_columns(&slice, bound, sorting, &counts, (&mut made, end))?;
             } else if slice.products > 0 {
-                match self.slice(&slice, sorting, &counts) {
+                match self.slice(&slice, sorting, &counts, end) {
                     // Others may have most of the memory: rather smaller slices.
                     Err(Error::OutOfMemory { .. }) if slice.products > SMALL => {
                         bound = slice.products / 4;
@@ -94,18 +144,17 @@ impl Job<'_> {
             }
             first = out[0];
         }
-        drop(runs);
-        self.joined(made, counts)
+        Ok((made, counts))
     }
 
     /// A row of too many products, a stretch of columns after the other.
-    fn by_columns(
+    fn by_columns<E: End>(
         &self,
         row: &Slice,
         mut bound: u64,
         sorting: Sorting,
         counts: &Buffer,
-        made: &mut Vec<Entries>,
+        (made, end): (&mut Vec<E::Made>, &mut E),
     ) -> Result<()> {
         let columns = u64::from(self.columns);
         let entries = (self.a.pattern.indices.pointer() + 4 * row.begin, row.entries);
@@ -124,7 +173,7 @@ impl Job<'_> {
                 let (runs, segments) = (runs.pointer(), segments.pointer());
                 let columns = Some((low, high));
                 let slice = Slice { products, runs, origin: 0, segments, segment_runs: runs, columns, ..*row };
-                match self.slice(&slice, sorting, counts) {
+                match self.slice(&slice, sorting, counts, end) {
                     Err(Error::OutOfMemory { .. }) if products > SMALL && high - low > 1 => {
                         (bound, width) = (products / 4, (high - low).div_ceil(4));
                         continue;
@@ -137,12 +186,12 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Expanded, sorted, contracted; the rows' lengths are added to `counts`, unless there is no memory.
-    fn slice(&self, slice: &Slice, sorting: Sorting, counts: &Buffer) -> Result<Entries> {
+    /// Expanded, sorted, brought to their end; the rows' lengths are added to `counts`, unless there is no memory.
+    fn slice<E: End>(&self, slice: &Slice, sorting: Sorting, counts: &Buffer, end: &mut E) -> Result<E::Made> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         sortable("mxm", n)?;
         let bits = bits_below(self.b.pattern.ncols);
-        let (keyed, terms) = self.expanded(slice, bits, sorting == Sorting::Outer)?;
+        let (keyed, terms) = self.expanded(slice, bits, sorting == Sorting::Outer, E::PLACES)?;
         let keyed = match sorting {
             Sorting::Radix => sort(context, keyed, n, 0..bits + bits_below(places(slice.rows)))?,
             Sorting::Merge | Sorting::Outer => {
@@ -158,40 +207,39 @@ impl Job<'_> {
         let program = self.slicing();
         let marks = Marks::room(context, n)?;
         let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
-        let threads = n.div_ceil(u64::from(block));
         let kernel = program.kernel("slice_marks")?;
-        let launch = kernel.launch(threads, block, 0).arg(n).arg(&keyed.keys).arg(bits).arg(slice.first);
+        let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&keyed.keys).arg(bits);
+        let launch = launch.arg(slice.first).arg(m_offsets).arg(m_indices);
         // SAFETY: a word and a count for every 32 products.
-        unsafe { launch.arg(m_offsets).arg(m_indices).arg(&marks.words).arg(&marks.counts).run()? };
+        unsafe { launch.arg(&marks.words).arg(&marks.counts).run()? };
         let nnz = marks.ranked()?;
-        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.c.size as u64))?;
+        let sorted = Sorted { n, keyed, marks, nnz, bits };
+        let made = end.end(self, &sorted, &terms)?;
         // With nothing left to fail but the device: a slice that finds no memory is made again in parts.
         let kernel = program.kernel("slice_counts")?;
         let launch = kernel.launch(slice.rows.div_ceil(u64::from(block)), block, 0).arg(slice.rows).arg(slice.begin);
         let launch = launch.arg(self.a.pattern.offsets.pointer() + 8 * slice.first).arg(slice.runs).arg(slice.origin);
+        let launch = launch.arg(&sorted.marks.words).arg(&sorted.marks.starts);
         // SAFETY: the slice's rows are rows of A, of which `counts` has one each.
-        unsafe { launch.arg(&marks.words).arg(&marks.starts).arg(counts.pointer() + 8 * slice.first).run()? };
-        if nnz > 0 {
-            let program = Program::new(context, Template::SpgemmContract, |s| s.semiring(self.semiring.clone()));
-            let kernel = program.kernel("spgemm_contract")?;
-            let launch = kernel.launch(threads, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
-            let launch = launch.arg(&marks.words).arg(&marks.starts).arg(bits).arg(&terms);
-            // SAFETY: an entry a mark, a term a product.
-            unsafe { launch.arg(&indices).arg(&values).run()? };
-        }
-        Ok(Entries { indices, values, nnz })
+        unsafe { launch.arg(counts.pointer() + 8 * slice.first).run()? };
+        Ok(made)
     }
 
-    /// Keys row << bits | column of the slice's products where their entries of A stand, and their values.
-    fn expanded(&self, slice: &Slice, bits: u32, outer: bool) -> Result<(Keyed, Buffer)> {
+    /// Keys row << bits | column of the slice's products where their entries of A stand, and their values or their factors' places.
+    fn expanded(&self, slice: &Slice, bits: u32, outer: bool, factors: bool) -> Result<(Keyed, Buffer)> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         let (a, b, tile) = (self.a.pattern, self.b.pattern, u64::from(block * self.tuning.entry_items));
         let program = Program::new(context, Template::SpgemmExpand, |s| {
-            s.semiring(self.semiring.clone()).flag("mapped", self.ids.mapped()).flag("by_columns", outer)
+            let semiring = if factors { semiring_text::<bool, bool, AnyPair>() } else { self.semiring.clone() };
+            let s = s.semiring(semiring).flag("mapped", !factors && self.ids.mapped()).flag("by_columns", outer);
+            s.flag("places", factors)
         });
         let keyed = Keyed::room(context, n)?;
-        let size = if program.spec.is_constant() { 0 } else { self.semiring.c.size as u64 };
+        let size = match (factors, program.spec.is_constant()) {
+            (true, _) => 8,
+            (_, true) => 0,
+            _ => self.semiring.c.size as u64,
+        };
         let terms = Buffer::alloc(context, n.saturating_mul(size))?;
         let row_bits = bits_below(places(slice.rows));
         let ordered = if outer { Some(self.ordered(slice, row_bits)?) } else { None };
@@ -249,7 +297,7 @@ impl Job<'_> {
         launch.arg(columns.map(|_| &self.b.pattern.indices)).arg(low).arg(high)
     }
 
-    fn slicing(&self) -> Program<'_> {
+    pub(super) fn slicing(&self) -> Program<'_> {
         Program::new(self.context, Template::SpgemmSlices, |s| self.masked(s))
     }
 

@@ -3,6 +3,7 @@
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
 //! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
 //! still found every offset and the true size, and is made again.
+use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
 use crate::backend::cuda::entries::structure;
@@ -15,11 +16,9 @@ use oplus_codegen::{Spec, Template};
 /// Bound on the bytes of C up to which it is taken for C's size.
 const SMALL: u64 = 4 << 20;
 /// One stretch of rows of so many is counted.
-const SAMPLE: u64 = 64;
+pub(super) const SAMPLE: u64 = 64;
 /// Products that a warp sorts at once, at least.
 const ESC_WIDTH: u32 = 256;
-/// Slots of the hash tables.
-const HASH_SLOTS: [u32; 3] = [128, 256, 512];
 /// Mean products of a row from which on it gets a large block.
 const LARGE_ROWS: u64 = 1024;
 /// How many times the mean products the longest row may have, from which on no small block takes it.
@@ -34,14 +33,14 @@ pub(super) enum Whole {
     Thread(u32),
     /// A warp that sorts so many products, of as many rows at once.
     Esc(u32, u32),
-    /// A warp with a hash table, if rows turn out to have few columns.
+    /// A hash table each, if rows turn out to have few columns.
     Hash,
     /// A block.
     Block,
 }
 
 /// Where C goes.
-struct Room {
+pub(super) struct Room {
     capacity: u64,
     offsets: Buffer,
     indices: Buffer,
@@ -50,16 +49,16 @@ struct Room {
 
 impl Job<'_> {
     /// Products of a row in the mean, if all rows of B were as long as their mean.
-    fn mean_products(&self) -> u64 {
+    pub(super) fn mean_products(&self) -> u64 {
         let (a, b) = (self.a.pattern, self.b.pattern);
         (a.nnz / self.rows.max(1)).saturating_mul((b.nnz / (b.nrows as u64).max(1)).max(1))
     }
     /// No row has more products than this; `None` where the longest rows of A and B are not known.
-    fn longest_row(&self) -> Option<u64> {
+    pub(super) fn longest_row(&self) -> Option<u64> {
         self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)
     }
     /// No more entries than this are in C.
-    fn bound(&self) -> Option<u64> {
+    pub(super) fn bound(&self) -> Option<u64> {
         let dense = self.rows.saturating_mul(u64::from(self.columns));
         Some(self.a.pattern.nnz.saturating_mul(self.b.pattern.longest?).min(dense))
     }
@@ -78,8 +77,14 @@ impl Job<'_> {
         let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
         fits.then_some((width, rows))
     }
+    /// Warps that sort, where there are rows enough of few products.
+    fn whole_by_sorting(&self) -> Option<Whole> {
+        let few = self.mean_products() < u64::from(self.tuning.hash_mean);
+        let most = if few && self.rows >= u64::from(self.tuning.esc_rows) { self.longest_row()? } else { return None };
+        self.esc_rows(most).map(|(width, rows)| Whole::Esc(width, rows))
+    }
     /// How many there are.
-    fn products(&self) -> Result<u64> {
+    pub(super) fn products(&self) -> Result<u64> {
         let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
         let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
         let kernel = structure(self.context, "count_products")?;
@@ -106,21 +111,16 @@ impl Job<'_> {
         if !esc || self.rows == 0 {
             return None;
         }
-        let few = self.mean_products() < u64::from(tuning.hash_mean);
-        if few
-            && self.rows >= u64::from(tuning.esc_rows)
-            && let Some((width, rows)) = self.esc_rows(most)
-        {
-            return Some(Whole::Esc(width, rows));
-        }
+        let sorted = self.whole_by_sorting();
         if strategy != Strategy::Auto {
-            return None;
+            return sorted;
         }
-        let (tiny, many) = (most <= u64::from(HASH_SLOTS[1]), !few);
-        let hash = most <= u64::from(tuning.hash_products)
-            && (tiny || many)
-            && u64::from(self.columns) * u64::from(HASH_SLOTS[2]) < 1 << 32
-            && self.hash(HASH_SLOTS[2], true).1 <= 48 << 10;
+        let many = self.mean_products() >= u64::from(tuning.hash_mean);
+        let tiny = most <= u64::from(Tables::SLOTS[2]);
+        let hash = self.hash_might_fit(most) && (tiny || many || sorted.is_some());
+        if sorted.is_some() {
+            return if hash && self.worth_sampling() { Some(Whole::Hash) } else { sorted };
+        }
         let small = self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns
             && self.bound()? <= properties.total_memory / ROOM / (4 + self.semiring.c.size as u64)
@@ -142,35 +142,25 @@ impl Job<'_> {
                 self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
             }
             Whole::Esc(width, rows) => {
-                // The bound is not far off where rows are of about the same length.
-                let even = bound / 4 <= self.rows.saturating_mul(self.mean_products());
-                let room = if small || even { bound } else { self.products()? };
+                // The bound is not far off where rows are of about the same length. Elsewhere rows of B are taken to be used alike.
+                let guess =
+                    self.a.pattern.nnz.saturating_mul(self.b.pattern.nnz) / (self.b.pattern.nrows as u64).max(1);
+                let room = if small || bound / 4 <= guess { bound } else { guess + guess / 4 };
                 self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
             }
             Whole::Block => self.allocated(bound, |c| self.by_blocks(c)).map(Some),
-            Whole::Hash => {
-                let most = self.longest_row().unwrap_or(u64::MAX);
-                let (guess, most) =
-                    if small && most <= u64::from(HASH_SLOTS[1]) { (bound, most) } else { self.sampled_by_hash()? };
-                // Tables are better not quite full, and other rows may be longer than those seen.
-                for slots in HASH_SLOTS.into_iter().filter(|slots| most + most / 4 <= u64::from(*slots - 32)) {
-                    let mut failed = false;
-                    let made = self.allocated(guess.min(bound), |c| {
-                        let found = self.by_hash(slots, c)?;
-                        failed = found[FAILED] > 0;
-                        Ok(found)
-                    })?;
-                    if !failed {
-                        return Ok(Some(made));
-                    }
-                }
-                Ok(None)
-            }
+            Whole::Hash => match self.mxm_hashed(bound, small)? {
+                Some(made) => Ok(Some(made)),
+                None => match self.whole_by_sorting() {
+                    Some(sorted) => self.mxm_whole(sorted),
+                    None => Ok(None),
+                },
+            },
         }
     }
 
     /// What `pass` makes in room for `capacity` entries, or else in as much as it has found that it needs.
-    fn allocated(
+    pub(super) fn allocated(
         &self,
         mut capacity: u64,
         mut pass: impl FnMut(&Room) -> Result<Vec<u64>>,
@@ -195,7 +185,7 @@ impl Job<'_> {
     }
 
     /// The control block after one pass of a kernel over the rows in so many tiles; what has room is written.
-    fn pass(
+    pub(super) fn pass(
         &self,
         (program, block, shared): (Program<'_>, u32, u32),
         tiles: u64,
@@ -247,22 +237,6 @@ impl Job<'_> {
         self.pass((program, threads, shared), self.rows, Whole::Block, room)
     }
 
-    fn by_hash(&self, slots: u32, room: &Room) -> Result<Vec<u64>> {
-        let ((program, shared), block) = (self.hash(slots, true), self.tuning.hash_block);
-        self.pass((program, block, shared), self.rows.div_ceil(block as u64 / 32), Whole::Hash, room)
-    }
-
-    /// The program for hash tables, and its shared bytes: `numeric` or only to count.
-    fn hash(&self, slots: u32, numeric: bool) -> (Program<'_>, u32) {
-        let template = if numeric { Template::SpgemmHash } else { Template::SpgemmHashCount };
-        let program = Program::new(self.context, template, |s| {
-            let s = s.number("slots", slots as u64);
-            if numeric { self.with_semiring(s) } else { self.walking(s) }
-        });
-        let shared = program.spec.hash_bytes(slots) * (self.tuning.hash_block / 32);
-        (program, shared)
-    }
-
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
     fn sampled_by_threads(&self, width: u32) -> Result<u64> {
         let (program, block, shared, _) = self.short(Kind::Thread(width), false, false);
@@ -276,24 +250,8 @@ impl Job<'_> {
         Ok(self.estimate(&sums.to_host::<u64>()?))
     }
 
-    /// The same, and the columns of the longest row seen; more than fit if some did not.
-    fn sampled_by_hash(&self) -> Result<(u64, u64)> {
-        let slots = HASH_SLOTS[2];
-        let ((program, shared), block) = (self.hash(slots, false), self.tuning.hash_block);
-        let sums = Buffer::zeroed_for::<u64>(self.context, 4)?;
-        let warps = block as u64 / 32;
-        let stretches = self.rows.div_ceil(warps).div_ceil(SAMPLE);
-        let kernel = program.kernel(program.spec.template.name())?;
-        let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
-        // SAFETY: as above.
-        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
-        let found: Vec<u64> = sums.to_host()?;
-        let most = if found[3] > 0 { u64::from(slots) } else { found[2] };
-        Ok((self.estimate(&found), most))
-    }
-
     /// nnz(C) if all rows are like those seen, of which the entries and the number are given; and some room to spare.
-    fn estimate(&self, seen: &[u64]) -> u64 {
+    pub(super) fn estimate(&self, seen: &[u64]) -> u64 {
         let estimate = u128::from(seen[0]) * u128::from(self.rows) / u128::from(seen[1].max(1));
         u64::try_from(estimate + estimate / 32 + 4096).unwrap_or(u64::MAX)
     }
