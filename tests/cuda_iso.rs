@@ -101,31 +101,55 @@ fn a_value_is_stored_once() -> Result<()> {
     Ok(())
 }
 
-/// The most device memory that products take: an operand whose values nobody reads has none.
+/// What an operand takes after a product, above its positions: its values where they are read.
 #[test]
 fn values_that_nobody_reads_are_never_written_out() -> Result<()> {
-    if emulator::emulator().is_none() {
+    if emulator::cuda().is_none() {
         return Ok(());
     }
     let _counted = COUNTED.lock().unwrap_or_else(|e| e.into_inner());
     let (a, b) = (iso(200, 200, 3000, 2, 3i64), iso(200, 200, 3000, 3, 5i64));
-    let (a, b) = (a.to(&GPU)?, b.to(&GPU)?);
-    let all = 8 * a.nvals() as i64;
-    fn peak<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>) -> Result<i64> {
-        let (_, trace) = mxm(&a.over::<S>(), &b.over::<S>()).traced()?;
-        Ok(trace.peak.unwrap_or(0) as i64)
+    let all = (8 * a.nvals(), 8 * b.nvals());
+    fn taken<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>) -> Result<(u64, u64)> {
+        // On the device as they come.
+        let (x, y) = (a.over::<S>().to(&GPU)?, b.over::<S>().to(&GPU)?);
+        let before = (x.memory_bytes(), y.memory_bytes());
+        let _ = mxm(&x, &y).eval()?;
+        let _ = mxm(&x, &y).mask(&x.structure()).eval()?;
+        Ok((x.memory_bytes() - before.0, y.memory_bytes() - before.1))
     }
-    // Results of 8 bytes an entry each: what differs is what is read.
-    let (none, right, both) = (peak::<PlusPair>(&a, &b)?, peak::<MinSecond>(&a, &b)?, peak::<PlusTimes>(&a, &b)?);
-    assert!(right - none >= all / 2, "{none} bytes without values, {right} with those of B");
-    assert!(both - none >= all, "{none} bytes without values, {both} with all");
-    // Read again and again they stay, until the matrix goes.
-    let x = Vector::<i64>::full(200, 1)?.to(&GPU)?;
+    assert_eq!(taken::<PlusPair>(&a, &b)?, (0, 0));
+    assert_eq!(taken::<AnyPair>(&a, &b)?, (0, 0));
+    assert_eq!(taken::<MinFirst>(&a, &b)?, (all.0, 0));
+    assert_eq!(taken::<MinSecond>(&a, &b)?, (0, all.1));
+    assert_eq!(taken::<PlusTimes>(&a, &b)?, all);
+    let (a, b, x) = (a.to(&GPU)?, b.to(&GPU)?, Vector::<i64>::full(200, 1)?.to(&GPU)?);
     let before = a.memory_bytes();
     let _ = mxv(&a.over::<PlusPair>(), &x.over()).eval()?;
+    let _ = vxm(&x.over::<PlusFirst>(), &a.over()).eval()?;
+    // For as long as it runs.
+    let _ = ewise_add(&a, &b, Plus).eval()?;
     assert_eq!(a.memory_bytes(), before);
     let _ = mxv(&a, &x).eval()?;
-    assert_eq!(a.memory_bytes(), before + all as u64);
+    assert_eq!(a.memory_bytes(), before + all.0);
+    Ok(())
+}
+
+/// A limit is about workspace and result: where other values fit, one value does.
+#[test]
+fn limits_do_not_count_what_operands_keep() -> Result<()> {
+    if emulator::cuda().is_none() {
+        return Ok(());
+    }
+    let _counted = COUNTED.lock().unwrap_or_else(|e| e.into_inner());
+    let (a, b) = (iso(200, 200, 3000, 2, 3i64), iso(200, 200, 3000, 3, 5i64));
+    let others = |a: &Matrix<i64>| -> Result<_> { apply_index(a, ColIndex, 1).eval()?.to(&GPU) };
+    let (p, q) = (others(&a)?, others(&b)?);
+    let limit = mxm(&p, &q).traced()?.1.peak.unwrap();
+    let (a, b) = (a.to(&GPU)?, b.to(&GPU)?);
+    let c = mxm(&a, &b).memory_limit(limit).eval()?;
+    assert_eq!(mxm(&a, &b).traced()?.1.peak, Some(limit));
+    assert_eq!(c.entries()?, mxm(&a, &b).eval()?.entries()?);
     Ok(())
 }
 

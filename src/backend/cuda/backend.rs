@@ -2,7 +2,7 @@
 use super::merge::{self, Kind};
 use super::product::Product;
 use super::scale::{self, Scaling};
-use super::values::{Values, of_marks, same};
+use super::values::{Read, Values, of_marks, same};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
     map, order, places, reduce, segmented_merge, transpose,
@@ -97,11 +97,16 @@ impl Cuda {
     ) -> Result<R> {
         let turned = if options.transposed_b { Some(b.transposed(semiring.b)?) } else { None };
         let b = turned.as_ref().unwrap_or(b);
-        // A matrix that meets a vector meets others.
+        // What is multiplied once is multiplied again.
+        fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
+            if reads { a.read_again() } else { a.blank() }
+        }
+        let (reads_a, reads_b) = (semiring.reads.a, semiring.reads.b);
         let (a, b) = match step {
-            Step::Mxm => (a.read_if(semiring.reads.a)?, b.read_if(semiring.reads.b)?),
-            Step::Mxv => (if semiring.reads.a { a.read_again()? } else { a.blank()? }, b.read()?),
-            Step::Vxm => (a.read()?, if semiring.reads.b { b.read_again()? } else { b.blank()? }),
+            Step::Mxm => (factor(a, reads_a)?, factor(b, reads_b)?),
+            // Vectors are put where their places are, values and all.
+            Step::Mxv => (factor(a, reads_a)?, factor(b, true)?),
+            Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
         work(&Product { context: &self.context, semiring, a: a.operand(), b: b.operand(), mask, at })
     }

@@ -2,7 +2,7 @@
 use super::entries::{block_and_tile, movable, places};
 use super::product::Operand;
 use super::program::Program;
-use super::{Buffer, Context, DeviceCsr, DevicePattern};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, account};
 use crate::algebra::Scalar;
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::error::Result;
@@ -99,11 +99,10 @@ impl<T> DeviceCsr<T> {
     }
     /// The same, for a matrix that will be read again: what is written out stays.
     pub(super) fn read_again(&self) -> Result<Read<'_>> {
-        let read = self.read()?;
-        if let Values::One(one) = &self.values {
-            // Another thread may have been faster.
-            let _ = one.kept.set(read.values.clone());
-        }
+        let Values::One(one) = &self.values else { return self.read() };
+        let read = account::outside(|| self.read())?;
+        // Another thread may have been faster.
+        let _ = one.kept.set(read.values.clone());
         Ok(read)
     }
     /// Positions alone, for what looks at no value.
