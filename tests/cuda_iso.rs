@@ -153,6 +153,68 @@ fn limits_do_not_count_what_operands_keep() -> Result<()> {
     Ok(())
 }
 
+/// Kernels get no values at all where none are read.
+#[test]
+fn by_every_strategy() -> Result<()> {
+    if emulator::cuda().is_none() {
+        return Ok(());
+    }
+    let _counted = COUNTED.lock().unwrap_or_else(|e| e.into_inner());
+    fn check<T: Scalar, S: Semiring<T, T>>(a: &Matrix<T>, b: &Matrix<T>, strategies: &[Strategy]) -> Result<()> {
+        let mask = iso(a.nrows(), b.ncols(), 700, 12, 1u8);
+        let on = |d: Device, strategy, masked: Option<bool>, limit| -> Result<String> {
+            let (a, b, m) = (a.to(&d)?.over::<S>(), b.to(&d)?.over(), mask.to(&d)?.structure());
+            let mut product = mxm(&a, &b).strategy(strategy);
+            if let Some(bytes) = limit {
+                product = product.memory_limit(bytes);
+            }
+            let made = match masked {
+                None => product.eval()?,
+                Some(false) => product.mask(&m).eval()?,
+                Some(true) => product.mask(&m.complement()).eval()?,
+            };
+            Ok(format!("{:?}", made.entries()?))
+        };
+        for masked in [None, Some(false), Some(true)] {
+            let expected = on(Device::Reference, Strategy::Auto, masked, None)?;
+            for strategy in strategies.iter().copied().filter(|s| *s != Strategy::Dot || masked == Some(false)) {
+                assert_eq!(on(GPU, strategy, masked, None)?, expected, "{strategy:?}, mask {masked:?}");
+            }
+            // By some rows at a time.
+            assert_eq!(on(GPU, Strategy::Auto, masked, Some(40_000))?, expected, "mask {masked:?}, limited");
+        }
+        Ok(())
+    }
+    let all: Vec<_> = Strategy::ALL.iter().copied().filter(|s| *s != Strategy::Band).collect();
+    let (a, b) = (iso(70, 60, 500, 13, true), iso(60, 80, 500, 14, true));
+    check::<bool, AnyPair>(&a, &b, &all)?;
+    let (a, b) = (iso(70, 60, 500, 13, 4i64), iso(60, 80, 500, 14, 5i64));
+    check::<i64, MaxFirst>(&a, &b, &all)?;
+    let near: Vec<_> = (0..70u64).flat_map(|i| (i.saturating_sub(1)..(i + 2).min(70)).map(move |j| (i, j))).collect();
+    let band = Matrix::from_pattern(70, 70, &near, true)?;
+    check::<bool, AnyPair>(&band, &band, &[Strategy::Band, Strategy::Auto])?;
+    check::<i64, MaxFirst>(&band.with_value(4)?, &band.with_value(5)?, &[Strategy::Band, Strategy::Auto])?;
+    // What else products can be asked for.
+    let others = |d: Device| -> Result<String> {
+        let (a, b) = (a.to(&d)?.over::<PlusPair>(), b.to(&d)?.over::<PlusPair>());
+        let (x, y) = (Vector::<i64>::full(60, 2)?.to(&d)?, Vector::<i64>::build(70, &[(3, 2), (9, 2)])?.to(&d)?);
+        let (x, y) = (x.over::<PlusPair>(), y.over::<PlusPair>());
+        let plan = mxm(&a, &b).plan()?;
+        Ok(format!(
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            mxm(&a, &b).reduce(Plus)?,
+            mxm(&a, &b).reproducible().eval()?.entries()?,
+            mxv(&a, &x).reproducible().eval()?.entries()?,
+            vxm(&y, &a).reproducible().eval()?.entries()?,
+            vxm(&y, &a).mask(&x.structure()).eval()?.entries()?,
+            plan.run(&a, &b)?.entries()?,
+            mxm(&a, &b).explain()?.analysis.products,
+        ))
+    };
+    assert_eq!(others(GPU)?, others(Device::Reference)?);
+    Ok(())
+}
+
 /// Everything else, beside operands whose values differ, on this device.
 fn results(d: Device) -> Result<Vec<String>> {
     let (a, b) = (iso(60, 50, 500, 4, 3i64).to(&d)?, iso(50, 70, 600, 5, -2i64).to(&d)?);
