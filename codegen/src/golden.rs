@@ -205,8 +205,15 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((format!("spgemm_contract-{label}"), new(Template::SpgemmContract)));
             }
             if mask.is_empty() {
-                let label = format!("spmv_full-{}_{}", s.name, s.c.name);
-                all.push((label, Spec::new(Template::SpmvFull, architecture).semiring(s.clone())));
+                let spec = Spec::new(Template::SpmvFull, architecture).semiring(s.clone());
+                all.push((format!("spmv_full-{}_{}", s.name, s.c.name), spec.clone()));
+                if s.is_constant() {
+                    let spec = Spec::new(Template::SpgemmExpand, architecture).semiring(s.clone());
+                    all.push((format!("spgemm_expand_places-{}_{}", s.name, s.c.name), spec.flag("places", true)));
+                } else if !s.reads.position {
+                    let spec = spec.flag("vector_left", true).flag("gathered", true);
+                    all.push((format!("spmv_full_gathered-{}_{}", s.name, s.c.name), spec));
+                }
             }
             for template in [Template::SpgemmNumeric, Template::Spmv, Template::Spmspv, Template::SpgemmBlock] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone()));
@@ -250,10 +257,11 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_rows{threads}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("threads", threads)));
             }
-            for (slots, lanes) in [(128, 32), (512, 32), (64, 4), (128, 8), (256, 16)] {
+            for (slots, lanes, batch) in [(128, 32, 2), (64, 4, 4), (128, 8, 2)] {
                 let spec = with_mask(Spec::new(Template::SpgemmHash, architecture).semiring(s.clone()));
-                let label = format!("spgemm_hash{slots}x{lanes}-{}_{}", s.name, s.c.name);
-                all.push((name(&label), spec.flag("narrow", true).number("slots", slots).number("lanes", lanes)));
+                let spec = spec.flag("narrow", true).number("slots", slots).number("lanes", lanes);
+                let label = format!("spgemm_hash{slots}x{lanes}x{batch}-{}_{}", s.name, s.c.name);
+                all.push((name(&label), spec.number("batch", batch)));
             }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
                 if width as usize * s.c.size > 256 {

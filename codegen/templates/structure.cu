@@ -167,4 +167,16 @@ rows_present(u64 rows, const u64* offsets, u32* present) {
   if (lane_id() == 0 && r < rows) present[r >> 5] = word;
 }
 
+// *sum += columns from the first to the last of each row. Any grid.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_spans(u64 rows, const u64* offsets, const u32* indices, u64* sum) {
+  u64 mine = 0;
+  for (u64 r = global_thread(); r < rows; r += u64(gridDim.x) * blockDim.x) {
+    const u64 begin = offsets[r], end = offsets[r + 1];
+    if (begin < end) mine += u64(indices[end - 1] - indices[begin]) + 1;
+  }
+  mine = warp_sum(mine);
+  if (lane_id() == 0 && mine) atomicAdd(sum, mine);
+}
+
 }  // namespace oplus

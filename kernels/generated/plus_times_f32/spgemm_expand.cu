@@ -1367,9 +1367,11 @@ namespace oplus {
 
 template <bool PLACES> struct TermOf {
   typedef C Type;
+  static __device__ C of(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) { return product(f, x, a, b, row); }
 };
 template <> struct TermOf<true> {
-  typedef u64 Type;  // A's entry << 32 | B's
+  typedef u64 Type;
+  static __device__ u64 of(const Factors&, const Operands&, u64 a, u64 b, u32) { return a << 32 | b; }
 };
 typedef TermOf<flag::places>::Type Term;
 
@@ -1414,8 +1416,9 @@ spgemm_expand(u64 n, u64 begin, u64 entries, u64 first_row, u64 rows, const u64*
     b += number;
     keys[to] = u64(row) << bits | b_indices[b];
     places[to] = u32(to);
-    if constexpr (flag::places) terms[to] = (begin + e) << 32 | b;
-    else if constexpr (!Semiring::constant) terms[to] = product(factors, x, begin + e, b, u32(first_row + row));
+    if constexpr (flag::places || !Semiring::constant) {
+      terms[to] = TermOf<flag::places>::of(factors, x, begin + e, b, u32(first_row + row));
+    }
   }
 }
 

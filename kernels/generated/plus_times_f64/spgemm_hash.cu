@@ -332,6 +332,8 @@ namespace number {
 constexpr u64 slots = 256ull;
 #define OPLUS_NUMBER_lanes 32
 constexpr u64 lanes = 32ull;
+#define OPLUS_NUMBER_batch 2
+constexpr u64 batch = 2ull;
 }  // namespace number
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -422,7 +424,7 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table for each, rows straight to their places by look-back.
 //
 // A row has a warp (number::lanes = 32), whose lanes take products side by side, or a group of lanes, which take a row of B at a
-// time: far fewer instructions a product where rows of B are as long as groups, or much longer.
+// time, number::batch of them in flight: far fewer instructions a product where rows of B are as long as groups, or much longer.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
@@ -1927,7 +1929,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
-  constexpr u32 batch = tuning::numeric_batch, warps = tuning::hash_block / 32;
+  constexpr u32 batch = groups == 1 ? tuning::numeric_batch : u32(number::batch), warps = tuning::hash_block / 32;
   typedef HashTable<slots> Table;
   typedef Accumulator<Semiring, C, 32, slots * groups> Sums;
   constexpr u32 scratch_bytes = groups == 1 ? sizeof(WarpProducts) : 0;

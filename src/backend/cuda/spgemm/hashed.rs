@@ -24,14 +24,16 @@ impl Tables {
 
 /// A sample pays for itself where each multiprocessor has so many products.
 const WORTH: u64 = 32 << 10;
-/// Rows are sorted where the sample has fewer products an entry than this.
-const COMPRESSION: u64 = 3;
+/// Rows are sorted where the sample has fewer products than this of two entries.
+const COMPRESSION: u64 = 5;
 /// Threads of a multiprocessor that rows have to fill before they get fewer lanes.
 const FILLED: u64 = 1024;
 /// Slots of a warp's rows together, or else few warps have room.
 const WARP_SLOTS: u32 = 512;
-/// Where many rows are to be had, one may have so many times the mean products.
+/// Where rows are many and those of B short, one may have so many times the mean products.
 const EVEN: u64 = 32;
+/// The most entries of short rows of B, in the mean.
+const SHORT: u64 = 32;
 
 /// What a sample says of C.
 struct Sampled {
@@ -45,15 +47,25 @@ impl Job<'_> {
     /// Whether there may be tables for rows of up to `most` products.
     pub(super) fn hash_might_fit(&self, most: u64) -> bool {
         let even = self.mean_products().saturating_mul(EVEN);
-        let short = most <= u64::from(self.tuning.hash_products) || (most <= even && self.fills(8));
+        let even = most <= even && self.fills(8) && self.by_parts();
+        let short = most <= u64::from(self.tuning.hash_products) || even;
         short
             && u64::from(self.columns) * u64::from(Tables::WIDEST.slots) < 1 << 32
             && self.hash(Tables::WIDEST, true).1 <= Tables::ROOM
     }
+    /// Whether rows of A have many entries, each of few products: then more of them are in flight.
+    fn long_by_tiny(&self) -> bool {
+        let (a, b) = (self.a.pattern, self.b.pattern);
+        a.nnz >= 24 * a.nrows as u64 && b.nnz < 4 * b.nrows as u64
+    }
+    /// Whether rows of B are short enough for a part of a warp, and those of A enough to fill the device with.
+    pub(super) fn by_parts(&self) -> bool {
+        self.b.pattern.nnz <= SHORT * self.b.pattern.nrows as u64 && self.rows >= u64::from(self.tuning.esc_rows)
+    }
     /// Whether it is worth a look at how far products are compressed.
     pub(super) fn worth_sampling(&self) -> bool {
         let least = WORTH * u64::from(self.context.properties().multiprocessors);
-        self.rows.saturating_mul(self.mean_products()) >= least
+        self.likely_products() >= least
     }
 
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
@@ -63,9 +75,9 @@ impl Job<'_> {
             Sampled { entries: bound, most: longest }
         } else {
             let seen = self.sampled_by_hash()?;
-            let products = self.rows.saturating_mul(self.mean_products());
+            let products = self.likely_products();
             if self.mean_products() < u64::from(self.tuning.hash_mean)
-                && products < seen.entries.saturating_mul(COMPRESSION)
+                && products.saturating_mul(2) < seen.entries.saturating_mul(COMPRESSION)
             {
                 return Ok(None);
             }
@@ -121,7 +133,11 @@ impl Job<'_> {
         let template = if numeric { Template::SpgemmHash } else { Template::SpgemmHashCount };
         let program = Program::new(self.context, template, |s| {
             let s = s.number("slots", u64::from(tables.slots));
-            if numeric { self.with_semiring(s.number("lanes", u64::from(tables.lanes))) } else { self.walking(s) }
+            if !numeric {
+                return self.walking(s);
+            }
+            let batch = if self.long_by_tiny() && tables.lanes < 32 { 4 } else { 2 };
+            self.with_semiring(s.number("lanes", u64::from(tables.lanes)).number("batch", batch))
         });
         let shared = program.spec.hash_bytes(tables.slots, tables.lanes) * (self.tuning.hash_block / 32);
         (program, shared)

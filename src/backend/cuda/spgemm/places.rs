@@ -2,9 +2,9 @@
 //! has to be looked for again.
 use super::Job;
 use super::slices::{End, Sorted, Sorting};
-use crate::backend::cuda::entries::places;
+use crate::backend::cuda::entries::{places, structure};
 use crate::backend::cuda::product::{DeviceIds, Product};
-use crate::backend::cuda::program::{Program, scan_in_place};
+use crate::backend::cuda::program::{Program, resident, scan_in_place};
 use crate::backend::cuda::row_tiles::RowTiles;
 use crate::backend::cuda::{Buffer, DevicePattern, spmv};
 use crate::error::{Error, Result};
@@ -15,6 +15,11 @@ use oplus_codegen::Template;
 const SHARE: u64 = 16;
 /// Bytes of a product.
 const PRODUCT: u64 = 8;
+/// So many products an entry are found again sooner than read, where rows of C have no more than twice as many columns from first to
+/// last as entries, and those of B are long: sums along diagonals and in windows need little of each.
+const DENSE: u64 = 8;
+const SPREAD: u64 = 2;
+const LONG: u64 = 24;
 
 /// The products as the entries of a matrix, with C's entries as rows and A's as columns.
 #[derive(Debug)]
@@ -89,10 +94,25 @@ impl Job<'_> {
                 let (indices, kept) = made?;
                 let shape = (a.nrows, b.ncols);
                 let pattern = DevicePattern::new(shape, found[0], counts, indices).with_longest(found[1]);
+                let long = b.nnz / (b.nrows as u64).max(1) >= LONG && self.rows >= u64::from(self.tuning.esc_rows);
+                if long && products / DENSE >= found[0] && self.spans(&pattern)? / SPREAD <= found[0] {
+                    return Ok(None);
+                }
                 RowTiles::of(&kept.products)?;
                 Ok(Some((pattern, kept)))
             }
         }
+    }
+
+    /// Columns from the first to the last of each row, of all rows together.
+    fn spans(&self, pattern: &DevicePattern) -> Result<u64> {
+        let (block, sum) = (self.tuning.primitive_block, Buffer::zeroed_for::<u64>(self.context, 1)?);
+        let kernel = structure(self.context, "row_spans")?;
+        let grid = resident(&kernel, block, 0, self.rows.div_ceil(u64::from(block)))?;
+        let launch = kernel.launch(grid, block, 0).arg(self.rows).arg(&pattern.offsets).arg(&pattern.indices);
+        // SAFETY: parameters as codegen/templates/README.md lists them.
+        unsafe { launch.arg(&sum).run()? };
+        sum.read_one(0)
     }
 
     fn joined_places(&self, mut parts: Vec<Part>, products: u64, nnz: u64) -> Result<(Buffer, FactorPlaces)> {

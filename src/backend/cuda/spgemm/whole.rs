@@ -53,6 +53,12 @@ impl Job<'_> {
         let (a, b) = (self.a.pattern, self.b.pattern);
         (a.nnz / self.rows.max(1)).saturating_mul((b.nnz / (b.nrows as u64).max(1)).max(1))
     }
+    /// About how many products there are, if all rows of B are used alike.
+    pub(super) fn likely_products(&self) -> u64 {
+        let (a, b) = (self.a.pattern, self.b.pattern);
+        let likely = u128::from(a.nnz) * u128::from(b.nnz) / (b.nrows as u128).max(1);
+        u64::try_from(likely).unwrap_or(u64::MAX)
+    }
     /// No row has more products than this; `None` where the longest rows of A and B are not known.
     pub(super) fn longest_row(&self) -> Option<u64> {
         self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)
@@ -126,7 +132,7 @@ impl Job<'_> {
             && self.bound()? <= properties.total_memory / ROOM / (4 + self.semiring.c.size as u64)
             && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
             && spec.sums_anywhere();
-        if small && !(hash && tiny) {
+        if small && !(hash && (tiny || (many && self.by_parts()))) {
             return Some(Whole::Block);
         }
         (hash && (many || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
