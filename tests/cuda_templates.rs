@@ -99,6 +99,8 @@ fn complex_numbers_and_halves_compile() {
         spec(Template::Map).function(op).number("select", 0).flag("value", true)
     };
     all.push(convert(c64::TEXT, f16::TEXT, <Cast<f16> as UnaryOp<c64>>::TEXT));
+    all.push(convert(i64::TEXT, bf16::TEXT, <Cast<bf16> as UnaryOp<i64>>::TEXT));
+    all.push(convert(u64::TEXT, f16::TEXT, <Cast<f16> as UnaryOp<u64>>::TEXT));
     all.push(convert(bf16::TEXT, c32::TEXT, <Cast<c32> as UnaryOp<bf16>>::TEXT));
     all.push(convert(c64::TEXT, f64::TEXT, <Argument as UnaryOp<c64>>::TEXT));
     let before = <Lt as BinaryOp<f16, f16>>::TEXT;
