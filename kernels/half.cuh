@@ -12,6 +12,13 @@ __device__ inline f32 round_to_odd(f64 x) {
   return f32_bits((abs(f64(nearest)) > abs(x) ? bits - 1 : bits) | 1u);
 }
 
+// An integer as an f64 that rounds on like the integer itself: of more than 53 bits the lowest ones become one that says
+// whether any was set.
+__device__ inline f64 cut_to_odd(u64 x) {
+  const u64 low = x & 0x7ffu;
+  return f64(x >> 53 ? (x - low) | u64(low != 0) << 11 : x);
+}
+
 #ifdef OPLUS_EMULATOR
 __device__ inline u16 f32_to_f16(f32 x) {
   const u32 bits = bit_cast<u32>(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
@@ -51,6 +58,8 @@ __device__ inline f32 bf16_to_f32(u16 x) { return f32_bits(u32(x) << 16); }
     T() = default;                                                                                              \
     __device__ T(f32 x) : bits(f32_to_##T(x)) {}                                                                \
     explicit __device__ T(f64 x) : bits(f32_to_##T(round_to_odd(x))) {}                                         \
+    explicit __device__ T(u64 x) : T(cut_to_odd(x)) {}                                                          \
+    explicit __device__ T(i64 x) : T(x < 0 ? -cut_to_odd(0 - u64(x)) : cut_to_odd(u64(x))) {}                   \
     template <class From> explicit __device__ T(From x) : T(f64(x)) {}                                          \
     __device__ operator f32() const { return T##_to_f32(bits); }                                                \
   };                                                                                                            \

@@ -18,7 +18,7 @@ mod iso;
 mod matrix;
 
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
-pub(crate) use iso::{filled, found};
+pub(crate) use iso::{everywhere, filled, found};
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
 ///

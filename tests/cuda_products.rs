@@ -204,48 +204,60 @@ fn full_vectors() {
 }
 
 #[test]
-fn rows_of_every_size_by_every_strategy() {
+fn rows_of_every_size_by_every_strategy_near() {
+    rows_of_every_size_by_every_strategy(500, 1);
+}
+
+#[test]
+fn rows_of_every_size_by_every_strategy_apart() {
+    rows_of_every_size_by_every_strategy(40_000, 75);
+}
+
+#[test]
+fn rows_of_every_size_by_every_strategy_far() {
+    rows_of_every_size_by_every_strategy(4_000_000_000, 7_999_999);
+}
+
+fn rows_of_every_size_by_every_strategy(columns: u64, spread: u64) {
     if emulator::cuda().is_none() {
         return;
     }
     let mut rng = Rng(5);
-    for (columns, spread) in [(500u64, 1u64), (40_000, 75), (4_000_000_000, 7_999_999)] {
-        // Row r of A has about r entries, so that products go from none to some thousands; columns near and far.
-        let (mut a, mut b) = (Coo::<i64>::new(120, 300), Coo::<i64>::new(300, columns));
-        for r in 0..120 {
-            (0..r).for_each(|_| a.push(r, rng.below(300), rng.below(100) as i64 - 50));
-        }
-        for r in 0..300 {
-            (0..rng.below(40)).for_each(|_| b.push(r, rng.below(500) * spread, rng.below(100) as i64 - 50));
-        }
-        let a: Matrix<i64> = Matrix::build_with(&a, Second).unwrap();
-        let b: Matrix<i64> = Matrix::build_with(&b, Second).unwrap();
-        let mut mask = Coo::<bool>::new(120, columns);
-        (0..20_000).for_each(|_| mask.push(rng.below(120), rng.below(500) * spread, true));
-        let mask: Matrix<bool> = Matrix::build_with(&mask, Second).unwrap();
-        fn on<S: Semiring<i64, i64>>(
-            (a, b, mask): (&Matrix<i64>, &Matrix<i64>, &Matrix<bool>),
-            d: Device,
-            which: u32,
-            strategy: Strategy,
-        ) -> Entries<S::Out> {
-            let (a, b, m) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over(), mask.to(&d).unwrap());
-            let product = mxm(&a, &b).strategy(strategy);
-            let product = match which {
-                0 => product,
-                1 => product.mask(&m.structure()),
-                _ => product.mask(&m.structure().complement()),
-            };
-            product.eval().unwrap().entries().unwrap()
-        }
-        let all = (&a, &b, &mask);
-        for which in 0..3 {
-            for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
-                let (d, r) = (Device::Cuda(0), Device::Reference);
-                assert_eq!(on::<PlusTimes>(all, d, which, strategy), on::<PlusTimes>(all, r, which, strategy));
-                assert_eq!(on::<AnySecondI>(all, d, which, strategy), on::<AnySecondI>(all, r, which, strategy));
-                assert_eq!(on::<AnyPair>(all, d, which, strategy), on::<AnyPair>(all, r, which, strategy));
-            }
+    // Row r of A has about r entries, so that products go from none to some thousands; columns near and far.
+    let (mut a, mut b) = (Coo::<i64>::new(120, 300), Coo::<i64>::new(300, columns));
+    for r in 0..120 {
+        (0..r).for_each(|_| a.push(r, rng.below(300), rng.below(100) as i64 - 50));
+    }
+    for r in 0..300 {
+        (0..rng.below(40)).for_each(|_| b.push(r, rng.below(500) * spread, rng.below(100) as i64 - 50));
+    }
+    let a: Matrix<i64> = Matrix::build_with(&a, Second).unwrap();
+    let b: Matrix<i64> = Matrix::build_with(&b, Second).unwrap();
+    let mut mask = Coo::<bool>::new(120, columns);
+    (0..20_000).for_each(|_| mask.push(rng.below(120), rng.below(500) * spread, true));
+    let mask: Matrix<bool> = Matrix::build_with(&mask, Second).unwrap();
+    fn on<S: Semiring<i64, i64>>(
+        (a, b, mask): (&Matrix<i64>, &Matrix<i64>, &Matrix<bool>),
+        d: Device,
+        which: u32,
+        strategy: Strategy,
+    ) -> Entries<S::Out> {
+        let (a, b, m) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over(), mask.to(&d).unwrap());
+        let product = mxm(&a, &b).strategy(strategy);
+        let product = match which {
+            0 => product,
+            1 => product.mask(&m.structure()),
+            _ => product.mask(&m.structure().complement()),
+        };
+        product.eval().unwrap().entries().unwrap()
+    }
+    let all = (&a, &b, &mask);
+    for which in 0..3 {
+        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+            let (d, r) = (Device::Cuda(0), Device::Reference);
+            assert_eq!(on::<PlusTimes>(all, d, which, strategy), on::<PlusTimes>(all, r, which, strategy));
+            assert_eq!(on::<AnySecondI>(all, d, which, strategy), on::<AnySecondI>(all, r, which, strategy));
+            assert_eq!(on::<AnyPair>(all, d, which, strategy), on::<AnyPair>(all, r, which, strategy));
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Every template, with the real NVRTC, for every kind of GPU: it compiles, fits, and hardly spills. Needs no device. Where
 //! NVRTC is missing the test says so; `OPLUS_REQUIRE_NVRTC=1` makes that a failure.
 #![cfg(feature = "cuda")]
+#[path = "common/shares.rs"]
+mod shares;
+
 use oplus::backend::cuda::compile_for;
 use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::Spec;
 use oplus_codegen::golden::variants;
-use std::process::{Child, Command};
+use shares::shared;
 
 /// Bytes a thread may spill, stores and loads together, and registers it may have.
 const SPILLED: u32 = 1024;
@@ -33,9 +36,6 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     variants(architecture).into_iter().filter(|(name, _)| name.contains(&only) && kept(name)).collect()
 }
 
-/// Set in the processes that compile a share each: which one, and of how many.
-const SHARE: &str = "OPLUS_TEST_SHARE";
-
 #[test]
 fn every_template_compiles_for_every_architecture() {
     if let Err(e) = Nvrtc::get() {
@@ -43,27 +43,7 @@ fn every_template_compiles_for_every_architecture() {
         eprintln!("skipped: {e}");
         return;
     }
-    match std::env::var(SHARE) {
-        Ok(share) => {
-            let (one, of) = share.split_once('/').unwrap();
-            compile_share(one.parse().unwrap(), of.parse().unwrap());
-        }
-        // NVRTC works on one text at a time in a process.
-        Err(_) => {
-            let of = std::thread::available_parallelism().map_or(1, |n| n.get());
-            let start = |one| {
-                let test = ["every_template_compiles_for_every_architecture", "--exact", "--nocapture"];
-                Command::new(std::env::current_exe().unwrap())
-                    .args(test)
-                    .env(SHARE, format!("{one}/{of}"))
-                    .spawn()
-                    .unwrap()
-            };
-            let shares: Vec<Child> = (0..of).map(start).collect();
-            let ended: Vec<bool> = shares.into_iter().map(|mut share| share.wait().unwrap().success()).collect();
-            assert!(ended.iter().all(|well| *well), "{ended:?}");
-        }
-    }
+    shared("every_template_compiles_for_every_architecture", compile_share);
 }
 
 fn compile_share(one: usize, of: usize) {
@@ -119,6 +99,8 @@ fn complex_numbers_and_halves_compile() {
         spec(Template::Map).function(op).number("select", 0).flag("value", true)
     };
     all.push(convert(c64::TEXT, f16::TEXT, <Cast<f16> as UnaryOp<c64>>::TEXT));
+    all.push(convert(i64::TEXT, bf16::TEXT, <Cast<bf16> as UnaryOp<i64>>::TEXT));
+    all.push(convert(u64::TEXT, f16::TEXT, <Cast<f16> as UnaryOp<u64>>::TEXT));
     all.push(convert(bf16::TEXT, c32::TEXT, <Cast<c32> as UnaryOp<bf16>>::TEXT));
     all.push(convert(c64::TEXT, f64::TEXT, <Argument as UnaryOp<c64>>::TEXT));
     let before = <Lt as BinaryOp<f16, f16>>::TEXT;

@@ -4,6 +4,9 @@ use oplus::io::matrix_market as mm;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
 
+#[cfg(feature = "cuda")]
+mod common;
+
 fn cast<U: Scalar, T: Scalar>(x: T) -> U
 where
     Cast<U>: UnaryOp<T, Out = U>,
@@ -38,6 +41,28 @@ macro_rules! nearest {
     };
 }
 
+/// Integers at, half way between and beside the values of a type of 16 bits, with the bits of the nearest value, of two equally
+/// near the even one: by integers alone.
+fn halfway<H: Into<f64>>(of: fn(u16) -> H, infinity: u16) -> Vec<(u64, u16)> {
+    let mut all = Vec::new();
+    for bits in 0..infinity - 1 {
+        let (low, high): (f64, f64) = (of(bits).into(), of(bits + 1).into());
+        // The ends of a gap of even length, below 2⁶⁴.
+        if low.fract() != 0.0 || (high - low) % 2.0 != 0.0 || high > 2f64.powi(64) {
+            continue;
+        }
+        let (low, high) = (low as u128, high as u128);
+        let middle = (low + high) / 2;
+        let near = [0, 1, 1 << 11].into_iter().flat_map(|d| [middle.wrapping_sub(d), middle + d]);
+        for x in near.chain([low, low + 1, high - 1]).filter(|x| (low..high).contains(x)) {
+            let up = x > middle || (x == middle && bits % 2 == 1);
+            all.push((u64::try_from(x).unwrap(), bits + u16::from(up)));
+        }
+    }
+    assert!(all.len() > 1000);
+    all
+}
+
 macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
     use super::*;
 
@@ -67,6 +92,52 @@ macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
                 assert!(nearest(x, found), "{x:e} to {found:?}");
             }
         }
+    }
+
+    /// Integers that an f64 would round first are rounded once: half way between two values and to either side.
+    #[test]
+    fn long_integers_round_once() {
+        for (x, bits) in super::halfway::<$h>($h::from_bits, $h::INFINITY.to_bits()) {
+            assert_eq!(cast::<$h, u64>(x).to_bits(), bits, "{x}");
+            if let Ok(x) = i64::try_from(x) {
+                assert_eq!(cast::<$h, i64>(x).to_bits(), bits, "{x}");
+                assert_eq!(cast::<$h, i64>(-x).to_bits(), bits | 0x8000, "-{x}");
+            }
+        }
+        assert_eq!(cast::<$h, i64>(i64::MIN), cast::<$h, f64>(-(2f64.powi(63))));
+        assert_eq!(cast::<$h, u64>(0).to_bits() | cast::<$h, i64>(0).to_bits(), 0);
+    }
+
+    /// As text too.
+    #[test]
+    fn long_integers_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.mtx");
+        for (x, bits) in super::halfway::<$h>($h::from_bits, $h::INFINITY.to_bits()).into_iter().rev().step_by(911) {
+            for (sign, bits) in [("", bits), ("-", bits | 0x8000)] {
+                let text = format!("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 {sign}{x}\n");
+                std::fs::write(&path, text).unwrap();
+                assert_eq!(mm::read::<$h>(&path).unwrap().values[0].to_bits(), bits, "{sign}{x}");
+            }
+        }
+    }
+
+    /// On a device, emulated or not, as on the host.
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn long_integers_round_once_on_cuda() -> oplus::Result<()> {
+        if common::emulator::cuda().is_none() { return Ok(()) }
+        let all = super::halfway::<$h>($h::from_bits, $h::INFINITY.to_bits());
+        let unsigned: Vec<_> = (0..).zip(&all).map(|(i, e)| (i, e.0)).collect();
+        let signed: Vec<_> = unsigned.iter().map(|(i, x)| (*i, *x as i64)).collect();
+        let n = all.len() as u64;
+        let (unsigned, signed) = (Vector::<u64>::build(n, &unsigned)?, Vector::<i64>::build(n, &signed)?);
+        let gpu = Device::Cuda(0);
+        let bits = |v: Vector<$h>| -> oplus::Result<Vec<u16>> { Ok(v.entries()?.iter().map(|e| e.1.to_bits()).collect()) };
+        let found = bits(unsigned.to(&gpu)?.cast::<$h>()?)?;
+        assert_eq!(found, all.iter().map(|e| e.1).collect::<Vec<_>>());
+        assert_eq!(bits(signed.to(&gpu)?.cast::<$h>()?)?, bits(signed.cast::<$h>()?)?);
+        Ok(())
     }
 
     quickcheck! {

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # The GPU tests and the benchmark, on a machine that may have no Rust.
 #
-#   tests/on_gpu.sh build [DATA]     here: release binaries, stripped, and the matrices of DATA, into stage/
+#   tests/on_gpu.sh build [DATA]     here: the binaries, stripped, and the matrices of DATA, into stage/, as they say:
+#                                    OPLUS_STAGE_TESTS, OPLUS_STAGE_EXAMPLES  lists of names, all if unset, none if empty
+#                                    OPLUS_STAGE_PROFILE  cargo's profile, gpu if unset; dev builds conformance and
+#                                    cuda_structural in a fraction of the time. A failed build is a failure, explained.
 #   tests/on_gpu.sh test             there: every CUDA test on the GPU
 #   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
 #   tests/on_gpu.sh benchmark [...]  there: examples/benchmark beside cuSPARSE; arguments are passed on, such as
@@ -10,26 +13,37 @@
 # stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests=(cuda_products cuda_strategies cuda_bands cuda_short_rows cuda_properties cuda_operations cuda_formats cuda_scalars cuda_structural cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan reproducible conformance semantics)
+tests=(cuda_products cuda_strategies cuda_bands cuda_short_rows cuda_properties cuda_operations cuda_formats cuda_iso
+  cuda_scalars cuda_structural cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan
+  reproducible conformance semantics)
 examples=(benchmark inspect_kernel spgemm multi_source_bfs bfs triangle_count apsp sssp)
 mode=${1:-}
 shift || true
+
+# stage_all KIND NAME...: one cargo call for all of them, test or example; each executable becomes stage/KIND-NAME.
+stage_all() {
+  local kind=$1 name binary list flags=() command=(build)
+  shift
+  [ $# -gt 0 ] || return 0
+  for name in "$@"; do flags+=("--$kind" "$name"); done
+  [ "$kind" = test ] && command=(test --no-run)
+  # What the compiler has to say goes to stderr, only cargo's list of artifacts through the pipe.
+  list=$(cargo "${command[@]}" -q --profile "${OPLUS_STAGE_PROFILE:-gpu}" "${flags[@]}" --message-format=json-render-diagnostics |
+    sed -n 's/.*"kind":\["'"$kind"'"\].*"name":"\([^"]*\)".*"executable":"\([^"]*\)".*/\1 \2/p')
+  while read -r name binary; do strip -o "stage/$kind-$name" "$binary"; done <<<"$list"
+  for name in "$@"; do
+    [ -e "stage/$kind-$name" ] || { echo "cargo built no $kind $name" >&2 && return 1; }
+  done
+}
 
 case "$mode" in
 build)
   mkdir -p stage
   rm -f stage/test-* stage/example-*
-  for t in "${tests[@]}"; do
-    [ -e "tests/$t.rs" ] || continue
-    binary=$(cargo test --profile gpu --test "$t" --no-run --message-format=json 2>/dev/null |
-      sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -1)
-    cp "$binary" "stage/test-$t"
-  done
-  for e in ${OPLUS_STAGE_EXAMPLES:-${examples[@]}}; do
-    cargo build -q --profile gpu --example "$e"
-    cp "${CARGO_TARGET_DIR:-target}/gpu/examples/$e" "stage/example-$e"
-  done
-  strip stage/test-* stage/example-*
+  read -r -a some_tests <<<"${OPLUS_STAGE_TESTS-${tests[*]}}"
+  read -r -a some_examples <<<"${OPLUS_STAGE_EXAMPLES-${examples[*]}}"
+  stage_all test "${some_tests[@]}"
+  stage_all example "${some_examples[@]}"
   # Fresh cases of tests/conformance/generate.py, where somebody made some.
   if [ -e target/conformance.bin ]; then cp target/conformance.bin stage/; fi
   if [ -n "${1:-}" ]; then mkdir -p stage/data && cp -u "$1"/*.mtx* stage/data/; fi
@@ -61,7 +75,7 @@ benchmark)
   exec stage/example-benchmark "${data[@]}" "$@"
   ;;
 *)
-  sed -n '2,10p' "$0"
+  sed -n '2,13p' "$0"
   exit 2
   ;;
 esac

@@ -1,4 +1,5 @@
-// Entries moved as they are: `V` has the size of the value type, no operator looks inside. Launches: README.md.
+// Entries moved as they are: `V` has the size of the value type, no operator looks inside. Without values (null) positions
+// alone are moved. Launches: README.md.
 #include "device/marked.cuh"
 #include "device/rows.cuh"
 
@@ -10,7 +11,14 @@ entries_gather(u64 n, const u64* keys, const u32* places, u32 bits, const V* val
   const u64 o = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (o >= n) return;
   out_indices[o] = u32(keys[o] & ((1ull << bits) - 1));
-  out_values[o] = values[places[o]];
+  if (values) out_values[o] = values[places[o]];
+}
+
+// n copies of a value.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_fill(u64 n, const V* value, V* out) {
+  const u64 e = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e < n) out[e] = *value;
 }
 
 // The marked entries, in their order.
@@ -19,7 +27,7 @@ entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, 
                 V* out_values) {
   for_marked(n, words, starts, [&](u64 e, u64 o) {
     out_indices[o] = indices[e];
-    out_values[o] = values[e];
+    if (values) out_values[o] = values[e];
   });
 }
 
@@ -29,7 +37,7 @@ entries_window(u64 n, u64 first, const u32* words, const u64* starts, u32 shift,
                u32* out_indices, V* out_values) {
   for_marked(n, words, starts, [&](u64 e, u64 o) {
     out_indices[o] = indices[first + e] + shift;
-    out_values[o] = values[first + e];
+    if (values) out_values[o] = values[first + e];
   });
 }
 
@@ -46,7 +54,7 @@ entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a
     const u32 r = row_of(offsets, range.first, range.last, o);
     const u64 e = a_offsets[list[r]] + (o - offsets[r]);
     out_indices[o] = a_indices[e];
-    out_values[o] = a_values[e];
+    if (a_values) out_values[o] = a_values[e];
   }
 }
 

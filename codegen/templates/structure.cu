@@ -62,12 +62,12 @@ key_offsets(u64 n, const u64* keys, u32 bits, u64 rows, const u32* words, const 
   out[r] = words ? rank(words, starts, at) : at;
 }
 
-// out[r] = entries of row list[r], none where that is ~0.
+// out[r] = entries of row list[r], of row r without a list, none where that is ~0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 list_counts(u64 count, const u32* list, const u64* offsets, u64* out) {
   const u64 r = global_thread();
   if (r >= count) return;
-  const u32 row = list[r];
+  const u32 row = list ? list[r] : u32(r);
   out[r] = row == ~0u ? 0 : offsets[u64(row) + 1] - offsets[row];
 }
 
@@ -108,6 +108,55 @@ find_entry(u64 row, u32 column, const u64* offsets, const u32* indices, u64* out
     if (indices[e] == column) found = e;
   }
   if (lane_id() == 0) *out = found;
+}
+
+// out[k] = first + k step modulo 2^32, k < n.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+progression(u64 n, u32 first, u32 step, u32* out) {
+  const u64 k = global_thread();
+  if (k < n) out[k] = first + u32(k) * step;
+}
+
+// out[to[k]] = from[k], k < n; no place is there twice.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+put_places(u64 n, const u32* from, const u32* to, u32* out) {
+  const u64 k = global_thread();
+  if (k < n) out[to[k]] = from[k];
+}
+
+// The bits of these places; words are 0 before.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+set_bits(u64 n, const u32* places, u32* words) {
+  const u64 k = global_thread();
+  if (k < n) atomicOr(&words[places[k] >> 5], 1u << (places[k] & 31));
+}
+
+// Rows put apart: out[r] = entries before row r, r = 0 ..= rows, where row k of n goes to row map[k]; map ascends.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spread_offsets(u64 rows, u64 n, const u32* map, const u64* offsets, u64* out) {
+  const u64 r = global_thread();
+  if (r <= rows) out[r] = offsets[r == rows ? n : lower_bound<u32, u64>(map, 0, n, u32(r))];
+}
+
+// out[e] = map[indices[e]], e < n.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+map_indices(u64 n, const u32* indices, const u32* map, u32* out) {
+  const u64 e = global_thread();
+  if (e < n) out[e] = map[indices[e]];
+}
+
+// A block of entries: rows first .. first + count - 1 of `rows` have `width` each, the others none.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+block_offsets(u64 rows, u64 first, u64 count, u64 width, u64* out) {
+  const u64 r = global_thread();
+  if (r <= rows) out[r] = r < first ? 0 : min(r - first, count) * width;
+}
+
+// Their columns: from .. from + width - 1 again and again, n in all.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+block_indices(u64 n, u32 width, u32 from, u32* out) {
+  const u64 e = global_thread();
+  if (e < n) out[e] = from + u32(e % width);
 }
 
 // A bit a row: whether it has entries.

@@ -1,5 +1,6 @@
 // Entries of A moved to the places that partition.cu counted for a digit of their columns. Stable, so that in the end every
-// column's entries are in the order of rows. `V` has the size of the value type. Deterministic. Launches: README.md.
+// column's entries are in the order of rows. `V` has the size of the value type; without values (null) positions alone are
+// moved. Deterministic. Launches: README.md.
 //
 // A tile is brought into the order of digits in shared memory, so that what goes to one place is written side by side.
 #include "block/team.cuh"
@@ -143,7 +144,7 @@ transpose_move(const u32* keys, const u32* rows, const V* values, u64 row_count,
     find_rows(offsets, row_count, tile, mine, s.staged<u32>(), s.segments(), row);
     move_out(s, n, place, rows_out, [&](u32 t) { return row[t]; });
   }
-  move_out(s, n, place, values_out, [&](u32 t) { return values[tile.begin + mine + t * 32]; });
+  if (values) move_out(s, n, place, values_out, [&](u32 t) { return values[tile.begin + mine + t * 32]; });
 }
 
 }  // namespace oplus

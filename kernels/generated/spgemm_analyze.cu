@@ -709,16 +709,18 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
-  // Near columns are better off as bits.
-  const bool far = span >= u64(work) * tuning::sort_sparsity || !(limits.block & 1);
+  // Near columns are better off as bits, and so are those that one window of a block holds.
+  const bool far = (span >= u64(work) * tuning::sort_sparsity && span > tuning::block_columns) || !(limits.block & 1);
   if (work <= limits.esc && (work <= tuning::esc_products || far)) {
     const u32 bits = work <= 64 ? 6 : 32 - __clz(work - 1);
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device.
+  // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device. Of many
+  // products a block may have some more than its share: cutting its row would cost more.
   const bool few = total < (1u << 25);
-  const bool worthy = (few || work > 2 * tuning::esc_products) && work <= product_share(total) && span / tuning::block_sparsity <= work;
+  const u64 most = product_share(total) * (few ? 1 : 4);
+  const bool worthy = (few || work > tuning::esc_products) && work <= most && span / tuning::block_sparsity <= work;
   // Windows without a single product would be most of the work of a row of far columns.
   if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words

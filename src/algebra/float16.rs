@@ -20,6 +20,22 @@ fn round_to_odd(x: f64) -> f32 {
     f32::from_bits((nearest.to_bits() - u32::from(away)) | 1)
 }
 
+/// An integer as an f64 that rounds on like the integer itself: of more than 53 bits the lowest ones become one that says
+/// whether any was set.
+fn cut_to_odd(x: u64) -> f64 {
+    const LOW: u64 = (1 << 11) - 1;
+    if x >> 53 == 0 { x as f64 } else { (x & !LOW | u64::from(x & LOW != 0) << 11) as f64 }
+}
+
+/// The same of longer integers.
+pub(crate) fn long_to_odd(x: i128) -> f64 {
+    let size = x.unsigned_abs();
+    let cut = (u128::BITS - size.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    let kept = size >> cut << cut;
+    let odd = (kept | u128::from(kept != size) << cut) as f64;
+    if x < 0 { -odd } else { odd }
+}
+
 /// The text of a conversion to the type of this name.
 macro_rules! to {
     ($u:ident) => {
@@ -73,11 +89,13 @@ macro_rules! halves { ($($h:ident)*) => {$(
         #[inline(always)] fn greatest(self, y: Self) -> Self { $h::from_f32(self.to_f32().greatest(y.to_f32())) }
         #[inline(always)] fn as_f64(self) -> f64 { self.to_f32().into() }
         #[inline(always)] fn of_f64(x: f64) -> Self { $h::from_f32(round_to_odd(x)) }
-        #[inline(always)] fn of_u64(x: u64) -> Self { Self::of_f64(x as f64) }
+        #[inline(always)] fn of_u64(x: u64) -> Self { Self::of_f64(cut_to_odd(x)) }
     }
-    integers!($h: u8 u16 u32 u64 i8 i16 i32 i64);
+    integers!($h: u8 u16 u32 i8 i16 i32);
     conversions! { $h
         bool |x| if x { $h::ONE } else { $h::ZERO };
+        u64 |x| $h::of_u64(x);
+        i64 |x| if x < 0 { $h::of_u64(x.unsigned_abs()).negated() } else { $h::of_u64(x as u64) };
         f32 |x| $h::from_f32(x);
         f64 |x| $h::of_f64(x);
         c32 |x| $h::from_f32(x.re);

@@ -3,7 +3,7 @@ pub mod cast;
 pub mod complex;
 mod define;
 #[cfg(feature = "half")]
-mod float16;
+pub(crate) mod float16;
 pub mod operator;
 pub mod portable;
 pub mod scalar;

@@ -12,6 +12,7 @@ use crate::storage::dense::{Dense, Places};
 use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use places::{Assigned, Moves};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) mod chain;
@@ -173,7 +174,28 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Option<Self::Csr<T>>> {
         Ok(None)
     }
-    /// A with its rows and columns moved, where they move as ranges and that is known to be simpler than `gather`.
+    /// The same entries where row and column k are row and column `map[k]`, which ascend; `None`: as they are. Where a device
+    /// does that itself.
+    fn spread(
+        &self,
+        _a: &Self::Pattern,
+        _shape: (usize, usize),
+        _rows: Option<&[u32]>,
+        _cols: Option<&[u32]>,
+    ) -> Result<Option<Self::Pattern>> {
+        Ok(None)
+    }
+    /// `value` at every place of these rows and columns, where a device makes that of nothing.
+    fn block<T: Scalar>(
+        &self,
+        _shape: (usize, usize),
+        _rows: Range<u32>,
+        _cols: Range<u32>,
+        _value: T,
+    ) -> Result<Option<Self::Csr<T>>> {
+        Ok(None)
+    }
+    /// A with its rows and columns moved, where that is known to be simpler than `gather`.
     fn window<T: Scalar>(
         &self,
         _a: &Self::Csr<T>,

@@ -21,7 +21,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     a: &Store<A>,
     y: Y,
 ) -> Result<Option<Store<F::Out>>> {
-    if reads(F::TEXT, 1) || reads(F::TEXT, 2) || !super::iso::on_host(a.device) {
+    if reads(F::TEXT, 1) || reads(F::TEXT, 2) {
         return Ok(None);
     }
     let value = if reads(F::TEXT, 0) { a.one() } else { Some(A::zeroed()) };
@@ -71,7 +71,7 @@ fn values<T: Scalar>(a: &Store<T>) -> Option<&Values<T>> {
 /// f where both have a cell, the cell where one has.
 pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
     let operation = "ewise_add";
-    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+    if let (Some(x), Some(y), true) = (a.one(), b.one(), super::iso::on_host(a.device)) {
         let same = |x: T, y: T| crate::algebra::scalar::as_bytes(&[x]) == crate::algebra::scalar::as_bytes(&[y]);
         let z = F::apply(x, y);
         if same(x, y) && same(x, z) {
@@ -105,7 +105,7 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     b: &Store<B>,
 ) -> Result<Option<Store<F::Out>>> {
     let operation = "ewise_mult";
-    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+    if let (Some(x), Some(y), true) = (a.one(), b.one(), super::iso::on_host(a.device)) {
         let z = F::apply(x, y);
         return positions(a, b, false).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));
     }

@@ -7,19 +7,20 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::storage::axis::Axis;
 use crate::storage::held::{Held, uniform};
-use crate::storage::store::Store;
+use crate::storage::store::{PatternStore, Store};
 
 macro_rules! iso {
     ($($name:ident)*) => {$(
         impl<T: Scalar, S> $name<T, S> {
-            /// Whether all entries share one value, which is stored once. On the CPU matrices that are built or read
-            /// of equal values, results of [`with_value`](Self::with_value), of an operator that looks at no value, and of
-            /// operations that keep equal values equal are; what reads values one by one gets them all for as long as it
-            /// runs, a product with a vector for as long as the matrix lives. Never visible in a result. O(1).
+            /// Whether all entries share one value, which is stored once. Matrices that are built or read on the CPU of
+            /// equal values, also where they are taken to another device, results of [`with_value`](Self::with_value), of an
+            /// operator that looks at no value, and of operations that keep equal values equal are; what reads values one by
+            /// one gets them all for as long as it runs, a product with a vector, on CUDA any product, for as long as the
+            /// matrix lives. Never visible in a result. O(1).
             pub fn is_iso(&self) -> bool {
                 self.store.one().is_some()
             }
-            /// The same positions, all of `value`, stored once in host memory. O(1), but on CUDA O(nnz).
+            /// The same positions, all of `value`, stored once. O(1).
             ///
             /// # Errors
             /// `OutOfMemory`; on CUDA `Driver`.
@@ -48,22 +49,24 @@ pub(super) fn on_host(device: Device) -> bool {
 
 /// `value` at all positions of a store.
 pub(crate) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
-    if let Body::Held(h) = &store.body {
-        return Ok(store.holding(Body::Held(h.with(value))));
+    match &store.body {
+        Body::Held(h) => Ok(store.holding(Body::Held(h.with(value)))),
+        _ => everywhere(store.pattern()?, value),
     }
-    match store.pattern()?.body {
-        PatternBody::Host(pattern) if on_host(store.device) => Ok(store.holding(Body::Held(Held::iso(pattern, value)))),
-        PatternBody::Bits(places) if on_host(store.device) => {
-            let pattern = places.listed("with_value")?.clone();
-            Ok(store.holding(Body::Held(Held::iso(pattern, value))))
+}
+
+/// `value` at all positions.
+pub(crate) fn everywhere<T: Scalar>(at: PatternStore, value: T) -> Result<Store<T>> {
+    let body = match at.body {
+        PatternBody::Host(pattern) if on_host(at.device) => Body::Held(Held::iso(pattern, value)),
+        PatternBody::Bits(places) if on_host(at.device) => {
+            Body::Held(Held::iso(places.listed("with_value")?.clone(), value))
         }
-        body => {
-            let made = crate::backend::on_backend!(store.device, |backend| {
-                Body::from(backend.filled(backend.pattern(&body)?, value)?)
-            });
-            Ok(store.holding(made))
-        }
-    }
+        body => crate::backend::on_backend!(at.device, |backend| {
+            Body::from(backend.filled(backend.pattern(&body)?, value)?)
+        }),
+    };
+    Ok(Store { rows: at.rows, cols: at.cols, body, device: at.device })
 }
 
 /// A store of the host whose values are all the same, with that stored once; `None` where it is another or has no entries.
@@ -106,7 +109,7 @@ fn bytes<T: Scalar>(store: &Store<T>) -> u64 {
         Body::Dense(d) => d.bytes(),
         Body::Held(h) => h.bytes(),
         #[cfg(feature = "cuda")]
-        Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * (4 + size_of::<T>() as u64),
+        Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * 4 + d.values.bytes(),
     };
     entries + axis(&store.rows) + axis(&store.cols)
 }

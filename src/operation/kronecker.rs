@@ -86,7 +86,11 @@ impl<A: Scalar, B: Scalar, F: BinaryOp<A, B>> Core<F::Out> for Factors<A, B, F> 
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<F::Out>, bool)> {
         let (mut a, mut b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
-        if product(&a.rows, &b.rows)?.is_none() || product(&a.cols, &b.cols)?.is_none() {
+        let long = product(&a.rows, &b.rows)?.is_none() || product(&a.cols, &b.cols)?.is_none();
+        // Which places are in use is found on the host: of few that need not be known to a device.
+        let few = |x: &Axis, y: &Axis| x.places() as u128 * y.places() as u128 <= 1 << 24;
+        let there = matches!(a.device, Device::Cuda(_)) && few(&a.rows, &b.rows) && few(&a.cols, &b.cols);
+        if long && !there {
             (a, b) = (in_use("kronecker", &a)?, in_use("kronecker", &b)?);
         }
         let (rows, cols) = (axis(&a.rows, &b.rows)?, axis(&a.cols, &b.cols)?);

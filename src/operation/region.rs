@@ -9,6 +9,7 @@ use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::bitmap::Bitmap;
 use crate::storage::store::Store;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The rows and columns meant.
@@ -266,6 +267,31 @@ pub(super) fn spread<T: Scalar>(
     moved(operation, a, rows, spread_axis(operation, &a.cols, &part.cols, target.1)?)
 }
 
+/// The same indices, each once and ascending.
+fn ascending(operation: &'static str, chosen: &Chosen) -> Result<Chosen> {
+    Ok(match chosen {
+        Chosen::Stride { step: step @ ..0, count, .. } if *step > i64::MIN => {
+            Chosen::Stride { start: chosen.index(count - 1), step: -step, count: *count }
+        }
+        Chosen::List(list) if !list.is_sorted_by(|x, y| x < y) => {
+            let mut list = memory::copied(operation, list)?;
+            list.sort_unstable();
+            list.dedup();
+            Chosen::List(Arc::new(list))
+        }
+        _ => chosen.clone(),
+    })
+}
+
+fn block<T: Scalar>(
+    device: crate::device::Device,
+    shape: (usize, usize),
+    (rows, cols): (Range<u32>, Range<u32>),
+    value: T,
+) -> Result<Option<Body<T>>> {
+    Ok(on_backend!(device, |backend| { backend.block(shape, rows, cols, value)?.map(Body::from) }))
+}
+
 /// `value` at every position of the part, on axes like the target's.
 pub(super) fn dense<T: Scalar>(
     operation: &'static str,
@@ -281,6 +307,24 @@ pub(super) fn dense<T: Scalar>(
     }
     let (rows, cols) = (axis_of(operation, target.0, &part.rows)?, axis_of(operation, target.1, &part.cols)?);
     let (down, across) = (within(operation, &rows, &part.rows)?, within(operation, &cols, &part.cols)?);
+    if let crate::device::Device::Cuda(_) = device {
+        let between = |within: &Within, axis: &Axis| match within {
+            Within::All => Some(0..axis.places() as u32),
+            Within::Range(range) => Some(range.clone()),
+            Within::Some(_) => None,
+        };
+        if let (Some(i), Some(j)) = (between(&down, &rows), between(&across, &cols))
+            && let Some(body) = block(device, (rows.places(), cols.places()), (i, j), value)?
+        {
+            return Ok(Store { rows, cols, body, device });
+        }
+        let part = Part { rows: ascending(operation, &part.rows)?, cols: ascending(operation, &part.cols)? };
+        let (m, n) = (part.rows.count() as usize, part.cols.count() as usize);
+        let (m, n) = (counted(operation, m)?, counted(operation, n)?);
+        if let Some(body) = block(device, (m as usize, n as usize), (0..m, 0..n), value)? {
+            return spread(operation, &Store { rows: Axis::Full(m), cols: Axis::Full(n), body, device }, &part, target);
+        }
+    }
     // A column of entries times a row of entries.
     let mut offsets = memory::with_capacity(operation, rows.places() + 1)?;
     offsets.push(0u64);

@@ -5,6 +5,7 @@ use crate::algebra::Scalar;
 use crate::backend::{Body, PatternBody, host::HostCsr, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::everywhere;
 use std::sync::Arc;
 
 /// Entries on two axes. A vector of length n is the only row of a 1 × n store.
@@ -64,7 +65,12 @@ impl<T: Scalar> Store<T> {
     }
     /// The one value that all entries have, where it is stored once.
     pub(crate) fn one(&self) -> Option<T> {
-        if let Body::Held(h) = &self.body { h.one() } else { None }
+        match &self.body {
+            Body::Held(h) => h.one(),
+            #[cfg(feature = "cuda")]
+            Body::Cuda(d) => d.one(),
+            _ => None,
+        }
     }
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
@@ -82,6 +88,17 @@ impl<T: Scalar> Store<T> {
     }
     /// The same entries in the memory of `device`.
     pub(crate) fn to(&self, device: Device) -> Result<Self> {
+        let on_device = |device| matches!(device, Device::Cuda(_));
+        if let Some(value) = self.one()
+            && (on_device(device) || on_device(self.device))
+        {
+            // Positions travel, the value is known.
+            let positions = self.pattern()?;
+            let host =
+                on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&positions.body)?)? });
+            let body = on_backend!(device, |backend| { PatternBody::from(backend.upload_pattern(&host)?) });
+            return everywhere(PatternStore { body, device, ..positions }, value);
+        }
         let host = self.to_host()?;
         let body = on_backend!(device, |backend| { Body::from(backend.upload(&host)?) });
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, device })
@@ -110,7 +127,22 @@ impl PatternStore {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
         }
-        // Hypersparse operands that disagree are realigned on the host: they are small by nature.
+        // Names of places are the host's, what stands there may not be.
+        if let Device::Cuda(_) = self.device {
+            let map = |from: &Axis, to: &Axis| match from.same(to) {
+                true => Ok(None),
+                false => from.map_to(to, operation).map(Some),
+            };
+            let (down, across) = (map(&self.rows, rows)?, map(&self.cols, cols)?);
+            let shape = (rows.places(), cols.places());
+            let body = on_backend!(self.device, |backend| {
+                let pattern = backend.pattern(&self.body)?;
+                backend.spread(pattern, shape, down.as_deref(), across.as_deref())?.map(PatternBody::from)
+            });
+            if let Some(body) = body {
+                return Ok(Self { rows: rows.clone(), cols: cols.clone(), body, device: self.device });
+            }
+        }
         let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
         let pattern = Arc::new(host.spread((&self.rows, &self.cols), (rows, cols), operation)?);
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });

@@ -55,6 +55,15 @@ impl Emulator {
         }
         (count, bytes)
     }
+    /// Bytes copied so far: to the host, and to the device.
+    pub fn copied(&self) -> (usize, usize) {
+        let (mut to_host, mut to_device) = (0, 0);
+        // SAFETY: void emu_copied(size_t*, size_t*).
+        unsafe {
+            self.function::<unsafe extern "C" fn(*mut usize, *mut usize)>("emu_copied")(&mut to_host, &mut to_device)
+        }
+        (to_host, to_device)
+    }
     /// The last report.
     pub fn report(&self) -> String {
         // SAFETY: const char* emu_last_report(), never null.

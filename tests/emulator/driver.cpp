@@ -22,6 +22,7 @@ std::string last_report;
 bool broken;
 long fail_launch = -1;
 bool launches_armed;
+size_t copied_out, copied_in;
 typedef std::chrono::steady_clock::time_point Time;
 struct Function;
 struct Module {
@@ -82,6 +83,8 @@ extern "C" {
 // For tests.
 const char* emu_last_report() { return last_report.c_str(); }
 void emu_fail_launch(long n) { LOCK; launches_armed = true; fail_launch = n; }
+// Bytes copied to the host and to the device so far.
+void emu_copied(size_t* to_host, size_t* to_device) { LOCK; *to_host = copied_out; *to_device = copied_in; }
 void emu_seed(uint64_t s) { LOCK; seed(s); }
 // Forgets the error of a launch, which a real context cannot.
 void emu_recover() { LOCK; broken = false; last_report.clear(); }
@@ -155,6 +158,7 @@ R cuMemcpyHtoDAsync_v2(P to, const void* from, size_t n, void*) {
   if (broken) return launch_failed;
   if (!inside(to, n)) return outside("copy to the device", n);
   std::memcpy(reinterpret_cast<void*>(to), from, n);
+  copied_in += n;
   return success;
 }
 R cuMemcpyDtoHAsync_v2(void* to, P from, size_t n, void*) {
@@ -162,6 +166,7 @@ R cuMemcpyDtoHAsync_v2(void* to, P from, size_t n, void*) {
   if (broken) return launch_failed;
   if (!inside(from, n)) return outside("copy from the device", n);
   std::memcpy(to, reinterpret_cast<void*>(from), n);
+  copied_out += n;
   return success;
 }
 R cuMemcpyDtoDAsync_v2(P to, P from, size_t n, void*) {

@@ -74,6 +74,13 @@ impl Drop for Open {
     }
 }
 
+/// What `work` makes outside all accounts: what an operand keeps is not the operation's.
+pub(super) fn outside<R>(work: impl FnOnce() -> R) -> R {
+    let before = CURRENT.with(|c| c.borrow_mut().take());
+    let _open = Open { before };
+    work()
+}
+
 /// What `work` makes, while the buffers it makes hold at most `limit` bytes at once; the most they held.
 pub(super) fn within<R>(limit: u64, work: impl FnOnce() -> Result<R>) -> Result<(R, u64)> {
     let before = CURRENT.with(|c| c.borrow().clone());

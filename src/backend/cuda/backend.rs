@@ -1,17 +1,18 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
-use super::product::{Operand, Product};
+use super::product::Product;
 use super::scale::{self, Scaling};
+use super::values::{Read, Values, of_marks, same};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, chunks, columns, composed, entries, kronecker,
-    map, order, reduce, segmented_merge, transpose,
+    map, order, places, reduce, segmented_merge, transpose,
 };
 use super::{spgemm, spmspv, spmv};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
-use crate::backend::places::{Assigned, Moves};
+use crate::backend::places::{Assigned, How, Moves};
 use crate::backend::ring::Step;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, MxmOptions, PatternBody, Positions, misplaced};
 use crate::device::Device;
@@ -21,6 +22,7 @@ use crate::spgemm::{Analysis, KernelTrace, Trace};
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::FunctionText;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One GPU.
@@ -59,7 +61,24 @@ impl Cuda {
         let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
         let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
         let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
-        made(merge::merge(&kind, op, operand(c), operand(t)))
+        // Where all that can be an entry of the result has one value, positions alone are merged.
+        let shared = match (c.nnz(), t.nnz()) {
+            (0, _) if t.is_iso() => Some(t.cast()),
+            (_, 0) if c.is_iso() => Some(c.clone()),
+            _ => match (c.one(), t.one()) {
+                (Some(x), Some(y)) if same(x, y) && F::combine(Some(x), Some(y)).is_some_and(|z| same(x, z)) => {
+                    Some(c.clone())
+                }
+                _ => None,
+            },
+        };
+        if let Some(shared) = shared {
+            let (pattern, _) = merge::merge(&kind, of_marks(), c.marks()?.operand(), t.marks()?.operand())?;
+            if let Some(made) = shared.one_at(pattern)? {
+                return Ok(made);
+            }
+        }
+        made(merge::merge(&kind, op, c.read()?.operand(), t.read()?.operand()))
     }
     fn device(&self) -> Device {
         self.context.device()
@@ -67,6 +86,7 @@ impl Cuda {
     /// What `work` makes of a product, B turned where that was asked for.
     fn of<R>(
         &self,
+        step: Step,
         semiring: SemiringText,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
@@ -76,8 +96,19 @@ impl Cuda {
         work: impl FnOnce(&Product) -> Result<R>,
     ) -> Result<R> {
         let turned = if options.transposed_b { Some(b.transposed(semiring.b)?) } else { None };
-        let (a, b) = (operand(a), operand(turned.as_ref().unwrap_or(b)));
-        work(&Product { context: &self.context, semiring, a, b, mask, at })
+        let b = turned.as_ref().unwrap_or(b);
+        // What is multiplied once is multiplied again.
+        fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
+            if reads { a.read_again() } else { a.blank() }
+        }
+        let (reads_a, reads_b) = (semiring.reads.a, semiring.reads.b);
+        let (a, b) = match step {
+            Step::Mxm => (factor(a, reads_a)?, factor(b, reads_b)?),
+            // Vectors are put where their places are, values and all.
+            Step::Mxv => (factor(a, reads_a)?, factor(b, true)?),
+            Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
+        };
+        work(&Product { context: &self.context, semiring, a: a.operand(), b: b.operand(), mask, at })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
@@ -91,7 +122,7 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
         let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
-        let (pattern, values) = self.of(text, a, b, mask, at, options, |product| match step {
+        let (pattern, values) = self.of(step, text, a, b, mask, at, options, |product| match step {
             Step::Mxm => chunks::mxm(product, options).map(known),
             Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options).map(known),
             Step::Vxm if options.reproducible => chunks::mxm(product, options).map(known),
@@ -111,7 +142,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Analysis> {
-        self.of(text, a, b, mask, at, options, |product| match step {
+        self.of(step, text, a, b, mask, at, options, |product| match step {
             Step::Mxm => {
                 let ordered = options.reproducible && !spgemm::is_exact(&product.semiring);
                 let mut analysis = spgemm::explain(product, options.strategy)?;
@@ -155,7 +186,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Vec<Vec<u8>>> {
-        self.of(text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
+        self.of(Step::Mxm, text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
     }
 }
 
@@ -177,7 +208,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DevicePlan> {
-        let prepared = self.of(text, a, b, mask, at, options, |product| spgemm::prepare(product, options));
+        let prepared = self.of(Step::Mxm, text, a, b, mask, at, options, |product| spgemm::prepare(product, options));
         let (prepared, pattern) = prepared?;
         Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
     }
@@ -193,27 +224,52 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
         let values = |product: &Product| plan.prepared.values(product, &plan.pattern);
-        let values = self.of(text, a, b, mask, at, options, values)?;
+        let values = self.of(Step::Mxm, text, a, b, mask, at, options, values)?;
         Ok(DeviceCsr::on(plan.pattern.clone(), values))
+    }
+}
+
+impl Cuda {
+    /// A with its rows and columns moved; no list of them comes from the host but one that the caller gave.
+    pub(super) fn moved<T: Scalar>(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: Option<&Moves>,
+        cols: Option<&Moves>,
+    ) -> Result<DeviceCsr<T>> {
+        let ranges = |moves: Option<&Moves>| moves.is_none_or(|m| matches!(m.how, How::Range { .. }));
+        if ranges(rows) && ranges(cols) {
+            return a.moved(T::TEXT, |scalar, a| columns::window(scalar, a, rows, cols));
+        }
+        // One of them goes one by one.
+        let a = match rows {
+            None => a.clone(),
+            Some(_) if ranges(rows) => a.moved(T::TEXT, |scalar, a| columns::window(scalar, a, rows, None))?,
+            Some(rows) => {
+                let sources = places::sources(&self.context, rows)?;
+                a.moved(T::TEXT, |scalar, a| entries::listed_rows(scalar, a, &sources))?
+            }
+        };
+        match cols {
+            None => Ok(a),
+            Some(_) if ranges(cols) => a.moved(T::TEXT, |scalar, a| columns::window(scalar, a, None, cols)),
+            Some(cols) => a.moved(T::TEXT, |scalar, a| columns::move_columns(scalar, a, cols)),
+        }
     }
 }
 
 impl DeviceCsr<()> {
     /// The transpose of values of this scalar.
     pub(crate) fn transposed(&self, scalar: ScalarText) -> Result<Self> {
-        made(transpose::transpose(scalar, operand(self)))
+        self.moved(scalar, transpose::transpose)
     }
 }
 
 impl<T: Scalar> DeviceCsr<T> {
     /// The transpose by segmented merge.
     pub(crate) fn transposed_by_merging(&self) -> Result<Self> {
-        made(segmented_merge::transpose(T::TEXT, operand(self)))
+        self.moved(T::TEXT, segmented_merge::transpose)
     }
-}
-
-fn operand<T>(a: &DeviceCsr<T>) -> Operand<'_> {
-    Operand { pattern: &a.pattern, values: &a.values }
 }
 
 fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCsr<T>> {
@@ -222,6 +278,11 @@ fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCsr<T>> {
 
 fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
+}
+
+/// Whether the operator looks at its n-th parameter.
+fn reads(text: OperatorText, n: usize) -> bool {
+    text.parameters.get(n).is_some_and(|name| *name != "_")
 }
 
 fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
@@ -271,14 +332,26 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        made(merge::merge(&Kind::Union, binary_text::<T, T, F>(), operand(a), operand(b)))
+        if let (Some(x), Some(y)) = (a.one(), b.one())
+            && same(x, y)
+            && same(x, F::apply(x, y))
+        {
+            let (pattern, _) = merge::merge(&Kind::Union, of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
+            return DeviceCsr::iso(Arc::new(pattern), x);
+        }
+        made(merge::merge(&Kind::Union, binary_text::<T, T, F>(), a.read()?.operand(), b.read()?.operand()))
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        made(merge::merge(&Kind::Intersection, binary_text::<A, B, F>(), operand(a), operand(b)))
+        let kind = Kind::Intersection;
+        if let (Some(x), Some(y)) = (a.one(), b.one()) {
+            let (pattern, _) = merge::merge(&kind, of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
+            return DeviceCsr::iso(Arc::new(pattern), F::apply(x, y));
+        }
+        made(merge::merge(&kind, binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -286,7 +359,8 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
-        let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        let read = a.read_if(reads(F::TEXT, 0))?;
+        let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
         Ok(DeviceCsr::on(a.pattern.clone(), values))
     }
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
@@ -295,23 +369,31 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<A>> {
-        let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), operand(a), at)?;
+        // One value, and nobody looks at positions: all or none.
+        if let (Some(x), false) = (a.one(), reads(F::TEXT, 1) || reads(F::TEXT, 2)) {
+            return match F::apply(x, 0, 0, y) {
+                true => Ok(a.clone()),
+                false => self.empty("select", a.pattern.nrows, a.pattern.ncols),
+            };
+        }
+        let read = a.read_if(reads(F::TEXT, 0))?;
+        let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
         if kept == a.nnz() {
             return Ok(a.clone());
         }
-        made(entries::compact(A::TEXT, operand(a), &marks, kept))
+        a.moved(A::TEXT, |scalar, a| entries::compact(scalar, a, &marks, kept))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        made(reduce::reduce_rows(monoid_text::<T, M>("op"), operand(a)))
+        made(reduce::reduce_rows(monoid_text::<T, M>("op"), a.read()?.operand()))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
-        match reduce::reduce(monoid_text::<T, M>("op"), operand(a))? {
+        match reduce::reduce(monoid_text::<T, M>("op"), a.read()?.operand())? {
             None => Ok(None),
             Some(bytes) => Ok(from_bytes("reduce", &bytes)?.first().copied()),
         }
     }
     fn transpose<T: Scalar>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        made(transpose::transpose(T::TEXT, operand(a)))
+        a.moved(T::TEXT, transpose::transpose)
     }
     fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
         &self,
@@ -335,12 +417,12 @@ impl Backend for Cuda {
         self.written::<C, T, F>(c, t, mask, replace, None)
     }
     fn extract_rows<T: Scalar>(&self, a: &DeviceCsr<T>, rows: &[u32]) -> Result<DeviceCsr<T>> {
-        made(entries::extract_rows(T::TEXT, operand(a), rows))
+        a.moved(T::TEXT, |scalar, a| entries::extract_rows(scalar, a, rows))
     }
     fn gather<T: Scalar>(&self, a: &DeviceCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<DeviceCsr<T>> {
         let taken = rows.map(|rows| self.extract_rows(a, rows)).transpose()?;
         let a = taken.as_ref().unwrap_or(a);
-        made(columns::move_columns(T::TEXT, operand(a), moves))
+        a.moved(T::TEXT, |scalar, a| columns::move_columns(scalar, a, moves))
     }
     fn window<T: Scalar>(
         &self,
@@ -348,15 +430,29 @@ impl Backend for Cuda {
         rows: Option<&Moves>,
         cols: Option<&Moves>,
     ) -> Result<Option<DeviceCsr<T>>> {
-        let window = columns::window(T::TEXT, operand(a), rows, cols)?;
-        Ok(window.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
+        self.moved(a, rows, cols).map(Some)
+    }
+    fn spread(
+        &self,
+        a: &Arc<DevicePattern>,
+        shape: (usize, usize),
+        rows: Option<&[u32]>,
+        cols: Option<&[u32]>,
+    ) -> Result<Option<Arc<DevicePattern>>> {
+        places::spread(a, shape, rows, cols).map(|made| Some(Arc::new(made)))
+    }
+    fn block<T: Scalar>(
+        &self,
+        shape: (usize, usize),
+        rows: Range<u32>,
+        cols: Range<u32>,
+        value: T,
+    ) -> Result<Option<DeviceCsr<T>>> {
+        let pattern = Arc::new(places::block(&self.context, shape, rows, cols)?);
+        self.filled(&pattern, value).map(Some)
     }
     fn filled<T: Scalar>(&self, pattern: &Arc<DevicePattern>, value: T) -> Result<DeviceCsr<T>> {
-        // The operator reads no value: there need be none.
-        let none = Buffer::alloc(&self.context, 0)?;
-        let op = index_text::<T, T, BindSecond<Second>>();
-        let values = map::apply(op, as_bytes(&[value]), Operand { pattern, values: &none }, &Positions::default())?;
-        Ok(DeviceCsr::on(pattern.clone(), values))
+        DeviceCsr::iso(pattern.clone(), value)
     }
     fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         &self,
@@ -373,7 +469,11 @@ impl Backend for Cuda {
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        made(kronecker::kronecker(binary_text::<A, B, F>(), operand(a), operand(b)))
+        if let (Some(x), Some(y)) = (a.one(), b.one()) {
+            let (pattern, _) = kronecker::kronecker(of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
+            return DeviceCsr::iso(Arc::new(pattern), F::apply(x, y));
+        }
+        made(kronecker::kronecker(binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
     }
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
@@ -384,7 +484,7 @@ impl Backend for Cuda {
     ) -> Result<DeviceCsr<F::Out>> {
         let (alpha, beta) = ([alpha], [beta]);
         let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
-        made(merge::merge(&kind, binary_text::<A, B, F>(), operand(a), operand(b)))
+        made(merge::merge(&kind, binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
     }
     fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         composed::diagonal(self, v)
@@ -394,12 +494,13 @@ impl Backend for Cuda {
         v: &DeviceCsr<V>,
         a: &DeviceCsr<A>,
     ) -> Result<DeviceCsr<F::Out>> {
+        let reads = (v.read()?, a.read()?);
         let scaling = Scaling {
             rows: true,
             op: binary_text::<V, A, F>(),
-            v: operand(v),
+            v: reads.0.operand(),
             factor: V::TEXT,
-            a: operand(a),
+            a: reads.1.operand(),
             entry: A::TEXT,
         };
         let (pattern, values) = scale::scale(&a.pattern, scaling)?;
@@ -410,12 +511,13 @@ impl Backend for Cuda {
         a: &DeviceCsr<A>,
         v: &DeviceCsr<V>,
     ) -> Result<DeviceCsr<F::Out>> {
+        let reads = (v.read()?, a.read()?);
         let scaling = Scaling {
             rows: false,
             op: binary_text::<A, V, F>(),
-            v: operand(v),
+            v: reads.0.operand(),
             factor: V::TEXT,
-            a: operand(a),
+            a: reads.1.operand(),
             entry: A::TEXT,
         };
         let (pattern, values) = scale::scale(&a.pattern, scaling)?;
@@ -429,7 +531,7 @@ impl Backend for Cuda {
         a: &DeviceCsr<T>,
         ids: &Ids,
     ) -> Result<(DeviceCsr<T>, DeviceCsr<u64>)> {
-        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), operand(a), ids)?;
+        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), a.read()?.operand(), ids)?;
         Ok((DeviceCsr::on(pattern.clone(), values), DeviceCsr::on(pattern, columns)))
     }
     fn concat<T: Scalar>(&self, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
@@ -438,6 +540,9 @@ impl Backend for Cuda {
     fn get<T: Scalar>(&self, a: &DeviceCsr<T>, row: usize, column: u32) -> Result<Option<T>> {
         let Some(e) = entries::find(&a.pattern, row, column)? else { return Ok(None) };
         let (size, e) = (size_of::<T>(), entries::places(e));
-        Ok(from_bytes("get", &a.values.read::<u8>(e * size..(e + 1) * size)?)?.first().copied())
+        match &a.values {
+            Values::One(_) => Ok(a.one()),
+            Values::All(all) => Ok(from_bytes("get", &all.read::<u8>(e * size..(e + 1) * size)?)?.first().copied()),
+        }
     }
 }

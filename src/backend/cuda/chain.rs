@@ -1,6 +1,5 @@
 //! Element-wise operations one after the other, by one generated kernel.
 use super::entries::{block_and_tile, empty, places};
-use super::product::Operand;
 use super::program::{Program, widen_and_scan};
 use super::{Buffer, Context, DeviceCsr, DevicePattern};
 use crate::backend::Positions;
@@ -92,7 +91,8 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
     let (threads, block) = (work.div_ceil(ITEMS), block_and_tile(context).0);
     let counts = Buffer::alloc_for::<u32>(context, places(threads))?;
     let starts = Buffer::alloc_for::<u64>(context, places(threads).saturating_add(1))?;
-    let (a, b, d) = (view(a), view(b), view(d));
+    let reads = (a.read()?, b.read()?, d.read()?);
+    let (a, b, d) = (reads.0.operand(), reads.1.operand(), reads.2.operand());
     let (count, write) = (program.kernel("chain_count")?, program.kernel("chain_write")?);
     let [count, write] = [&count, &write].map(|kernel| {
         let launch = kernel.launch(threads.div_ceil(u64::from(block)), block, 0).arg(threads).arg(rows).arg(work);
@@ -113,8 +113,4 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
     // SAFETY: as above; the results have as many places as were counted.
     unsafe { write.arg(&starts).arg(&offsets).arg(&indices).arg(&values).run()? };
     Ok(DeviceCsr::new(DevicePattern::new(shape, nnz, offsets, indices), values))
-}
-
-fn view<T>(a: &DeviceCsr<T>) -> Operand<'_> {
-    Operand { pattern: &a.pattern, values: &a.values }
 }

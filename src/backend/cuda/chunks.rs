@@ -167,7 +167,8 @@ fn shift(from: &Buffer, at: u64, n: u64, first: u64, start: u64, to: &Buffer, pl
 fn rows_of(a: Operand<'_>, size: usize, rows: &Range<usize>) -> Result<(DevicePattern, Buffer)> {
     let context = a.pattern.offsets.context();
     let (first, last) = (a.pattern.offsets.read_one::<u64>(rows.start)?, a.pattern.offsets.read_one::<u64>(rows.end)?);
-    let (n, size) = (last - first, size as u64);
+    // Values that nobody looks at are not there.
+    let (n, size) = (last - first, if a.values.is_empty() { 0 } else { size as u64 });
     let offsets = Buffer::alloc_for::<u64>(context, rows.len() + 1)?;
     shift(&a.pattern.offsets, rows.start as u64, rows.len() as u64 + 1, first, 0, &offsets, 0)?;
     let (mut indices, mut values) = (Buffer::alloc(context, n * 4)?, Buffer::alloc(context, n * size)?);

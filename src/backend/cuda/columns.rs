@@ -5,18 +5,17 @@ use super::program::{Program, widen_and_scan};
 use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, DevicePattern};
 use crate::backend::places::{How, Moves};
-use crate::error::Result;
-use crate::memory;
+use crate::error::{Error, Result};
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
 
-/// A rectangle of A at another place: rows and columns in their order; `None` where they go one by one.
+/// A rectangle of A at another place: rows and columns in their order, by ranges.
 pub(super) fn window(
     scalar: ScalarText,
     a: Operand<'_>,
     rows: Option<&Moves>,
     cols: Option<&Moves>,
-) -> Result<Option<(DevicePattern, Buffer)>> {
+) -> Result<(DevicePattern, Buffer)> {
     let span = |moves: Option<&Moves>, all: usize| match moves {
         None => Some((0, all as u64, 0, all)),
         Some(Moves { places, how: How::Range { from, len, to } }) => {
@@ -25,12 +24,15 @@ pub(super) fn window(
         Some(_) => None,
     };
     let (pattern, context) = (a.pattern, a.pattern.offsets.context());
-    let Some((from, count, to, nrows)) = span(rows, pattern.nrows) else { return Ok(None) };
-    let Some((left, width, target, ncols)) = span(cols, pattern.ncols) else { return Ok(None) };
+    let (Some((from, count, to, nrows)), Some((left, width, target, ncols))) =
+        (span(rows, pattern.nrows), span(cols, pattern.ncols))
+    else {
+        return Err(Error::InvalidValue { operation: "extract", reason: "places that are no range".into() });
+    };
     let first: u64 = pattern.offsets.read_one(places(from))?;
     let n = pattern.offsets.read_one::<u64>(places(from + count))? - first;
     if n == 0 || width == 0 {
-        return empty(context, nrows, ncols).map(Some);
+        return empty(context, nrows, ncols);
     }
     let (block, tile) = block_and_tile(context);
     let program = Program::new(context, Template::Columns, |s| s);
@@ -60,7 +62,7 @@ pub(super) fn window(
     let launch = launch.arg((target as u32).wrapping_sub(left as u32)).arg(&pattern.indices).arg(a.values);
     // SAFETY: as above; a place for each marked entry.
     unsafe { launch.arg(&indices).arg(&values).run()? };
-    Ok(Some((DevicePattern::new((nrows, ncols), nnz, offsets, indices), values)))
+    Ok((DevicePattern::new((nrows, ncols), nnz, offsets, indices), values))
 }
 
 pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) -> Result<(DevicePattern, Buffer)> {
@@ -69,14 +71,7 @@ pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
     let (n, rows, shape) = (pattern.nnz, pattern.nrows as u64, (pattern.nrows, moves.places));
     let (pairs, from, to, lists) = match &moves.how {
         How::Range { from, len, to } => (u64::from(*len), *from, *to, None),
-        How::Pairs { pairs, .. } => {
-            let (mut sources, mut targets) =
-                (memory::with_capacity(operation, pairs.len())?, memory::with_capacity(operation, pairs.len())?);
-            sources.extend(pairs.iter().map(|p| p.0));
-            targets.extend(pairs.iter().map(|p| p.1));
-            let lists = (Buffer::from_host(context, &sources)?, Buffer::from_host(context, &targets)?);
-            (pairs.len() as u64, 0, 0, Some(lists))
-        }
+        How::Pairs { pairs, .. } => (pairs.len() as u64, 0, 0, Some(super::places::pairs(context, pairs)?)),
     };
     if n == 0 || pairs == 0 {
         return empty(context, shape.0, shape.1);

@@ -2,7 +2,7 @@
 #![allow(clippy::eq_op)]
 use super::{Cuda, DeviceCsr, DevicePattern};
 use crate::algebra::*;
-use crate::backend::places::{How, Moves, NONE};
+use crate::backend::places::{How, Moves};
 use crate::backend::{Backend, MaskOn, Positions};
 use crate::error::Result;
 use crate::memory;
@@ -69,21 +69,20 @@ pub(super) fn concat<T: Scalar>(cuda: &Cuda, tiles: &[Vec<&DeviceCsr<T>>]) -> Re
     let operation = "concat";
     let ncols = tiles.first().map_or(0, |line| line.iter().map(|t| t.pattern.ncols).sum());
     let nrows = tiles.iter().map(|line| line.first().map_or(0, |t| t.pattern.nrows)).sum();
-    let (mut placed, mut top) = (memory::with_capacity(operation, tiles.len())?, 0);
+    let (mut placed, mut top) = (memory::with_capacity(operation, tiles.len())?, 0u32);
     for line in tiles {
         let (mut row, mut start) = (memory::with_capacity(operation, line.len())?, 0u32);
-        let height = line.first().map_or(0, |t| t.pattern.nrows);
+        let height = line.first().map_or(0, |t| t.pattern.nrows) as u32;
         for tile in line {
             let len = tile.pattern.ncols as u32;
             let moves = Moves { places: ncols, how: How::Range { from: 0, len, to: start } };
-            row.push(cuda.gather(tile, None, &moves)?);
+            row.push(cuda.moved(tile, None, Some(&moves))?);
             start += len;
         }
         let line = joined(cuda, row)?;
-        let mut sources = memory::filled(operation, nrows, NONE)?;
-        sources[top..top + height].iter_mut().zip(0..).for_each(|(source, r)| *source = r);
         if let Some(line) = line {
-            placed.push(cuda.extract_rows(&line, &sources)?);
+            let moves = Moves { places: nrows, how: How::Range { from: 0, len: height, to: top } };
+            placed.push(cuda.moved(&line, Some(&moves), None)?);
         }
         top += height;
     }

@@ -2,8 +2,9 @@
 use super::band::Band;
 use super::program::resident;
 use super::row_tiles::RowTiles;
+use super::values::Values;
 use super::{Buffer, Context, entries};
-use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
+use crate::algebra::{Scalar, scalar::as_bytes};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
@@ -32,7 +33,7 @@ pub(crate) struct DevicePattern {
 #[derive(Debug)]
 pub(crate) struct DeviceCsr<T> {
     pub(crate) pattern: Arc<DevicePattern>,
-    pub(crate) values: Arc<Buffer>,
+    pub(crate) values: Values,
     scalar: PhantomData<fn() -> T>,
 }
 impl<T> Clone for DeviceCsr<T> {
@@ -81,11 +82,14 @@ impl DevicePattern {
 
 impl<T> DeviceCsr<T> {
     pub(crate) fn new(pattern: DevicePattern, values: Buffer) -> Self {
-        Self { pattern: Arc::new(pattern), values: Arc::new(values), scalar: PhantomData }
+        Self::on(Arc::new(pattern), values)
     }
     /// Other values at the same positions.
     pub(crate) fn on(pattern: Arc<DevicePattern>, values: Buffer) -> Self {
-        Self { pattern, values: Arc::new(values), scalar: PhantomData }
+        Self::with(pattern, Values::All(Arc::new(values)))
+    }
+    pub(super) fn with(pattern: Arc<DevicePattern>, values: Values) -> Self {
+        Self { pattern, values, scalar: PhantomData }
     }
     /// The same bytes by another name.
     pub(crate) fn cast<U>(&self) -> DeviceCsr<U> {
@@ -93,7 +97,7 @@ impl<T> DeviceCsr<T> {
     }
     /// The positions alone.
     pub(crate) fn without_values(&self) -> Result<Self> {
-        let none = Buffer::alloc(self.values.context(), 0)?;
+        let none = Buffer::alloc(self.pattern.offsets.context(), 0)?;
         Ok(Self::on(self.pattern.clone(), none))
     }
     /// The same values at other positions.
@@ -111,7 +115,6 @@ impl<T: Scalar> DeviceCsr<T> {
         Ok(Self::new(pattern, Buffer::from_host(context, as_bytes(&host.values))?))
     }
     pub(crate) fn download(&self) -> Result<HostCsr<T>> {
-        let values = from_bytes("download", &self.values.to_host::<u8>()?)?;
-        Ok(HostCsr::new(self.pattern.download()?, values))
+        Ok(HostCsr::new(self.pattern.download()?, self.on_host()?))
     }
 }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 pub(super) fn movable(scalar: ScalarText) -> ScalarText {
     let of = |name, definition| ScalarText { name, definition, size: scalar.size };
     match scalar.size {
-        1 => of("u8", ""),
+        // Of no bytes: nothing is moved.
+        0 | 1 => ScalarText { name: "u8", definition: "", size: 1 },
         2 => of("u16", ""),
         4 => of("u32", ""),
         8 => of("u64", ""),
@@ -116,12 +117,16 @@ pub(super) fn find(pattern: &DevicePattern, row: usize, column: u32) -> Result<O
 
 /// Rows `list` of A, in the list's order.
 pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> Result<(DevicePattern, Buffer)> {
+    listed_rows(scalar, a, &super::places::list(a.pattern.offsets.context(), list)?)
+}
+
+/// The same by a list on the device.
+pub(super) fn listed_rows(scalar: ScalarText, a: Operand<'_>, list: &Buffer) -> Result<(DevicePattern, Buffer)> {
     let context = a.pattern.offsets.context();
-    let (count, (block, tile)) = (list.len() as u64, block_and_tile(context));
-    let offsets = Buffer::alloc_for::<u64>(context, list.len() + 1)?;
-    let list = Buffer::from_host(context, list)?;
+    let (count, (block, tile)) = (list.len_of::<u32>() as u64, block_and_tile(context));
+    let offsets = Buffer::alloc_for::<u64>(context, places(count).saturating_add(1))?;
     let kernel = structure(context, "list_counts")?;
-    let launch = kernel.launch(count.div_ceil(u64::from(block)), block, 0).arg(count).arg(&list);
+    let launch = kernel.launch(count.div_ceil(u64::from(block)), block, 0).arg(count).arg(list);
     // SAFETY: parameters as the README lists them; the listed rows exist.
     unsafe { launch.arg(&a.pattern.offsets).arg(&offsets).run()? };
     super::program::scan_in_place(context, &offsets, count, None)?;
@@ -129,7 +134,7 @@ pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> 
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
     let kernel = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_list")?;
-    let launch = kernel.launch(nnz.div_ceil(tile), block, 0).arg(nnz).arg(count).arg(&list).arg(&offsets);
+    let launch = kernel.launch(nnz.div_ceil(tile), block, 0).arg(nnz).arg(count).arg(list).arg(&offsets);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&indices).arg(&values);
     // SAFETY: as above; the results have the places the offsets say.
     unsafe { launch.run()? };

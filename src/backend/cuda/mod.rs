@@ -31,6 +31,7 @@ pub mod module;
 pub mod nvrtc;
 mod nvrtc_search;
 mod order;
+mod places;
 pub mod probe;
 mod product;
 mod program;
@@ -44,6 +45,7 @@ mod spmspv;
 mod spmv;
 mod trace;
 mod transpose;
+mod values;
 mod vector;
 
 pub(crate) use backend::{Cuda, DevicePlan};

@@ -14,17 +14,12 @@ fn longest(pattern: &DevicePattern) -> Result<u64> {
         return Ok(longest);
     }
     let (context, rows) = (pattern.offsets.context(), pattern.nrows);
-    let all: Vec<u32> = {
-        let mut all = crate::memory::with_capacity("sort", rows)?;
-        all.extend(0..rows as u32);
-        all
-    };
     let lengths = Buffer::alloc_for::<u64>(context, rows + 1)?;
-    let list = Buffer::from_host(context, &all)?;
     let block = block_and_tile(context).0;
     let kernel = super::entries::structure(context, "list_counts")?;
-    let launch = kernel.launch((rows as u64).div_ceil(u64::from(block)), block, 0).arg(rows as u64).arg(&list);
-    // SAFETY: parameters as the README lists them; all rows exist.
+    let launch =
+        kernel.launch((rows as u64).div_ceil(u64::from(block)), block, 0).arg(rows as u64).arg(None::<&Buffer>);
+    // SAFETY: parameters as the README lists them; all rows.
     unsafe { launch.arg(&pattern.offsets).arg(&lengths).run()? };
     let found = Buffer::zeroed_for::<u64>(context, 2)?;
     scan_in_place(context, &lengths, rows as u64, Some((&found, 0, 1)))?;

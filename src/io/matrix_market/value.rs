@@ -156,12 +156,13 @@ complex! { c32 f32; c64 f64; }
 #[cfg(feature = "half")]
 mod halves {
     use super::{Field, FromMatrixMarket, ToMatrixMarket, Write};
+    use crate::algebra::float16::long_to_odd;
     use crate::algebra::{Ordered, bf16, f16};
 
     macro_rules! halves { ($($h:ident)*) => {$(
         impl FromMatrixMarket for $h {
             fn pattern() -> Self { Self::ONE }
-            fn integer(x: i128) -> Option<Self> { Some(Self::of_f64(x as f64)) }
+            fn integer(x: i128) -> Option<Self> { Some(Self::of_f64(long_to_odd(x))) }
             fn real(x: f64) -> Option<Self> { Some(Self::of_f64(x)) }
             fn negative(self) -> Option<Self> { Some(-self) }
         }

@@ -8,10 +8,10 @@
 mod analysis;
 mod band;
 mod explain;
+mod factor_places;
 mod hashed;
 mod named;
 mod ordered;
-mod places;
 mod plan;
 mod reduce;
 mod row_row;

@@ -1,7 +1,7 @@
 //! Products of known structure: the analysis, the counts and the positions are kept, values are computed again and again.
 use super::Job;
+use super::factor_places::FactorPlaces;
 use super::ordered::{is_exact, mxm_ordered, values_in_order};
-use super::places::FactorPlaces;
 use super::run::{Listed, Run};
 use crate::backend::MxmOptions;
 use crate::backend::cuda::product::Product;

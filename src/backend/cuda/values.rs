@@ -1,0 +1,176 @@
+//! The values of entries: each its own, or one for all, which is written out where an operation reads values one by one.
+use super::entries::{block_and_tile, movable, places};
+use super::product::Operand;
+use super::program::Program;
+use super::{Buffer, Context, DeviceCsr, DevicePattern, account};
+use crate::algebra::Scalar;
+use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::error::Result;
+use crate::memory;
+use oplus_codegen::text::{OperatorText, ScalarText};
+use oplus_codegen::{FunctionText, Template};
+use std::sync::{Arc, OnceLock};
+
+/// What is there for each entry.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    All(Arc<Buffer>),
+    One(Arc<One>),
+}
+
+/// A value that all entries have.
+#[derive(Debug)]
+pub(crate) struct One {
+    scalar: ScalarText,
+    bytes: Vec<u8>,
+    /// Written out, once that was asked for again and again.
+    kept: OnceLock<Arc<Buffer>>,
+}
+
+/// What is moved of entries that share their value: nothing.
+const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
+/// What positions are combined with where values do not matter.
+const MARK: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
+
+impl One {
+    fn of(scalar: ScalarText, bytes: &[u8]) -> Result<Values> {
+        Ok(Values::One(Arc::new(One { scalar, bytes: memory::copied("fill", bytes)?, kept: OnceLock::new() })))
+    }
+    /// `n` of them.
+    fn written(&self, context: &Arc<Context>, n: u64) -> Result<Buffer> {
+        if self.bytes.iter().all(|b| *b == 0) {
+            return Buffer::zeroed(context, n.saturating_mul(self.bytes.len() as u64));
+        }
+        let out = Buffer::alloc(context, n.saturating_mul(self.bytes.len() as u64))?;
+        if n > 0 {
+            let (value, block) = (Buffer::from_host(context, &self.bytes)?, block_and_tile(context).0);
+            let program = Program::new(context, Template::Entries, |s| s.scalar("V", movable(self.scalar)));
+            let kernel = program.kernel("entries_fill")?;
+            let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&value);
+            // SAFETY: parameters as the README lists them; room for n values.
+            unsafe { launch.arg(&out).run()? };
+        }
+        Ok(out)
+    }
+}
+
+impl Values {
+    pub(super) fn one<T: Scalar>(value: T) -> Result<Self> {
+        One::of(T::TEXT, as_bytes(&[value]))
+    }
+    /// The same value at other positions.
+    fn again(one: &One) -> Result<Self> {
+        One::of(one.scalar, &one.bytes)
+    }
+    /// Bytes of device memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Values::All(all) => all.bytes(),
+            Values::One(one) => one.kept.get().map_or(0, |kept| kept.bytes()),
+        }
+    }
+}
+
+/// Positions and values while an operation reads them.
+pub(super) struct Read<'a> {
+    pattern: &'a DevicePattern,
+    values: Arc<Buffer>,
+}
+impl Read<'_> {
+    pub(super) fn operand(&self) -> Operand<'_> {
+        Operand { pattern: self.pattern, values: &self.values }
+    }
+}
+
+impl<T> DeviceCsr<T> {
+    fn context(&self) -> &Arc<Context> {
+        self.pattern.offsets.context()
+    }
+    /// With a value for each entry.
+    pub(super) fn read(&self) -> Result<Read<'_>> {
+        let values = match &self.values {
+            Values::All(all) => all.clone(),
+            Values::One(one) => match one.kept.get() {
+                Some(kept) => kept.clone(),
+                None => Arc::new(one.written(self.context(), self.nnz())?),
+            },
+        };
+        Ok(Read { pattern: &self.pattern, values })
+    }
+    /// The same, for a matrix that will be read again: what is written out stays.
+    pub(super) fn read_again(&self) -> Result<Read<'_>> {
+        let Values::One(one) = &self.values else { return self.read() };
+        let read = account::outside(|| self.read())?;
+        // Another thread may have been faster.
+        let _ = one.kept.set(read.values.clone());
+        Ok(read)
+    }
+    /// Positions alone, for what looks at no value.
+    pub(super) fn blank(&self) -> Result<Read<'_>> {
+        Ok(Read { pattern: &self.pattern, values: Arc::new(Buffer::alloc(self.context(), 0)?) })
+    }
+    /// With or without values, as they are looked at.
+    pub(super) fn read_if(&self, reads: bool) -> Result<Read<'_>> {
+        if reads { self.read() } else { self.blank() }
+    }
+    /// Positions, each with a byte that says nothing.
+    pub(super) fn marks(&self) -> Result<Read<'_>> {
+        Ok(Read { pattern: &self.pattern, values: Arc::new(Buffer::zeroed(self.context(), self.nnz())?) })
+    }
+    /// What `work` makes of the entries, whose values it moves and does not look at.
+    pub(super) fn moved(
+        &self,
+        scalar: ScalarText,
+        work: impl FnOnce(ScalarText, Operand<'_>) -> Result<(DevicePattern, Buffer)>,
+    ) -> Result<Self> {
+        match &self.values {
+            Values::All(_) => work(scalar, self.read()?.operand()).map(|(pattern, values)| Self::new(pattern, values)),
+            Values::One(one) => {
+                let (pattern, _) = work(NOTHING, self.blank()?.operand())?;
+                Ok(Self::with(Arc::new(pattern), Values::again(one)?))
+            }
+        }
+    }
+    /// Other positions with the one value of this.
+    pub(super) fn one_at(&self, pattern: DevicePattern) -> Result<Option<Self>> {
+        match &self.values {
+            Values::All(_) => Ok(None),
+            Values::One(one) => Values::again(one).map(|values| Some(Self::with(Arc::new(pattern), values))),
+        }
+    }
+    pub(super) fn is_iso(&self) -> bool {
+        matches!(self.values, Values::One(_))
+    }
+}
+
+impl<T: Scalar> DeviceCsr<T> {
+    /// `value` at every position.
+    pub(crate) fn iso(pattern: Arc<DevicePattern>, value: T) -> Result<Self> {
+        Ok(Self::with(pattern, Values::one(value)?))
+    }
+    /// The value of all, where it is stored once.
+    pub(crate) fn one(&self) -> Option<T> {
+        match &self.values {
+            Values::All(_) => None,
+            Values::One(one) => from_bytes("fill", &one.bytes).ok()?.first().copied(),
+        }
+    }
+    /// All values, on the host.
+    pub(super) fn on_host(&self) -> Result<Vec<T>> {
+        match (&self.values, self.one()) {
+            (Values::One(_), Some(value)) => memory::filled("download", places(self.nnz()), value),
+            _ => from_bytes("download", &self.read()?.values.to_host::<u8>()?),
+        }
+    }
+}
+
+/// A function of marks that nobody looks at.
+pub(super) fn of_marks() -> FunctionText {
+    let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+    FunctionText::new("op", vec![MARK, MARK], MARK, second)
+}
+
+/// Whether two values are the same, to the bit.
+pub(super) fn same<A: Scalar, B: Scalar>(x: A, y: B) -> bool {
+    as_bytes(&[x]) == as_bytes(&[y])
+}
