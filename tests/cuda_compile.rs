@@ -40,10 +40,14 @@ fn machine_code_and_resources_for_each_architecture() {
         let Some(compiled) = compile(architecture, TEXT) else { return };
         let compiled = compiled.unwrap();
         assert!(matches!(&compiled.image, Image::Cubin(b) if b.starts_with(b"\x7fELF")));
-        let plain = compiled.resources["plain"];
+        let of = |kernel| {
+            let found = compiled.resources.get(kernel);
+            *found.unwrap_or_else(|| panic!("sm_{architecture}, {kernel}: {:?}", compiled.resources))
+        };
+        let plain = of("plain");
         assert!(plain.registers > 0 && plain.spill_stores == 0, "{plain:?}");
         assert!(plain.shared >= 1024, "{plain:?}");
-        let heavy = compiled.resources["heavy"];
+        let heavy = of("heavy");
         assert!(heavy.spill_stores > 0 && heavy.spill_loads > 0 && heavy.stack > 0, "{heavy:?}");
         // Two blocks of 1024 share 65536 registers; sm_75 holds one such block only.
         assert!(heavy.registers <= if architecture == 75 { 64 } else { 32 }, "{heavy:?}");
