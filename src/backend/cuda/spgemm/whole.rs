@@ -148,10 +148,9 @@ impl Job<'_> {
                 self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
             }
             Whole::Esc(width, rows) => {
-                // The bound is not far off where rows are of about the same length. Elsewhere rows of B are taken to be used alike.
-                let guess =
-                    self.a.pattern.nnz.saturating_mul(self.b.pattern.nnz) / (self.b.pattern.nrows as u64).max(1);
-                let room = if small || bound / 4 <= guess { bound } else { guess + guess / 4 };
+                // Rows of B are hardly ever used so unevenly that half as many again do not fit.
+                let guess = self.likely_products();
+                let room = if small { bound } else { guess.saturating_add(guess / 2) };
                 self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
             }
             Whole::Block => self.allocated(bound, |c| self.by_blocks(c)).map(Some),
