@@ -252,12 +252,15 @@ fn rows_of_every_size_by_every_strategy(columns: u64, spread: u64) {
         product.eval().unwrap().entries().unwrap()
     }
     let all = (&a, &b, &mask);
+    // Each with each in turns: cuda_strategies has every semiring by every strategy.
     for which in 0..3 {
-        for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+        for (turn, strategy) in [Strategy::Auto, Strategy::Hash, Strategy::Esc].into_iter().enumerate() {
             let (d, r) = (Device::Cuda(0), Device::Reference);
-            assert_eq!(on::<PlusTimes>(all, d, which, strategy), on::<PlusTimes>(all, r, which, strategy));
-            assert_eq!(on::<AnySecondI>(all, d, which, strategy), on::<AnySecondI>(all, r, which, strategy));
-            assert_eq!(on::<AnyPair>(all, d, which, strategy), on::<AnyPair>(all, r, which, strategy));
+            match (which as usize + turn) % 3 {
+                0 => assert_eq!(on::<PlusTimes>(all, d, which, strategy), on::<PlusTimes>(all, r, which, strategy)),
+                1 => assert_eq!(on::<AnySecondI>(all, d, which, strategy), on::<AnySecondI>(all, r, which, strategy)),
+                _ => assert_eq!(on::<AnyPair>(all, d, which, strategy), on::<AnyPair>(all, r, which, strategy)),
+            }
         }
     }
 }
