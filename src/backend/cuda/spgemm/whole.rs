@@ -6,7 +6,6 @@
 use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
-use crate::backend::cuda::entries::structure;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
@@ -88,17 +87,6 @@ impl Job<'_> {
         let few = self.mean_products() < u64::from(self.tuning.hash_mean);
         let most = if few && self.rows >= u64::from(self.tuning.esc_rows) { self.longest_row()? } else { return None };
         self.esc_rows(most).map(|(width, rows)| Whole::Esc(width, rows))
-    }
-    /// How many there are.
-    pub(super) fn products(&self) -> Result<u64> {
-        let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
-        let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
-        let kernel = structure(self.context, "count_products")?;
-        let launch = kernel.launch(resident(&kernel, block, 0, a.nnz.div_ceil(4 * u64::from(block)))?, block, 0);
-        let launch = launch.arg(a.nnz).arg(&a.indices).arg(&b.offsets);
-        // SAFETY: parameters as codegen/templates/README.md lists them.
-        unsafe { launch.arg(&total).run()? };
-        Ok(total.read(0..1)?[0])
     }
 
     pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
