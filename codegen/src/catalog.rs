@@ -172,6 +172,7 @@ kernels! {
     "block/tile_rows.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"
+    "device/long_row.cuh"
     "device/look_back.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"

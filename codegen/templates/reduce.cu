@@ -4,6 +4,7 @@
 // Up to reduce_serial terms: one after the other. Up to reduce_chunk: trees over 32 consecutive terms, one after the other.
 // More: chunks of reduce_chunk terms, each cut into one part a warp; parts in a tree, chunks in order.
 #include "block/team.cuh"
+#include "device/long_row.cuh"
 #include "part/partial.cuh"
 #include "thread/search.cuh"
 #include "warp/search.cuh"
@@ -83,11 +84,6 @@ __device__ inline T block_last_sum(const T* sums, u64 n, Partial<T>* scratch) {
   return team_reduce<Sum, reduce_threads>(Team<reduce_threads>{nullptr}, x, scratch).value;
 }
 
-// A row of several chunks; its sums of chunks begin at `slot`.
-struct LongRow {
-  u64 row, slot;
-};
-
 // out[r] = sum of row r, for all rows with entries but those of several chunks: these are listed, control[0] of them,
 // with owners[slot] for each of the control[1] chunks. Blocks: ceil((rows + entries) / tile).
 extern "C" __global__ void __launch_bounds__(reduce_threads)
@@ -156,7 +152,7 @@ reduce_chunks(const u64* offsets, const T* values, const u64* control, const Lon
   __shared__ Partial<T> scratch[reduce_warps];
   for (u64 slot = blockIdx.x; slot < control[1]; slot += gridDim.x) {
     const LongRow x = long_rows[owners[slot]];
-    const u64 begin = offsets[x.row] + (slot - x.slot) * reduce_chunk;
+    const u64 begin = offsets[x.row] + (slot - x.chunk) * reduce_chunk;
     const T sum = block_chunk_sum(values, begin, min(begin + reduce_chunk, offsets[x.row + 1]), scratch);
     if (threadIdx.x == 0) sums[slot] = sum;
   }
@@ -169,7 +165,7 @@ reduce_long(const u64* offsets, const u64* control, const LongRow* long_rows, co
   for (u64 i = blockIdx.x; i < control[0]; i += gridDim.x) {
     const LongRow x = long_rows[i];
     const u64 n = offsets[x.row + 1] - offsets[x.row];
-    const T sum = block_last_sum(sums + x.slot, (n + reduce_chunk - 1) / reduce_chunk, scratch);
+    const T sum = block_last_sum(sums + x.chunk, (n + reduce_chunk - 1) / reduce_chunk, scratch);
     if (threadIdx.x == 0) out[x.row] = sum;
   }
 }

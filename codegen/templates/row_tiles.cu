@@ -1,5 +1,6 @@
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
+#include "device/long_row.cuh"
 #include "thread/search.cuh"
 
 namespace oplus {
@@ -28,10 +29,6 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   }
   begins[t] = {offsets[low], low};
 }
-
-struct LongRow {
-  u64 slot, chunk;
-};
 
 // Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
 // and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.

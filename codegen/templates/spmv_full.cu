@@ -7,6 +7,7 @@
 // Deterministic: `lanes` take a row's terms in strides, then a fixed tree; a warp those of rows of more than 32 + 8 · lanes entries;
 // blocks those of rows of more than spmv_chunk, so many each, whose sums the last block to end adds in order. Any: the smallest k.
 #include "block/team.cuh"
+#include "device/long_row.cuh"
 #include "part/spmv.cuh"
 
 namespace oplus {
@@ -104,11 +105,6 @@ __device__ inline C full_join(C x, u32 lanes, u32 terms) {
   return x;
 }
 
-// A row of more than spmv_chunk entries; its chunks' sums begin at `chunk`.
-struct LongRow {
-  u64 slot, chunk;
-};
-
 // A chunk of a long row; the last of the row's blocks to end adds them all.
 // scratch: shared, a partial a warp.
 __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
@@ -116,9 +112,9 @@ __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRo
   const Team<full_threads> team = {nullptr};
   const u32 owner = owners[chunk];
   const LongRow row = long_rows[owner];
-  const u64 start = a.offsets[row.slot], stop = a.offsets[row.slot + 1];
+  const u64 start = a.offsets[row.row], stop = a.offsets[row.row + 1];
   const u64 begin = start + (chunk - row.chunk) * full_chunk, end = min(begin + full_chunk, stop);
-  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.slot, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
+  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.row, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
   sum = team_reduce<Semiring>(team, sum, scratch);
   const u32 chunks = u32((stop - start + full_chunk - 1) / full_chunk);
   if (threadIdx.x == 0) {
@@ -133,7 +129,7 @@ __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRo
   for (u32 c = threadIdx.x; c < chunks; c += full_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
   sum = team_reduce<Semiring>(team, sum, scratch);
   if (threadIdx.x == 0) {
-    y[row.slot] = sum.value;
+    y[row.row] = sum.value;
     // As it was found.
     ended[owner] = 0;
   }

@@ -381,6 +381,19 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 #line 1 "codegen/templates/row_tiles.cu"
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
+#line 1 "kernels/device/long_row.cuh"
+// Rows that are summed in chunks, by many blocks.
+#line 3 "kernels/device/long_row.cuh"
+
+namespace oplus {
+
+// A row of several chunks; the first of them stands at `chunk` among those of all.
+struct LongRow {
+  u64 row, chunk;
+};
+
+}  // namespace oplus
+#line 4 "codegen/templates/row_tiles.cu"
 #line 1 "kernels/thread/search.cuh"
 // Binary searches by one thread.
 #line 3 "kernels/thread/search.cuh"
@@ -408,7 +421,7 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/row_tiles.cu"
+#line 5 "codegen/templates/row_tiles.cu"
 
 namespace oplus {
 
@@ -436,10 +449,6 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   }
   begins[t] = {offsets[low], low};
 }
-
-struct LongRow {
-  u64 slot, chunk;
-};
 
 // Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
 // and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.

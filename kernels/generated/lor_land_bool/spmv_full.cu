@@ -562,6 +562,19 @@ template <u32 THREADS> struct Team {
 
 }  // namespace oplus
 #line 10 "codegen/templates/spmv_full.cu"
+#line 1 "kernels/device/long_row.cuh"
+// Rows that are summed in chunks, by many blocks.
+#line 3 "kernels/device/long_row.cuh"
+
+namespace oplus {
+
+// A row of several chunks; the first of them stands at `chunk` among those of all.
+struct LongRow {
+  u64 row, chunk;
+};
+
+}  // namespace oplus
+#line 11 "codegen/templates/spmv_full.cu"
 #line 1 "codegen/templates/part/spmv.cuh"
 // The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #line 1 "codegen/templates/part/partial.cuh"
@@ -668,7 +681,7 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
 }
 
 }  // namespace oplus
-#line 11 "codegen/templates/spmv_full.cu"
+#line 12 "codegen/templates/spmv_full.cu"
 
 namespace oplus {
 
@@ -765,11 +778,6 @@ __device__ inline C full_join(C x, u32 lanes, u32 terms) {
   return x;
 }
 
-// A row of more than spmv_chunk entries; its chunks' sums begin at `chunk`.
-struct LongRow {
-  u64 slot, chunk;
-};
-
 // A chunk of a long row; the last of the row's blocks to end adds them all.
 // scratch: shared, a partial a warp.
 __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
@@ -777,9 +785,9 @@ __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRo
   const Team<full_threads> team = {nullptr};
   const u32 owner = owners[chunk];
   const LongRow row = long_rows[owner];
-  const u64 start = a.offsets[row.slot], stop = a.offsets[row.slot + 1];
+  const u64 start = a.offsets[row.row], stop = a.offsets[row.row + 1];
   const u64 begin = start + (chunk - row.chunk) * full_chunk, end = min(begin + full_chunk, stop);
-  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.slot, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
+  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.row, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
   sum = team_reduce<Semiring>(team, sum, scratch);
   const u32 chunks = u32((stop - start + full_chunk - 1) / full_chunk);
   if (threadIdx.x == 0) {
@@ -794,7 +802,7 @@ __device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRo
   for (u32 c = threadIdx.x; c < chunks; c += full_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
   sum = team_reduce<Semiring>(team, sum, scratch);
   if (threadIdx.x == 0) {
-    y[row.slot] = sum.value;
+    y[row.row] = sum.value;
     // As it was found.
     ended[owner] = 0;
   }

@@ -42,8 +42,8 @@ pub(super) fn window(
         let marks = Marks::room(context, n)?;
         let kernel = program.kernel("window_mark")?;
         let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(&pattern.indices);
-        // SAFETY (all launches here): parameters as the README lists them; `n` entries from `first` on, rows + 1 offsets.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them; `n` entries from `first` on, rows + 1
+        // offsets.
         unsafe { launch.arg(left as u32).arg(width as u32).arg(&marks.words).arg(&marks.counts).run()? };
         let kept = marks.ranked()?;
         (Some(marks), kept)
@@ -85,8 +85,7 @@ pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
         let counts = Buffer::alloc_for::<u32>(context, places(n))?;
         let kernel = program.kernel("columns_counts")?;
         let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&pattern.indices).arg(pairs);
-        // SAFETY (all launches here): parameters as the README lists them; n entries, `pairs` pairs.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them; n entries, `pairs` pairs.
         unsafe { launch.arg(sources).arg(from).arg(&counts).run()? };
         widen_and_scan(context, &counts, &starts, n)?;
     }

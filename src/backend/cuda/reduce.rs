@@ -2,13 +2,11 @@
 use super::entries::{block_and_tile, places, structure};
 use super::product::Operand;
 use super::program::{Program, resident, tuning};
+use super::row_tiles::LONG_ROW;
 use super::vector::{self, DeviceBitmap};
 use super::{Buffer, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
-
-/// Bytes of a long row's record on the device.
-const LONG_ROW: u64 = 16;
 
 /// A single row: the sum of each row with entries. `op` is the template's function, a monoid.
 pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
@@ -20,8 +18,7 @@ pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(DevicePat
     let present = Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?;
     let kernel = structure(context, "rows_present")?;
     let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows);
-    // SAFETY (all launches here): parameters as the README lists them; buffers of the sizes it asks for.
-    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+    // SAFETY: of all launches here, parameters as the README lists them; buffers of the sizes it asks for.
     unsafe { launch.arg(&pattern.offsets).arg(&present).run()? };
     if nnz > 0 {
         let program = Program::new(context, Template::Reduce, |s| s.function(op));

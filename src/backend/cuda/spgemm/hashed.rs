@@ -16,6 +16,8 @@ pub(super) struct Tables {
 impl Tables {
     /// Slots that there are kernels for.
     pub(super) const SLOTS: [u32; 4] = [64, 128, 256, 512];
+    /// Rows of no more products are of few columns for sure.
+    pub(super) const TINY: u32 = 256;
     /// Of a sample.
     const WIDEST: Tables = Tables { slots: 512, lanes: 32 };
     /// Shared bytes of a block.
@@ -71,7 +73,7 @@ impl Job<'_> {
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
-        let seen = if small && longest <= u64::from(Tables::SLOTS[2]) {
+        let seen = if small && longest <= u64::from(Tables::TINY) {
             Sampled { entries: bound, most: longest }
         } else {
             let seen = self.sampled_by_hash()?;

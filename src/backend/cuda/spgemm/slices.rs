@@ -114,8 +114,8 @@ impl Job<'_> {
         while first < self.rows {
             let out = Buffer::alloc_for::<u64>(context, 5)?;
             let launch = ends.launch(1u32, 32u32, 0).arg(self.rows).arg(first).arg(bound).arg(&a.offsets);
-            // SAFETY (all launches here): parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-            // SAFETY: the row exists, and `runs` has a place behind the last entry.
+            // SAFETY: of all launches here, parameters as codegen/templates/README.md lists them, buffers of the sizes
+            // it asks for; the row exists, and `runs` has a place behind the last entry.
             unsafe { launch.arg(&runs).arg(&out).run()? };
             let out: Vec<u64> = out.to_host()?;
             let (begin, origin, segment_runs) = (out[1], out[3], runs.pointer());

@@ -1,8 +1,9 @@
 //! Products that need no analysis: all rows short, as the longest rows of A and B say, or a small matrix.
 //!
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
-//! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
-//! still found every offset and the true size, and is made again.
+//! by the bound where that is small or the matrix is, else by a count over a sample of the rows or, for rows that warps sort, by
+//! how many products there likely are. Should the guess be too small, the pass has still found every offset and the true size,
+//! and is made again.
 use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
@@ -32,7 +33,7 @@ pub(super) enum Whole {
     Thread(u32),
     /// A warp that sorts so many products, of as many rows at once.
     Esc(u32, u32),
-    /// A hash table each, if rows turn out to have few columns.
+    /// A hash table each, if a sample has few columns.
     Hash,
     /// A block.
     Block,
@@ -110,7 +111,7 @@ impl Job<'_> {
             return sorted;
         }
         let many = self.mean_products() >= u64::from(tuning.hash_mean);
-        let tiny = most <= u64::from(Tables::SLOTS[2]);
+        let tiny = most <= u64::from(Tables::TINY);
         let hash = self.hash_might_fit(most) && (tiny || many || sorted.is_some());
         if sorted.is_some() {
             return if hash && self.worth_sampling() { Some(Whole::Hash) } else { sorted };
