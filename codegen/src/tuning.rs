@@ -209,7 +209,7 @@ pub const SM_90: Tuning = Tuning {
     thread_bytes: 65536,
     band_block: 128,
     band_diagonals: 48,
-    band_rows: 4096,
+    band_rows: 32768,
     hash_block: 128,
     hash_products: 2048,
     hash_mean: 128,
