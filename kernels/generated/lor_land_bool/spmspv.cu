@@ -894,11 +894,11 @@ template <> struct FloatBits<f64> {
 template <class Monoid, class T> __device__ inline void combine_in_memory(T* slot, T x) {
   constexpr int kind = Monoid::atomic;
   constexpr bool extreme = kind == atomic_min || kind == atomic_max, small = kind == atomic_min;
-  constexpr bool integer = !Number<T>::is_float && IsNumber<T>::value && sizeof(T) >= 4;
-  if constexpr (extreme && integer) {
+  constexpr bool is_float = SameType<T, f32>::value || SameType<T, f64>::value;
+  if constexpr (extreme && IsNumber<T>::value && sizeof(T) >= 4 && !is_float) {
     if constexpr (small) atomicMin(slot, x);
     else atomicMax(slot, x);
-  } else if constexpr (extreme && (SameType<T, f32>::value || SameType<T, f64>::value)) {
+  } else if constexpr (extreme && is_float) {
     typedef typename FloatBits<T>::Signed Signed;
     typedef typename FloatBits<T>::Unsigned Unsigned;
     if (x != x) return;
