@@ -78,7 +78,7 @@ impl Job<'_> {
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
         let width = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
         let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
-        let often = u64::from(width) * 3 / 4 / self.mean_products().max(1);
+        let often = self.rows.saturating_mul(u64::from(width) * 3 / 4) / self.likely_products().max(1);
         // Fewer where not every multiprocessor would have warps enough.
         let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
         let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
