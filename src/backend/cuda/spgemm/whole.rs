@@ -19,6 +19,8 @@ const SMALL: u64 = 4 << 20;
 pub(super) const SAMPLE: u64 = 64;
 /// Products that a warp sorts at once, at least.
 const ESC_WIDTH: u32 = 256;
+/// Rows may have so many products by the longest ones of A and B, and still be tried as rows that a warp sorts.
+const MEETING: u64 = 8192;
 /// Warps that sort of a multiprocessor, at least.
 const ESC_WARPS: u64 = 12;
 /// Small blocks of a multiprocessor that all have room: where rows are no more, they get as many threads as small blocks may.
@@ -35,7 +37,7 @@ const ROOM: u64 = 512;
 pub(super) enum Whole {
     /// A thread, up to so many products.
     Thread(u32),
-    /// A warp that sorts so many products, of as many rows at once.
+    /// A warp that sorts so many products, of as many rows at once; if no row turns out to have more.
     Esc(u32, u32),
     /// A hash table each, if a sample has few columns.
     Hash,
@@ -76,7 +78,9 @@ impl Job<'_> {
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
-        let width = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
+        let surely = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
+        // Where a longest row of A would have to meet longest rows of B for more products than fit, it hardly ever does.
+        let width = if most <= MEETING { surely.min(self.tuning.esc_products) } else { surely };
         let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
         let often = self.rows.saturating_mul(u64::from(width) * 3 / 4) / self.likely_products().max(1);
         // Fewer where not every multiprocessor would have warps enough.
@@ -149,7 +153,17 @@ impl Job<'_> {
                 // Rows of B are hardly ever used so unevenly that half as many again do not fit.
                 let guess = self.likely_products();
                 let room = if small { bound } else { guess.saturating_add(guess / 2) };
-                self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
+                let mut failed = false;
+                let made = self.allocated(room.min(bound), |c| {
+                    let found = self.by_sorting(width, rows, c)?;
+                    failed = found[FAILED] > 0;
+                    Ok(found)
+                })?;
+                match failed {
+                    false => Ok(Some(made)),
+                    true if self.is_small() => self.mxm_whole(Whole::Block),
+                    true => Ok(None),
+                }
             }
             Whole::Block => {
                 // C is hardly ever that full.
