@@ -21,8 +21,10 @@ pub(super) const SAMPLE: u64 = 64;
 const ESC_WIDTH: u32 = 256;
 /// Rows may have so many products by the longest ones of A and B, and still be tried as rows that a warp sorts.
 const MEETING: u64 = 8192;
+/// If a warp sorts at least so many of them at once.
+const TINY_TOGETHER: u32 = 8;
 /// Warps that sort of a multiprocessor, at least.
-const ESC_WARPS: u64 = 12;
+const ESC_WARPS: u64 = 24;
 /// Small blocks of a multiprocessor that all have room: where rows are no more, they get as many threads as small blocks may.
 const AT_ONCE: u64 = 8;
 /// Mean products of a row from which on it gets a large block.
@@ -87,6 +89,9 @@ impl Job<'_> {
         let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
         let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
         let rows = if rows == 0 { return None } else { 1 << rows.ilog2() };
+        if width < surely && rows < TINY_TOGETHER {
+            return None;
+        }
         let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
         fits.then_some((width, rows))
     }
@@ -150,9 +155,12 @@ impl Job<'_> {
                 self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
             }
             Whole::Esc(width, rows) => {
-                // Rows of B are hardly ever used so unevenly that half as many again do not fit.
+                // Rows of B are hardly ever used so unevenly that half as many again, or where rows are uneven twice as many,
+                // do not fit.
                 let guess = self.likely_products();
-                let room = if small { bound } else { guess.saturating_add(guess / 2) };
+                let uneven = self.longest_row().is_none_or(|most| most > u64::from(width));
+                let room = guess.saturating_add(if uneven { guess } else { guess / 2 });
+                let room = if small { bound } else { room };
                 let mut failed = false;
                 let made = self.allocated(room.min(bound), |c| {
                     let found = self.by_sorting(width, rows, c)?;
