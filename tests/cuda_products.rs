@@ -203,6 +203,53 @@ fn full_vectors() {
     }
 }
 
+/// A full vector from the left, again and again: columns are kept from the second time on, with the values they had then.
+#[test]
+fn full_vectors_from_the_left_by_kept_columns() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(23);
+    // The third has a column of 2500 entries and empty ones; the last is hypersparse.
+    for (m, n, e, scale) in [(90, 70, 800, 1), (3, 900, 1500, 1), (2600, 40, 2600, 1), (50, 60, 300, 1 << 40)] {
+        let mut coo = Coo::<i64>::new(m * scale, n * scale);
+        for k in 0..e {
+            coo.push(k % m * scale, rng.below(n) / 2 * scale, rng.below(100) as i64 - 50);
+            coo.push(k % m * scale, n / 2 * scale, k as i64);
+        }
+        let a: Matrix<i64> = Matrix::build_with(&coo, Second).unwrap();
+        let listed: Vec<_> = (0..m).map(|i| (i * scale, (i * 37 % 101) as i64 - 40)).collect();
+        let x: Vector<i64> = Vector::build(m * scale, &listed).unwrap();
+        let on = |d: Device| {
+            let (a, x) = (a.to(&d).unwrap(), x.to(&d).unwrap());
+            let other = apply(&a, Negate).eval().unwrap();
+            let mut results = Vec::new();
+            for _ in 0..3 {
+                let parents = [
+                    vxm(&x.over::<AnyFirstI>(), &a.over()).eval().unwrap().over::<PlusTimes>(),
+                    vxm(&x.over::<AnySecondI>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<AnySecondJ>(), &a.over()).eval().unwrap().over(),
+                ];
+                let values = [
+                    vxm(&x, &a).eval().unwrap(),
+                    vxm(&x.over::<MinPlus>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<MaxFirst>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<MaxSecond>(), &a.over()).eval().unwrap().over(),
+                    mxv(&a.over::<MaxFirst>(), &x.over()).transpose().eval().unwrap().over(),
+                ];
+                results.push((parents.map(|v| v.entries().unwrap()), values.map(|v| v.entries().unwrap())));
+            }
+            // The same positions with other values, in turns with the first.
+            let turns =
+                [&other, &a, &other, &other, &other, &a, &a, &a].map(|a| vxm(&x, a).eval().unwrap().entries().unwrap());
+            assert_eq!(results[0], results[1], "{m}×{n} on {d}");
+            assert_eq!(results[0], results[2], "{m}×{n} on {d}");
+            (results.remove(0), turns)
+        };
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference), "{m}×{n}");
+    }
+}
+
 #[test]
 fn rows_of_every_size_by_every_strategy_near() {
     rows_of_every_size_by_every_strategy(500, 1);

@@ -1,5 +1,5 @@
 //! Matrix times vector by rows (pull).
-use super::product::{DeviceIds, Product};
+use super::product::{DeviceIds, Operand, Product};
 use super::program::{Program, resident, tuning};
 use super::row_tiles::RowTiles;
 use super::vector::{self, DeviceBitmap};
@@ -55,6 +55,21 @@ fn full(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let size = semiring.c.size;
     let program = Program::new(context, Template::SpmvFull, |s| s.semiring(semiring).flag("mapped", ids.mapped()));
     let y = full_sums(&program, size, a.pattern, tiles, (None, a.values, x.values), &ids)?;
+    Ok((tiles.rows.clone(), y))
+}
+
+/// xᵀ A for x without gaps, by the columns of A as rows.
+pub(super) fn full_left(product: &Product, columns: Operand<'_>) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let Product { context, semiring, a: x, at, .. } = product.clone();
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    // Rows of the transpose are the result's columns.
+    let ids = DeviceIds { i: ids.j, k: ids.k, j: None };
+    let tiles = RowTiles::of(columns.pattern)?;
+    let size = semiring.c.size;
+    let program = Program::new(context, Template::SpmvFull, |s| {
+        s.semiring(semiring).flag("mapped", ids.mapped()).flag("vector_left", true)
+    });
+    let y = full_sums(&program, size, columns.pattern, tiles, (None, columns.values, x.values), &ids)?;
     Ok((tiles.rows.clone(), y))
 }
 
