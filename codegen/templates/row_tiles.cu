@@ -30,7 +30,7 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
 }
 
 struct LongRow {
-  u64 slot, chunk;
+  u64 slot, chunk, begin, end;
 };
 
 // Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
@@ -42,7 +42,7 @@ row_longs(u64 rows, const u64* offsets, u32 chunk, u64* control, LongRow* longs,
   const u64 n = offsets[s + 1] - offsets[s];
   if (n <= chunk) return;
   const u64 chunks = (n + chunk - 1) / chunk, at = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], chunks);
-  longs[at] = {s, first};
+  longs[at] = {s, first, offsets[s], offsets[s + 1]};
   for (u64 c = 0; c < chunks; c++) owners[first + c] = u32(at);
 }
 

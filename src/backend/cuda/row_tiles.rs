@@ -32,7 +32,7 @@ pub(super) struct LongRows {
 }
 
 /// Bytes of a long row's record on the device.
-const LONG_ROW: u64 = 16;
+const LONG_ROW: u64 = 32;
 
 impl RowTiles {
     pub(super) fn of(pattern: &DevicePattern) -> Result<&RowTiles> {

@@ -85,14 +85,15 @@ pub(super) fn full_sums(
     let (context, size, block) = (program.context, size as u64, tuning(program.context).spmv_block);
     let y = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
     let (offsets, rows) = (tiles.offsets(pattern), tiles.numbers());
-    let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32) as u32;
+    let log_lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32).trailing_zeros();
     let long = tiles.long.as_ref();
     let chunks = long.map_or(0, |l| l.chunks);
     let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
     let kernel = program.kernel("spmv_full")?;
-    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(offsets).arg(&pattern.indices).arg(places);
+    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(pattern.nnz).arg(offsets);
+    let launch = launch.arg(&pattern.indices).arg(places);
     let launch = launch.arg(values).arg(x).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
-    let launch = launch.arg(tiles.count as u32).arg(lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
+    let launch = launch.arg(tiles.count as u32).arg(log_lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
     // come one after the other, so that the long rows' counters are zero when one begins.
     unsafe { launch.arg(long.map(|l| &l.ended)).arg(&sums).arg(&y).run()? };
