@@ -196,6 +196,7 @@ parts! {
     "part/spgemm.cuh"
     "part/spmv.cuh"
     "part/push.cuh"
+    "part/row_tiles.cuh"
     "part/spgemm_band.cuh"
     "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"

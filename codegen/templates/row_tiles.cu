@@ -1,6 +1,6 @@
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
-#include "thread/search.cuh"
+#include "part/row_tiles.cuh"
 
 namespace oplus {
 
@@ -10,10 +10,6 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
-
-struct RowTile {
-  u64 entry, first;
-};
 
 // begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
@@ -28,10 +24,6 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   }
   begins[t] = {offsets[low], low};
 }
-
-struct LongRow {
-  u64 slot, chunk, begin, end;
-};
 
 // Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
 // and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.

@@ -301,7 +301,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -340,6 +339,7 @@ constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
 constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -381,30 +381,274 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 #line 1 "codegen/templates/row_tiles.cu"
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
+#line 1 "codegen/templates/part/row_tiles.cuh"
+// Tiles of rows and entries together, and what their kernels have in common: entries read four at a time, terms added in batches.
+#line 1 "codegen/templates/part/partial.cuh"
+// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 1 "kernels/warp/shuffle.cuh"
+// Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
+#line 3 "kernels/warp/shuffle.cuh"
 
 namespace oplus {
 
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
+constexpr u32 full_warp = 0xffffffffu;
+
+__device__ inline u32 lane_id() { return threadIdx.x & 31; }
+__device__ inline u32 lanes_below() { return (1u << lane_id()) - 1; }
+
+// A value as 4-byte words; the last word of a type whose size is no multiple of 4 is filled up with zeros.
+template <class T> union Words {
+  static constexpr u32 count = (sizeof(T) + 3) / 4;
+  T value;
+  u32 word[count];
+  __device__ Words() {
+    for (u32 i = 0; i < count; i++) word[i] = 0;
   }
-  return low;
+  __device__ Words(T x) {
+    if constexpr (sizeof(T) % 4 != 0) {
+      for (u32 i = 0; i < count; i++) word[i] = 0;
+    }
+    value = x;
+  }
+};
+
+// x of lane `source` (counted within groups of `width` lanes).
+template <class T> __device__ inline T shuffle(T x, u32 source, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_sync(mask, from.word[i], source, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_up(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_up_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_down(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_down_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_xor_sync(mask, from.word[i], by, width);
+  return to.value;
 }
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
+}  // namespace oplus
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
   }
-  return low;
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 3 "kernels/block/team.cuh"
+
+namespace oplus {
+
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
+};
+
+}  // namespace oplus
+#line 3 "codegen/templates/part/partial.cuh"
+
+namespace oplus {
+
+template <class T> struct Partial {
+  T value;
+  u32 order;  // of the first term, for monoids that keep it
+  bool has;
+};
+template <class T> __device__ inline Partial<T> no_term() { return {T(), 0xffffffffu, false}; }
+
+// FIRST: the term of smaller order stays.
+template <class Monoid> struct Join {
+  static constexpr bool first = Monoid::atomic == atomic_first || Monoid::terminal == terminal_always;
+  template <class T> static __device__ Partial<T> join(Partial<T> x, Partial<T> y) {
+    if (!y.has) return x;
+    if (!x.has) return y;
+    if constexpr (first) return y.order < x.order ? y : x;
+    else return {Monoid::add(x.value, y.value), x.order, true};
+  }
+  template <class T> static __device__ void append(Partial<T>& sum, T term, u32 order) {
+    sum = join(sum, Partial<T>{term, order, true});
+  }
+};
+
+// Lane 0 of each group of WIDTH lanes gets the group's sum, terms in the order of lanes.
+template <class Monoid, u32 WIDTH, class T> __device__ inline Partial<T> group_reduce(Partial<T> x) {
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    Partial<T> y;
+    y.value = shuffle_down(x.value, d, WIDTH);
+    y.order = __shfl_down_sync(full_warp, x.order, d, WIDTH);
+    y.has = __shfl_down_sync(full_warp, u32(x.has), d, WIDTH);
+    if ((lane_id() & (WIDTH - 1)) + d < WIDTH) x = Join<Monoid>::join(x, y);
+  }
+  return x;
+}
+
+// Thread 0 of the team gets the sum, in the order of ranks. `scratch`: THREADS / 32 partials. Has barriers.
+template <class Monoid, u32 THREADS, class T>
+__device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Partial<T>* scratch) {
+  x = group_reduce<Monoid, 32>(x);
+  if constexpr (THREADS > 32) {
+    team.sync();
+    if (lane_id() == 0) scratch[threadIdx.x / 32] = x;
+    team.sync();
+    if (threadIdx.x < 32) {
+      x = threadIdx.x < THREADS / 32 ? scratch[threadIdx.x] : no_term<T>();
+      x = group_reduce<Monoid, 32>(x);
+    }
+    team.sync();
+  }
+  return x;
+}
+
+}  // namespace oplus
+#line 3 "codegen/templates/part/row_tiles.cuh"
+
+namespace oplus {
+
+// Where a tile begins: its first row and that row's first entry.
+struct RowTile {
+  u64 entry, first;
+};
+
+// A row of more than spmv_chunk entries, begin..end; its chunks' sums begin at `chunk`.
+struct LongRow {
+  u64 slot, chunk, begin, end;
+};
+
+constexpr u32 tile_threads = tuning::spmv_block, tile_warps = tile_threads / 32, tile_chunk = tuning::spmv_chunk;
+// Entries that all threads load at once, and the most that rows that begin in a tile have.
+constexpr u32 tile_round = 8 * tile_threads, tile_room = tuning::spmv_tile + tile_chunk;
+static_assert(tile_room + 3 <= tile_round + 4 * tile_threads, "what the first round leaves is four a thread");
+
+// Four values side by side, read in one piece where their size allows it.
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. Four at once, the last of them read again where
+// there are fewer: a branch would make each wait for the one before it.
+template <class Monoid, class T, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+  T sum = T();
+  if (e >= end) return sum;
+  if constexpr (Join<Monoid>::first) return term(e);
+  bool has = false;
+  for (; e < end; e += 4 * stride) {
+    T x[4];
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) x[s] = term(min(I(e + s * stride), I(end - 1)));
+    sum = has ? Monoid::add(sum, x[0]) : x[0];
+    has = true;
+#pragma unroll
+    for (u32 s = 1; s < 4; s++) {
+      if (e + s * stride < end) sum = Monoid::add(sum, x[s]);
+    }
+  }
+  return sum;
+}
+
+// Says that a chunk's sum is there. True for the row's last: it sees all the others', and the count is as it was found. All threads
+// call; thread 0's sum counts. `last`: shared. Has barriers.
+template <class T>
+__device__ inline bool chunk_ended(T sum, T* sums, u64 chunk, u32 chunks, u32* ended, volatile u32* last) {
+  if (threadIdx.x == 0) {
+    sums[chunk] = sum;
+    __threadfence();
+    const bool all = atomicAdd(ended, 1u) == chunks - 1;
+    if (all) *ended = 0;
+    *last = all;
+  }
+  __syncthreads();
+  if (!*last) return false;
+  __threadfence();
+  return true;
 }
 
 }  // namespace oplus
@@ -419,10 +663,6 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
 
-struct RowTile {
-  u64 entry, first;
-};
-
 // begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
@@ -436,10 +676,6 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   }
   begins[t] = {offsets[low], low};
 }
-
-struct LongRow {
-  u64 slot, chunk, begin, end;
-};
 
 // Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
 // and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.

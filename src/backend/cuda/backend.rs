@@ -384,7 +384,8 @@ impl Backend for Cuda {
         a.moved(A::TEXT, |scalar, a| entries::compact(scalar, a, &marks, kept))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        made(reduce::reduce_rows(monoid_text::<T, M>("op"), a.read()?.operand()))
+        let (pattern, values) = reduce::reduce_rows(monoid_text::<T, M>("op"), a.read()?.operand())?;
+        Ok(DeviceCsr::on(pattern, values))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
         match reduce::reduce(monoid_text::<T, M>("op"), a.read()?.operand())? {
