@@ -427,8 +427,8 @@ fn reductions() {
     let mut rng = Rng(30);
     let mut all = structures(&mut rng);
     // Rows of all classes: short, a warp's, of several chunks with an incomplete last one.
-    let lengths = [1u64, 2, 31, 63, 64, 65, 96, 700, 4096, 4097, 9000, 3];
-    all.push((14, 9000, lengths.iter().zip(1..).flat_map(|(&n, r)| (0..n).map(move |j| (r, j))).collect()));
+    let lengths = [1u64, 2, 31, 63, 64, 65, 96, 700, 1023, 1024, 1024, 1025, 1024, 2048, 2049, 4096, 4097, 9000, 3];
+    all.push((21, 9000, lengths.iter().zip(1..).flat_map(|(&n, r)| (0..n).map(move |j| (r, j))).collect()));
     for a in &all {
         // Eighths: sums are exact in any order.
         reduced::<f64, Plus>(a);

@@ -2,6 +2,7 @@
 // alone are moved. Launches: README.md.
 #include "device/marked.cuh"
 #include "device/rows.cuh"
+#include "part/entries.cuh"
 
 namespace oplus {
 
@@ -31,13 +32,26 @@ entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, 
   });
 }
 
-// The marked entries of first .. first + n - 1, all with words null, and their columns moved by `shift` (modulo 2^32).
+// The entries first .. first + n - 1, and their columns moved by `shift` (modulo 2^32).
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-entries_window(u64 n, u64 first, const u32* words, const u64* starts, u32 shift, const u32* indices, const V* values,
-               u32* out_indices, V* out_values) {
-  for_marked(n, words, starts, [&](u64 e, u64 o) {
+entries_window(u64 n, u64 first, u32 shift, const u32* __restrict__ indices, const V* __restrict__ values,
+               u32* __restrict__ out_indices, V* __restrict__ out_values) {
+  for_marked(n, nullptr, nullptr, [&](u64 e, u64 o) {
     out_indices[o] = indices[first + e] + shift;
     if (values) out_values[o] = values[first + e];
+  });
+}
+
+// Row r of the result, entries offsets[r] .. offsets[r + 1] of n, is A's entries from starts[r] on, their columns moved by `shift`.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
+entries_spans(u64 n, u64 rows, const u64* __restrict__ offsets, const u64* __restrict__ starts, u32 shift,
+              const u32* __restrict__ indices, const V* __restrict__ values, u32* __restrict__ out_indices, V* __restrict__ out_values) {
+  const Entries<u8> a = {n, rows, offsets, nullptr, nullptr};
+  for_entries<false, true, false>(a, [&](u64 o, bool inside, u8, u32 row, u32) {
+    if (!inside) return;
+    const u64 e = starts[row] + (o - offsets[row]);
+    out_indices[o] = indices[e] + shift;
+    if (values) out_values[o] = values[e];
   });
 }
 

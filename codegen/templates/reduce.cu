@@ -121,7 +121,7 @@ __device__ inline void reduce_chunk_of_row(const T* values, u64 chunk, const Lon
 // out[s] = sum of the s-th row that has entries. Blocks below `tiles` have a tile each, those from there on a chunk of a long row.
 // count: entries; begins, offsets and long rows: of row_tiles.cu; ended: a zero a long row, again when the launch ends; sums: a place a
 // chunk.
-extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 6 : 1)
+extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 8 : 1)
 reduce_rows(u64 count, const u64* offsets, const T* values, const RowTile* begins, u32 tiles, const LongRow* long_rows, const u32* owners,
             u32* ended, T* sums, T* out) {
   // Of values, or a partial a warp.
