@@ -176,7 +176,6 @@ kernels! {
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"
-    "device/marked.cuh"
     "device/partition.cuh"
     "device/segmented_merge.cuh"
 }
