@@ -20,6 +20,7 @@ pub mod iterate;
 pub mod mask;
 mod memory;
 pub mod operation;
+mod precompiled;
 pub mod prelude;
 pub mod spgemm;
 pub mod storage;

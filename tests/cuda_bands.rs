@@ -21,16 +21,17 @@ fn on_diagonals(m: u64, n: u64, shifts: &[i64], gap: u64) -> Matrix<i64> {
     Matrix::build_with(&coo, Plus).unwrap()
 }
 
-fn compare<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>) {
-    let on = |d: Device| {
+fn compare<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: Strategy) {
+    let on = |d: Device, strategy: Strategy| {
         let (a, b) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over());
         // Twice: diagonals are kept.
-        mxm(&a, &b).eval().unwrap();
-        let c = mxm(&a, &b).eval().unwrap();
+        mxm(&a, &b).strategy(strategy).eval().unwrap();
+        let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
         assert_eq!(c.nvals(), c.entries().unwrap().len() as u64);
         c.entries().unwrap()
     };
-    assert!(on(Device::Cuda(0)) == on(Device::Reference), "{}", std::any::type_name::<S>());
+    let (made, expected) = (on(Device::Cuda(0), strategy), on(Device::Reference, Strategy::Auto));
+    assert!(made == expected, "{} by {strategy:?}", std::any::type_name::<S>());
 }
 
 #[test]
@@ -46,11 +47,24 @@ fn diagonals_full_and_gappy() {
         (4100, 4100, 4100, vec![-2, 0], wide),
     ] {
         let (a, b) = (on_diagonals(m, k, &left, 5), on_diagonals(k, n, &right, 7));
-        compare::<PlusTimes>(&a, &b);
-        compare::<AnySecondI>(&a, &b);
-        compare::<AnyPair>(&a, &b);
-        compare::<MinPlus>(&a, &b);
+        compare::<PlusTimes>(&a, &b, Strategy::Band);
+        compare::<AnySecondI>(&a, &b, Strategy::Band);
+        compare::<AnyPair>(&a, &b, Strategy::Band);
+        compare::<MinPlus>(&a, &b, Strategy::Band);
+        compare::<PlusTimes>(&a, &b, Strategy::Auto);
     }
+}
+
+/// So many rows that diagonals are looked for unasked.
+#[test]
+fn diagonals_are_found() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (full, gappy) =
+        (on_diagonals(33000, 33000, &[-1, 0, 64], u64::MAX / 4), on_diagonals(33000, 33000, &[0, 9], 5));
+    compare::<PlusTimes>(&full, &full, Strategy::Auto);
+    compare::<PlusTimes>(&full, &gappy, Strategy::Auto);
 }
 
 #[test]
@@ -66,7 +80,8 @@ fn floats_are_summed_in_the_order_of_k() {
     let a: Matrix<f64> = Matrix::build_with(&coo, Plus).unwrap();
     let on = |d: Device| -> Vec<_> {
         let a = a.to(&d).unwrap();
-        let entries = mxm(&a, &a).eval().unwrap().entries().unwrap();
+        let strategy = if d == Device::Reference { Strategy::Auto } else { Strategy::Band };
+        let entries = mxm(&a, &a).strategy(strategy).eval().unwrap().entries().unwrap();
         entries.iter().map(|e| (e.0, e.1, e.2.to_bits())).collect()
     };
     assert!(on(Device::Cuda(0)) == on(Device::Reference));
@@ -81,8 +96,8 @@ fn powers() {
     let a = on_diagonals(4200, 4200, &[-1, 0, 64], 4);
     let on = |d: Device| {
         let a = a.to(&d).unwrap();
-        let squared = mxm(&a, &a).eval().unwrap();
-        mxm(&squared, &squared).eval().unwrap().entries().unwrap()
+        let squared = mxm(&a, &a).strategy(Strategy::Band).eval().unwrap();
+        mxm(&squared, &squared).strategy(Strategy::Band).eval().unwrap().entries().unwrap()
     };
     assert!(on(Device::Cuda(0)) == on(Device::Reference));
 }

@@ -6,6 +6,8 @@ use std::cell::Cell;
 mod common {
     pub mod emulator;
 }
+#[path = "common/in_place.rs"]
+mod in_place;
 #[path = "common/large.rs"]
 mod large;
 #[path = "oracles/model.rs"]

@@ -74,3 +74,31 @@ fn without_room_for_a_slice_it_is_cut() {
         }
     }
 }
+
+/// A plan that finds no memory for the places of all factors does without them.
+#[test]
+fn without_room_for_the_places_of_factors_a_plan_keeps_none() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(emulator) = emulator::emulator() else { return };
+    let a: Matrix<f64> = Matrix::build_with(&uniform(20, 30, 10, 1).unwrap(), First).unwrap();
+    let b: Matrix<f64> = Matrix::build_with(&uniform(30, 900, 20, 2).unwrap(), First).unwrap();
+    let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+    let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
+    let context = Context::get(0).unwrap();
+    let (mut kept, mut none) = (0, 0);
+    for n in (0..24).chain([200]) {
+        // What is kept of freed memory would not fail.
+        context.trim().unwrap();
+        emulator.fail_allocations(n, 2);
+        let plan = mxm(&a, &b).plan();
+        emulator.fail_allocations(-1, 1);
+        let plan = plan.unwrap_or_else(|e| panic!("allocation {n} failed: {e}"));
+        let (c, launches) = context.trace(|| plan.run(&a, &b)).unwrap();
+        assert_eq!(c.entries().unwrap(), expected, "allocation {n} failed");
+        match launches.iter().any(|l| l.kernel.starts_with("spmv_full")) {
+            true => kept += 1,
+            false => none += 1,
+        }
+    }
+    assert!(kept > 0 && none > 10, "{kept} kept places, {none} none");
+}

@@ -1,6 +1,8 @@
 //! extract, assign and the other operations that move entries about, on the host.
 use oplus::prelude::*;
 
+#[path = "common/in_place.rs"]
+mod in_place;
 #[path = "common/large.rs"]
 mod large;
 #[path = "oracles/model.rs"]

@@ -51,11 +51,11 @@ tuning! {
     band_diagonals,
     /// Nor are matrices of fewer rows worth finding it out.
     band_rows,
-    /// Threads of a block whose warps have a hash table each.
+    /// Threads of a block of the products with a hash table a row, which a warp or some of its lanes share.
     hash_block,
-    /// Rows of more products than this are not for one warp's hash table.
+    /// Only if no row can have more products than this, or rows are even, many, and those of B short.
     hash_products,
-    /// Of many rows, only if they have so many products in the mean.
+    /// Rows of so many products in the mean are not sorted without analysis; of fewer, a sample says whether to sort them.
     hash_mean,
     /// Only of so many rows a thread each fills the device.
     thread_rows,
@@ -70,7 +70,7 @@ tuning! {
     /// Nor by a block.
     sort_products,
     /// Where blocks may have bits over the columns, they only sort rows with so many times more columns from first to last than
-    /// products.
+    /// products, and more than `block_columns`.
     sort_sparsity,
     /// Only so many rows are sorted without analysis: of fewer, each gets more threads.
     esc_rows,
@@ -208,7 +208,7 @@ pub const SM_90: Tuning = Tuning {
     thread_bytes: 65536,
     band_block: 128,
     band_diagonals: 48,
-    band_rows: 4096,
+    band_rows: 32768,
     hash_block: 128,
     hash_products: 2048,
     hash_mean: 128,

@@ -39,13 +39,15 @@ struct MaskWalk {
   bool started;
 
   __device__ bool has(u32 r, u32 column) {
+    u64 step = 1;
     if (!started || r != row) {
-      row = r;
       at = offsets[r];
       end = offsets[u64(r) + 1];
+      // The first one may stand anywhere in its row, the first of another row stands near where that begins.
+      if (!started) step = end - at;
+      row = r;
       started = true;
     }
-    u64 step = 1;
     while (end - at > step && indices[at + step - 1] < column) {
       at += step;
       step *= 2;

@@ -106,7 +106,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                   if (!marked) window.set(at);
                                   if (!dense) at = window.position(bases, at);
                                   if (near_row) combine<Semiring, C>(&near[at], term);
-                                  else combine<Semiring, C>(&c_values[out + at], term);
+                                  else combine_in_memory<Semiring, C>(&c_values[out + at], term);
                                 }
                               });
           __syncthreads();

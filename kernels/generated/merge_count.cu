@@ -317,7 +317,7 @@ constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
 constexpr u32 band_diagonals = 48;
-constexpr u32 band_rows = 4096;
+constexpr u32 band_rows = 32768;
 constexpr u32 hash_block = 128;
 constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
@@ -712,13 +712,15 @@ struct MaskWalk {
   bool started;
 
   __device__ bool has(u32 r, u32 column) {
+    u64 step = 1;
     if (!started || r != row) {
-      row = r;
       at = offsets[r];
       end = offsets[u64(r) + 1];
+      // The first one may stand anywhere in its row, the first of another row stands near where that begins.
+      if (!started) step = end - at;
+      row = r;
       started = true;
     }
-    u64 step = 1;
     while (end - at > step && indices[at + step - 1] < column) {
       at += step;
       step *= 2;

@@ -1,4 +1,5 @@
 //! Scalars: what a matrix can hold, on any device.
+use crate::precompiled::{Entries, Products, precompiled};
 use num_traits::{Bounded, Float, PrimInt, Saturating, WrappingAdd, WrappingMul, WrappingSub};
 use oplus_codegen::text::ScalarText;
 use std::fmt::Debug;
@@ -15,6 +16,12 @@ use std::fmt::Debug;
 pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The type in CUDA.
     const TEXT: ScalarText;
+    #[doc(hidden)]
+    const PRODUCTS: Option<&'static Products<Self>> = None;
+    #[doc(hidden)]
+    fn entries() -> &'static Entries<Self> {
+        const { &Entries::here() }
+    }
     /// Bit-exact CUDA expression for this value (never a decimal float).
     fn cuda_literal(self) -> String;
     /// Whether these bytes are a value: only `bool` has bytes that are none.
@@ -155,6 +162,7 @@ macro_rules! integers { ($($t:ident $magnitude:expr;)*) => {$(
     // SAFETY: the CUDA typedefs of the preamble have these sizes; every bit pattern is a value.
     unsafe impl Scalar for $t {
         const TEXT: ScalarText = ScalarText { name: stringify!($t), definition: "", size: size_of::<$t>() };
+        precompiled!($t);
         fn cuda_literal(self) -> String { format!("({})0x{:x}ull", stringify!($t), self) }
     }
     impl Truth for $t { fn truth(self) -> bool { self != 0 } }
@@ -193,6 +201,7 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
     // SAFETY: IEEE formats on both sides; every bit pattern is a value.
     unsafe impl Scalar for $t {
         const TEXT: ScalarText = ScalarText { name: stringify!($t), definition: "", size: size_of::<$t>() };
+        precompiled!($t);
         fn cuda_literal(self) -> String { format!("{}(0x{:x}ull)", $from_bits, self.to_bits()) }
     }
     impl Truth for $t { fn truth(self) -> bool { self != 0.0 } }
@@ -247,6 +256,7 @@ floats! { f32 "f32_bits" f64 "f64_bits" }
 // SAFETY: one byte on both sides, 0 is false; other bytes than 0 and 1 are refused on the way in.
 unsafe impl Scalar for bool {
     const TEXT: ScalarText = ScalarText { name: "bool", definition: "", size: 1 };
+    precompiled!(bool);
     fn cuda_literal(self) -> String {
         self.to_string()
     }

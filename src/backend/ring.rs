@@ -7,6 +7,7 @@ use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
 use crate::device::Device;
 use crate::error::Result;
+use crate::precompiled::{Doors, door};
 use crate::spgemm::Analysis;
 use crate::storage::pattern::Pattern;
 use oplus_codegen::{FunctionText, SemiringText};
@@ -90,6 +91,27 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis>;
 }
 macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
+    impl<A: Scalar, B: Scalar, C: Scalar> $ring<A, B, C> {
+        pub(crate) const DOORS: Doors<Self> =
+            Doors { on_host: Self::computed, at_positions: Self::computed_at, explain: Self::explained };
+        fn computed(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
+            let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);
+            if let Some(iso) = any_ring!(@iso $step self device o a b) {
+                return Ok(iso);
+            }
+            let made = match device {
+                Device::Reference => reference::$function(&self.operators, &a, &b, o.mask, o.at, o.options)?,
+                _ => cpu::$function(self, &a, &b, o.mask, o.at, o.options)?,
+            };
+            Ok(made.into())
+        }
+        fn computed_at(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
+            any_ring!(@numeric $step self device o c A B C)
+        }
+        fn explained(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
+            any_ring!(@explain $step self device o A B C)
+        }
+    }
     impl<A: Scalar, B: Scalar, C: Scalar> AnyRing for $ring<A, B, C> {
         fn step(&self) -> Step {
             Step::$step
@@ -101,18 +123,10 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             (self.operators.reads.a, self.operators.reads.b)
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
-            let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);
-            if let Some(iso) = any_ring!(@iso $step self device o a b) {
-                return Ok(iso);
-            }
-            let made = match device {
-                Device::Reference => reference::$function(&self.operators, &a, &b, o.mask, o.at, o.options)?,
-                _ => cpu::$function(self, &a, &b, o.mask, o.at, o.options)?,
-            };
-            Ok(made.into())
+            door!($step A B C on_host(self, device, o))
         }
         fn explain(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
-            any_ring!(@explain $step self device o A B C)
+            door!($step A B C explain(self, device, o))
         }
         fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>> {
             match device {
@@ -121,7 +135,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             }
         }
         fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
-            any_ring!(@numeric $step self device o c A B C)
+            door!($step A B C at_positions(self, device, o, c))
         }
     }
 )*};
@@ -137,7 +151,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
     };
     (@numeric Mxm $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
         match $device {
-            Device::Reference => Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into()),
+            Device::Reference => Ok($self.computed($device, $o)?.typed::<$C>()?.at_pattern($c).into()),
             _ => {
                 let (a, b) = ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?);
                 Ok(cpu::at_positions($self, &a, &b, $o.mask, $o.at, $o.options, $c)?.into())
@@ -145,7 +159,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     };
     (@numeric $step:ident $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
-        Ok($self.on_host($device, $o)?.typed::<$C>()?.at_pattern($c).into())
+        Ok($self.computed($device, $o)?.typed::<$C>()?.at_pattern($c).into())
     };
     (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.mask, size_of::<$C>())
@@ -155,6 +169,19 @@ any_ring! {
     MxmRing Mxm mxm;
     MxvRing Mxv mxv;
     VxmRing Vxm vxm;
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> MxmRing<A, B, C> {
+    /// ⊕ of all entries of a product that is not stored; `None` where it has none.
+    pub(crate) fn reduced(&self, device: Device, o: &HostOperands, fold: &Fold<C>) -> Result<Option<C>> {
+        let (a, b) = (o.a.typed()?, o.b.typed()?);
+        match device {
+            Device::Reference => {
+                Ok((fold.all)(&reference::mxm(&self.operators, &a, &b, o.mask, o.at, o.options)?.values))
+            }
+            _ => cpu::mxm_reduce(self, fold, &a, &b, o.mask, o.at, o.options),
+        }
+    }
 }
 
 /// A monoid as a value: what a product that is not stored is folded by.

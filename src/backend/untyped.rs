@@ -98,7 +98,7 @@ impl UntypedCsr {
 }
 
 /// Values that are not what their label says: cannot happen unless a store was put together wrongly.
-fn mistyped(scalar: ScalarText) -> Error {
+pub(super) fn mistyped(scalar: ScalarText) -> Error {
     Error::InvalidValue { operation: "dispatch", reason: format!("the values are not of {}", scalar.name) }
 }
 
@@ -172,7 +172,7 @@ impl UntypedBody {
     pub(crate) fn is_host(&self) -> bool {
         matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_) | UntypedBody::Held(_))
     }
-    fn of<T: Scalar>(body: &Body<T>) -> Self {
+    pub(crate) fn of<T: Scalar>(body: &Body<T>) -> Self {
         match body {
             Body::Host(h) => UntypedBody::Host(h.clone().into()),
             Body::Dense(d) => UntypedBody::Dense(Arc::new(d.clone())),
@@ -181,7 +181,7 @@ impl UntypedBody {
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
         }
     }
-    fn typed<T: Scalar>(&self) -> Result<Body<T>> {
+    pub(crate) fn typed<T: Scalar>(&self) -> Result<Body<T>> {
         Ok(match self {
             UntypedBody::Host(h) => h.body()?,
             UntypedBody::Dense(d) => Body::Host(d.listed()?.typed()?),
@@ -238,7 +238,7 @@ pub(crate) struct UntypedStore {
 impl UntypedStore {
     #[inline(never)]
     pub(crate) fn of<T: Scalar>(a: &Store<T>) -> Self {
-        let body = UntypedBody::of(&a.body);
+        let body = (T::entries().untyped)(&a.body);
         Self { rows: a.rows.clone(), cols: a.cols.clone(), body, device: a.device, scalar: T::TEXT }
     }
     /// Rows and columns, as if transposed where asked.
@@ -361,6 +361,6 @@ impl UntypedStore {
 impl<T: Scalar> Store<T> {
     /// What a product made.
     pub(crate) fn made(rows: Axis, cols: Axis, body: &UntypedBody, device: Device) -> Result<Self> {
-        Ok(Self { rows, cols, body: body.typed()?, device })
+        Ok(Self { rows, cols, body: (T::entries().typed)(body)?, device })
     }
 }

@@ -4,13 +4,13 @@ use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
 use crate::algebra::scalar::from_bytes;
-use crate::backend::cpu::{self, Cpu};
+use crate::backend::cpu::Cpu;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::Cuda;
 use crate::backend::misplaced;
 use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing, Step};
 use crate::backend::untyped::{UntypedBody, UntypedStore};
-use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions, reference};
+use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
 use crate::container::Owned;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -278,14 +278,8 @@ impl Factors {
         o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
-                let (a, b) = (a.typed()?, b.typed()?);
                 let mask = Cpu.mask(o.mask.as_ref())?;
-                match device {
-                    Device::Reference => {
-                        Ok((fold.all)(&reference::mxm(&ring.operators, &a, &b, mask, &o.at, &o.options)?.values))
-                    }
-                    _ => cpu::mxm_reduce(ring, fold, &a, &b, mask, &o.at, &o.options),
-                }
+                ring.reduced(device, &HostOperands { a, b, mask, at: &o.at, options: &o.options }, fold)
             }
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {

@@ -145,7 +145,8 @@ impl<K: Compute> Operation<K> {
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
     pub fn eval(self) -> Result<K::Target> {
-        made(self.kernel.core(), self.mask.as_ref()).map(K::Target::made_of)
+        (<K::Target as Container>::Scalar::entries().made)(self.kernel.core(), self.mask.as_ref())
+            .map(K::Target::made_of)
     }
 }
 
@@ -185,7 +186,7 @@ impl<K: Compute, F> Operation<K, F> {
 }
 
 /// [`Operation::eval`].
-fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
+pub(crate) fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
     let mask = mask_parts(core.name(), mask, shape, device)?;
     let made = limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))?;

@@ -349,7 +349,7 @@ constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
 constexpr u32 band_block = 128;
 constexpr u32 band_diagonals = 48;
-constexpr u32 band_rows = 4096;
+constexpr u32 band_rows = 32768;
 constexpr u32 hash_block = 128;
 constexpr u32 hash_products = 2048;
 constexpr u32 hash_mean = 128;
@@ -829,8 +829,9 @@ template <class Monoid, class T> struct Exact {
     else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
     else if constexpr (Number<T>::is_float) {
       if constexpr (kind == atomic_add) return -T(0);
-      else if constexpr (sizeof(T) <= 4) return f32_bits(0x7fc00000u);
-      else return f64_bits(0x7ff8000000000000ull);
+      // NaN beyond ±∞ on the side that the sum leaves: integers in its place are in the same order.
+      else if constexpr (sizeof(T) <= 4) return f32_bits(kind == atomic_max ? 0xffc00000u : 0x7fc00000u);
+      else return f64_bits(kind == atomic_max ? 0xfff8000000000000ull : 0x7ff8000000000000ull);
     } else if constexpr (kind == atomic_min) return Number<T>::largest;
     else if constexpr (kind == atomic_max) return Number<T>::smallest;
     else return T(0);
@@ -905,6 +906,41 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     else atomicMax(slot, x);
   } else {
     combine_by_swap<Monoid, T>(slot, x);
+  }
+}
+
+template <class T> struct FloatBits {
+  typedef i32 Signed;
+  typedef u32 Unsigned;
+};
+template <> struct FloatBits<f64> {
+  typedef i64 Signed;
+  typedef u64 Unsigned;
+};
+
+// The same in device memory, where an atomic operation that nobody waits for costs less than a look at what is there.
+template <class Monoid, class T> __device__ inline void combine_in_memory(T* slot, T x) {
+  constexpr int kind = Monoid::atomic;
+  constexpr bool extreme = kind == atomic_min || kind == atomic_max, small = kind == atomic_min;
+  constexpr bool is_float = SameType<T, f32>::value || SameType<T, f64>::value;
+  if constexpr (extreme && IsNumber<T>::value && sizeof(T) >= 4 && !is_float) {
+    if constexpr (small) atomicMin(slot, x);
+    else atomicMax(slot, x);
+  } else if constexpr (extreme && is_float) {
+    typedef typename FloatBits<T>::Signed Signed;
+    typedef typename FloatBits<T>::Unsigned Unsigned;
+    if (x != x) return;
+    // Positive floats are in the order of their bits, negative ones in the opposite.
+    const Signed bits = bit_cast<Signed>(x);
+    if ((bits >= 0) == small) {
+      if constexpr (small) atomicMin(reinterpret_cast<Signed*>(slot), bits);
+      else atomicMin(reinterpret_cast<Unsigned*>(slot), Unsigned(bits));
+    } else {
+      if constexpr (small) atomicMax(reinterpret_cast<Unsigned*>(slot), Unsigned(bits));
+      else atomicMax(reinterpret_cast<Signed*>(slot), bits);
+    }
+  } else {
+    combine<Monoid, T>(slot, x);
   }
 }
 

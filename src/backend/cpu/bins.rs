@@ -2,9 +2,10 @@
 //! an array that fits the cache nearest to the core. Nothing as long as the result is touched.
 use super::analysis::{OnMask, Soon, ask_whole};
 use super::assemble::{Block, Rows, assemble};
-use super::flat::{Flat, neutral};
+use super::flat::Flat;
 use super::job::at;
 use super::multiply::filter;
+use super::neutral::neutral;
 use super::parallel::{SERIAL, Shared, unwritten, written};
 use super::push::Pushing;
 use crate::algebra::*;

@@ -1,7 +1,7 @@
 //! Sums of columns without the transpose: each entry is added where its column stands.
 use super::cut;
-use super::flat::neutral;
 use super::met;
+use super::neutral::neutral;
 use super::parallel::{Shared, unwritten, written};
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::host::HostCsr;

@@ -3,8 +3,9 @@
 use super::accumulator::{Dense, Scratch, Table};
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::assemble::{Block, Rows};
-use super::flat::{Flat, neutral};
+use super::flat::Flat;
 use super::job::{Job, Run, at, read};
+use super::neutral::neutral;
 use super::pick::{Picked, Reached};
 use super::tiny::{self, Listed, Tries, add_listed, tiny_rows};
 use crate::algebra::*;

@@ -7,9 +7,9 @@
 use super::analysis::{OnMask, Soon, ask};
 use super::bins::{self, BinKernels};
 use super::cut;
-use super::flat::neutral;
 use super::job::at;
 use super::met;
+use super::neutral::neutral;
 use super::parallel::{SERIAL, Shared, scan, unwritten, written};
 use super::product::{self, MxmKernels};
 use crate::algebra::scalar::as_bytes;

@@ -2,6 +2,8 @@
 //! every path.
 use crate::prelude::*;
 
+#[path = "../../../tests/common/in_place.rs"]
+mod in_place;
 #[path = "../../../tests/common/large.rs"]
 mod large;
 #[path = "../../../tests/oracles/model.rs"]

@@ -32,8 +32,8 @@ pub(super) fn build(
         let (rows, columns) = (Buffer::from_host(context, rows)?, Buffer::from_host(context, columns)?);
         let kernel = structure(context, "build_keys")?;
         let launch = kernel.launch(grid, block, 0).arg(n).arg(&rows).arg(&columns).arg(bits);
-        // SAFETY (all launches here): parameters as the README lists them; n triplets, keys and places.
-        // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+        // SAFETY: of all launches here, parameters as the README lists them; n triplets, keys and places, buffers of
+        // the sizes it asks for.
         unsafe { launch.arg(&keyed.keys).arg(&keyed.places).arg(&found).run()? };
     }
     let unsorted = found.read_one::<u32>(0)? != 0;

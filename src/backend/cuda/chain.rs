@@ -102,8 +102,8 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
         launch.arg(&first).arg(&second).arg(&last).arg(i.as_ref()).arg(j.as_ref())
     });
-    // SAFETY (both launches): parameters as the README lists them; a count a thread.
-    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+    // SAFETY: of both launches, parameters as the README lists them; a count a thread, buffers of the sizes it asks
+    // for.
     unsafe { count.arg(&counts).run()? };
     widen_and_scan(context, &counts, &starts, threads)?;
     let nnz: u64 = starts.read_one(places(threads))?;

@@ -40,8 +40,7 @@ pub(super) fn window(
         let kernel = program.kernel("window_spans")?;
         let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(from).arg(count).arg(to);
         let launch = launch.arg(&pattern.offsets).arg(&pattern.indices).arg(left as u32).arg(width);
-        // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(&spans.starts).arg(&spans.offsets).run()? };
         let nnz = spans.counted()?;
         return spans.taken(scalar, a, nnz, (ncols, shift));
@@ -83,8 +82,7 @@ pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
         let counts = Buffer::alloc_for::<u32>(context, places(n))?;
         let kernel = program.kernel("columns_counts")?;
         let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&pattern.indices).arg(pairs);
-        // SAFETY (all launches here): parameters as the README lists them; n entries, `pairs` pairs.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them; n entries, `pairs` pairs.
         unsafe { launch.arg(sources).arg(from).arg(&counts).run()? };
         widen_and_scan(context, &counts, &starts, n)?;
     }

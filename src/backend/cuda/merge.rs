@@ -52,9 +52,8 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let kernel = count.kernel("merge_partition")?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
-    // SAFETY (all launches here): parameters as the README lists them; total > 0, so there is a row; buffers of the
+    // SAFETY: of all launches here, parameters as the README lists them; total > 0, so there is a row; buffers of the
     // sizes it asks for.
-    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&b.pattern.indices).arg(&splits).arg(&split_rows).run()? };
     let kernel = count.kernel("merge_count")?;
     let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);

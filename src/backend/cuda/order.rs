@@ -41,8 +41,7 @@ pub(super) fn sort_rows(op: FunctionText, a: Operand<'_>, ids: &Ids) -> Result<(
     if n > 0 {
         let program = Program::new(context, Template::SortRows, |s| s.function(op));
         let kernel = program.kernel("sort_rows_begin")?;
-        // SAFETY (all launches here): parameters as the README lists them, n entries everywhere.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them, n entries everywhere.
         unsafe { kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&order).arg(&other).run()? };
         let pass = program.kernel("sort_rows_pass")?;
         let (longest, mut width) = (longest(pattern)?, 1u64);

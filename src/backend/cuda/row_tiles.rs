@@ -59,8 +59,7 @@ impl RowTiles {
         let grid = |n: u64| n.div_ceil(u64::from(block));
         let present = Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?;
         let kernel = structure(context, "rows_present")?;
-        // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for.
-        // SAFETY: as above.
+        // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
         unsafe { kernel.launch(grid(all), block, 0).arg(all).arg(&pattern.offsets).arg(&present).run()? };
         // Their numbers alone are wanted: any values will do.
         let values = Buffer::alloc(context, all)?;

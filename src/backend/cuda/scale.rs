@@ -34,8 +34,8 @@ pub(super) fn scale(whole: &Arc<DevicePattern>, x: Scaling<'_>) -> Result<(Arc<D
             let kernel = program.kernel("scale_mark")?;
             let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(x.a.pattern.nrows as u64);
             let launch = launch.arg(&x.a.pattern.offsets).arg(&x.a.pattern.indices).arg(&dense.present);
-            // SAFETY (both launches): parameters as the README lists them; a bit a row or column, n entries everywhere.
-            // SAFETY: as above.
+            // SAFETY: of both launches, parameters as the README lists them; a bit a row or column, n entries
+            // everywhere.
             unsafe { launch.arg(&marks.words).arg(&marks.counts).run()? };
             let kept = marks.ranked()?;
             (kept < n).then(|| compact(x.entry, x.a, &marks, kept)).transpose()?

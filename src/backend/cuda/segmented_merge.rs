@@ -31,9 +31,8 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
     let work = Buffer::alloc_for::<u64>(context, places(p.saturating_add(1)))?;
     let found = Buffer::zeroed_for::<u64>(context, 2)?;
     let kernel = program.kernel("merge_runs")?;
-    // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for; what the arrays of runs
-    // and segments hold is the caller's promise.
-    // SAFETY: p counts, p + 1 segments.
+    // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for; what the
+    // arrays of runs and segments hold is the caller's promise; p counts, p + 1 segments.
     unsafe { kernel.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(&work).run()? };
     scan_in_place(context, &work, p, Some((&found, 0, 1)))?;
     let longest: u64 = found.read_one(1)?;
@@ -120,8 +119,8 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     let offsets = Buffer::zeroed_for::<u64>(context, pattern.ncols + 1)?;
     let found = Buffer::zeroed_for::<u64>(context, 2)?;
     let kernel = program.kernel("column_counts")?;
-    // SAFETY (all launches here): parameters as the README lists them, buffers of the sizes it asks for.
-    // SAFETY: n entries, ncols counts.
+    // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for; n entries,
+    // ncols counts.
     unsafe { kernel.launch(threads, block, 0).arg(n).arg(&pattern.indices).arg(&offsets).run()? };
     scan_in_place(context, &offsets, ncols, Some((&found, 0, 1)))?;
     let (next, keyed) = (offsets.duplicate()?, Keyed::room(context, n)?);

@@ -110,8 +110,7 @@ impl<'a> Tiles<'a> {
             let all = Buffer::alloc_for::<u32>(context, places(parts.count))?;
             let (kernel, block) = (counts.kernel("partition_tiles")?, block_and_tile(context).0);
             let launch = kernel.launch(parts.count.div_ceil(u64::from(block)), block, 0).arg(parts.count);
-            // SAFETY (all launches here): parameters as the README lists them; buffers of the sizes it asks for.
-            // SAFETY: as above.
+            // SAFETY: of all launches here, parameters as the README lists them; buffers of the sizes it asks for.
             unsafe { launch.arg(&parts.begins).arg(&all).run()? };
             widen_and_scan(context, &all, &starts, parts.count)?;
             starts
@@ -155,8 +154,8 @@ fn by_sorting(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePattern, Buff
     let keyed = Keyed::room(context, n)?;
     let kernel = structure(context, "transpose_keys")?;
     let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(nrows).arg(&pattern.offsets);
-    // SAFETY (here and below): parameters as the README lists them, n keys, places and entries each.
-    // SAFETY: parameters as the template lists them, buffers of the sizes it asks for.
+    // SAFETY: here and below, parameters as the README lists them, n keys, places and entries each, buffers of the
+    // sizes it asks for.
     unsafe { launch.arg(&pattern.indices).arg(bits).arg(&keyed.keys).arg(&keyed.places).run()? };
     // A single row is in the order of columns.
     let by = if nrows == 1 { bits..bits } else { bits..bits + bits_below(pattern.ncols) };

@@ -93,7 +93,7 @@ impl Job<'_> {
             let longest = (self.a.pattern.longest.unwrap_or(0), self.b.pattern.longest.unwrap_or(0));
             let (name, about) = match whole {
                 Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
-                Whole::Hash => ("hash", "few columns: a hash table a row".to_string()),
+                Whole::Hash => ("hash", "a hash table a row, if a sample of rows has few columns".to_string()),
                 Whole::Esc(width, rows) => {
                     ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
                 }

@@ -1,10 +1,10 @@
 //! Where the factors of every product are, in the order of C's entries: values of the same structure are sums over that, and nothing
 //! has to be looked for again.
 use super::Job;
-use super::slices::{End, Sorted, Sorting};
+use super::slices::{End, Sorted, Sorting, joined};
 use crate::backend::cuda::entries::{places, structure};
 use crate::backend::cuda::product::{DeviceIds, Product};
-use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::row_tiles::RowTiles;
 use crate::backend::cuda::{Buffer, DevicePattern, spmv};
 use crate::error::{Error, Result};
@@ -61,8 +61,16 @@ impl End for Numbered {
 }
 
 impl Job<'_> {
-    /// The positions of C and the places of all factors; `None` where they are too many, or not what values are made of.
+    /// The positions of C and the places of all factors; `None` where they are too many, or not what values are made of, or where
+    /// there is no memory for them.
     pub(super) fn factor_places(&self, strategy: Strategy) -> Result<Option<(DevicePattern, FactorPlaces)>> {
+        match self.found_places(strategy) {
+            Err(Error::OutOfMemory { .. }) => Ok(None),
+            found => found,
+        }
+    }
+
+    fn found_places(&self, strategy: Strategy) -> Result<Option<(DevicePattern, FactorPlaces)>> {
         let (a, b, most) = (self.a.pattern, self.b.pattern, u64::from(u32::MAX));
         let semiring = &self.semiring;
         if strategy != Strategy::Auto
@@ -78,30 +86,31 @@ impl Job<'_> {
         if products == 0 || products.saturating_mul(PRODUCT) > self.context.properties().total_memory / SHARE {
             return Ok(None);
         }
-        let (parts, counts) = match self.slices(Sorting::Radix, &mut Numbered(0)) {
-            Err(Error::OutOfMemory { .. }) => return Ok(None),
-            made => made?,
-        };
-        let found = Buffer::zeroed_for::<u64>(self.context, 2)?;
-        scan_in_place(self.context, &counts, self.rows, Some((&found, 0, 1)))?;
-        let found: Vec<u64> = found.to_host()?;
-        if found[0] > most {
+        let (parts, counts) = self.slices(Sorting::Radix, &mut Numbered(0))?;
+        let (nnz, longest) = self.offsets(&counts)?;
+        if nnz > most {
             return Ok(None);
         }
-        match self.joined_places(parts, products, found[0]) {
-            Err(Error::OutOfMemory { .. }) => Ok(None),
-            made => {
-                let (indices, kept) = made?;
-                let shape = (a.nrows, b.ncols);
-                let pattern = DevicePattern::new(shape, found[0], counts, indices).with_longest(found[1]);
-                let long = b.nnz / (b.nrows as u64).max(1) >= LONG && self.rows >= u64::from(self.tuning.esc_rows);
-                if long && products / DENSE >= found[0] && self.spans(&pattern)? / SPREAD <= found[0] {
-                    return Ok(None);
-                }
-                RowTiles::of(&kept.products)?;
-                Ok(Some((pattern, kept)))
-            }
+        let (indices, kept) = self.joined_places(parts, products, nnz)?;
+        let pattern = DevicePattern::new((a.nrows, b.ncols), nnz, counts, indices).with_longest(longest);
+        let long = b.nnz / (b.nrows as u64).max(1) >= LONG && self.rows >= u64::from(self.tuning.esc_rows);
+        if long && products / DENSE >= nnz && self.spans(&pattern)? / SPREAD <= nnz {
+            return Ok(None);
         }
+        RowTiles::of(&kept.products)?;
+        Ok(Some((pattern, kept)))
+    }
+
+    /// How many products there are.
+    fn products(&self) -> Result<u64> {
+        let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
+        let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
+        let kernel = structure(self.context, "count_products")?;
+        let launch = kernel.launch(resident(&kernel, block, 0, a.nnz.div_ceil(4 * u64::from(block)))?, block, 0);
+        let launch = launch.arg(a.nnz).arg(&a.indices).arg(&b.offsets);
+        // SAFETY: parameters as codegen/templates/README.md lists them.
+        unsafe { launch.arg(&total).run()? };
+        total.read_one(0)
     }
 
     /// Columns from the first to the last of each row, of all rows together.
@@ -115,32 +124,21 @@ impl Job<'_> {
         sum.read_one(0)
     }
 
-    fn joined_places(&self, mut parts: Vec<Part>, products: u64, nnz: u64) -> Result<(Buffer, FactorPlaces)> {
+    /// C's columns and the places of all slices.
+    fn joined_places(&self, parts: Vec<Part>, products: u64, nnz: u64) -> Result<(Buffer, FactorPlaces)> {
         let context = self.context;
-        let (mut firsts, mut at) = (Buffer::alloc_for::<u64>(context, places(nnz + 1))?, 0);
-        for part in &parts {
-            firsts.copy_range(8 * at, &part.firsts, 0..8 * part.nnz)?;
-            at += part.nnz;
+        let (mut indices, mut firsts, mut a, mut b) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for part in parts {
+            indices.push((part.indices, part.nnz));
+            firsts.push((part.firsts, part.nnz));
+            a.push((part.a, part.products));
+            b.push((part.b, part.products));
         }
-        firsts.copy_range(8 * nnz, &Buffer::from_host(context, &[products])?, 0..8)?;
-        let matrix =
-            |indices| DevicePattern::new((places(nnz), self.a.pattern.nnz as usize), products, firsts, indices);
-        if parts.len() == 1
-            && let Some(Part { indices, a, b, .. }) = parts.pop()
-        {
-            return Ok((indices, FactorPlaces { products: matrix(a), b }));
-        }
-        let mut indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let mut a = Buffer::alloc_for::<u32>(context, places(products))?;
-        let mut b = Buffer::alloc_for::<u32>(context, places(products))?;
-        let (mut entry, mut product) = (0, 0);
-        for part in &parts {
-            indices.copy_range(4 * entry, &part.indices, 0..4 * part.nnz)?;
-            a.copy_range(4 * product, &part.a, 0..4 * part.products)?;
-            b.copy_range(4 * product, &part.b, 0..4 * part.products)?;
-            (entry, product) = (entry + part.nnz, product + part.products);
-        }
-        Ok((indices, FactorPlaces { products: matrix(a), b }))
+        firsts.push((Buffer::from_host(context, &[products])?, 1));
+        let (firsts, indices) = (joined(context, 8, nnz + 1, firsts)?, joined(context, 4, nnz, indices)?);
+        let (a, b) = (joined(context, 4, products, a)?, joined(context, 4, products, b)?);
+        let products = DevicePattern::new((places(nnz), self.a.pattern.nnz as usize), products, firsts, a);
+        Ok((indices, FactorPlaces { products, b }))
     }
 }
 

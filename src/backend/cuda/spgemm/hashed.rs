@@ -16,6 +16,12 @@ pub(super) struct Tables {
 impl Tables {
     /// Slots that there are kernels for.
     pub(super) const SLOTS: [u32; 4] = [64, 128, 256, 512];
+    /// Rows of no more products are of few columns for sure.
+    pub(super) const TINY: u32 = 256;
+    /// In a small matrix, where a sample would take as long as the product, rows of so many are taken to be.
+    pub(super) const LIKELY: u32 = 1024;
+    /// Columns of a row that surely fit the widest table.
+    const FITS: u32 = 384;
     /// Of a sample.
     const WIDEST: Tables = Tables { slots: 512, lanes: 32 };
     /// Shared bytes of a block.
@@ -71,8 +77,11 @@ impl Job<'_> {
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
-        let seen = if small && longest <= u64::from(Tables::SLOTS[2]) {
-            Sampled { entries: bound, most: longest }
+        let surely = small && longest <= u64::from(Tables::TINY);
+        let seen = if surely || (longest <= u64::from(Tables::LIKELY) && self.is_small()) {
+            let products = self.likely_products();
+            let entries = if small { bound } else { products.saturating_add(products / 2) };
+            Sampled { entries, most: longest.min(u64::from(Tables::FITS)) }
         } else {
             let seen = self.sampled_by_hash()?;
             let products = self.likely_products();

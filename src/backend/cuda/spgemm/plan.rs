@@ -1,4 +1,5 @@
-//! Products of known structure: the analysis, the counts and the positions are kept, values are computed again and again.
+//! Products of known structure: positions are kept, and the places of all factors or else the analysis and its counts; values are
+//! computed again and again.
 use super::Job;
 use super::factor_places::FactorPlaces;
 use super::ordered::{is_exact, mxm_ordered, values_in_order};

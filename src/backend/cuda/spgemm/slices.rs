@@ -3,15 +3,16 @@
 //!
 //! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
 //! Sums run in the order of k, bit-equal to a serial sum.
-use super::Job;
+use super::{Job, Made};
 use crate::algebra::{AnyPair, semiring_text};
 use crate::backend::cuda::entries::{Marks, places, sortable};
 use crate::backend::cuda::program::{Program, scan_in_place};
 use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
 use crate::backend::cuda::sort::{Keyed, bits_below, sort};
-use crate::backend::cuda::{Buffer, DevicePattern, Launch};
+use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
+use std::sync::Arc;
 
 /// Slices of no more products are not made smaller where memory is short.
 const SMALL: u64 = 1 << 14;
@@ -97,7 +98,7 @@ impl End for Sums {
 
 impl Job<'_> {
     /// The product; both operands have entries.
-    pub(super) fn by_slices(&self, sorting: Sorting) -> Result<(DevicePattern, Buffer)> {
+    pub(super) fn by_slices(&self, sorting: Sorting) -> Result<Made> {
         let (made, counts) = self.slices(sorting, &mut Sums)?;
         self.joined(made, counts)
     }
@@ -113,8 +114,8 @@ impl Job<'_> {
         while first < self.rows {
             let out = Buffer::alloc_for::<u64>(context, 5)?;
             let launch = ends.launch(1u32, 32u32, 0).arg(self.rows).arg(first).arg(bound).arg(&a.offsets);
-            // SAFETY (all launches here): parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-            // SAFETY: the row exists, and `runs` has a place behind the last entry.
+            // SAFETY: of all launches here, parameters as codegen/templates/README.md lists them, buffers of the sizes
+            // it asks for; the row exists, and `runs` has a place behind the last entry.
             unsafe { launch.arg(&runs).arg(&out).run()? };
             let out: Vec<u64> = out.to_host()?;
             let (begin, origin, segment_runs) = (out[1], out[3], runs.pointer());
@@ -302,29 +303,21 @@ impl Job<'_> {
     }
 
     /// All slices' entries one after the other.
-    fn joined(&self, mut made: Vec<Entries>, counts: Buffer) -> Result<(DevicePattern, Buffer)> {
-        let (context, size) = (self.context, self.semiring.c.size as u64);
-        let found = Buffer::zeroed_for::<u64>(context, 2)?;
-        scan_in_place(context, &counts, self.rows, Some((&found, 0, 1)))?;
+    fn joined(&self, made: Vec<Entries>, counts: Buffer) -> Result<Made> {
+        let (nnz, longest) = self.offsets(&counts)?;
+        let (indices, values) = made.into_iter().map(|e| ((e.indices, e.nnz), (e.values, e.nnz))).unzip();
+        let indices = joined(self.context, 4, nnz, indices)?;
+        let values = joined(self.context, self.semiring.c.size as u64, nnz, values)?;
+        let shape = (self.a.pattern.nrows, self.b.pattern.ncols);
+        Ok((DevicePattern::new(shape, nnz, counts, indices).with_longest(longest), values))
+    }
+
+    /// C's offsets where the lengths of its rows were; its entries and those of its longest row.
+    pub(super) fn offsets(&self, counts: &Buffer) -> Result<(u64, u64)> {
+        let found = Buffer::zeroed_for::<u64>(self.context, 2)?;
+        scan_in_place(self.context, counts, self.rows, Some((&found, 0, 1)))?;
         let found: Vec<u64> = found.to_host()?;
-        let pattern = |indices| {
-            let shape = (self.a.pattern.nrows, self.b.pattern.ncols);
-            DevicePattern::new(shape, found[0], counts, indices).with_longest(found[1])
-        };
-        if made.len() == 1
-            && let Some(Entries { indices, values, .. }) = made.pop()
-        {
-            return Ok((pattern(indices), values));
-        }
-        let mut indices = Buffer::alloc(context, found[0].saturating_mul(4))?;
-        let mut values = Buffer::alloc(context, found[0].saturating_mul(size))?;
-        let mut at = 0;
-        for part in &made {
-            indices.copy_range(4 * at, &part.indices, 0..4 * part.nnz)?;
-            values.copy_range(size * at, &part.values, 0..size * part.nnz)?;
-            at += part.nnz;
-        }
-        Ok((pattern(indices), values))
+        Ok((found[0], found[1]))
     }
 
     /// Products of a slice: an eighth of the device's memory for keys, places and terms, and the bits that mark them.
@@ -336,4 +329,19 @@ impl Job<'_> {
     pub(super) fn product_bytes(&self) -> u64 {
         2 * (8 + 4) + 2 + self.semiring.c.size as u64
     }
+}
+
+/// Values of `size` bytes, `total` of them, of buffers with so many each.
+pub(super) fn joined(context: &Arc<Context>, size: u64, total: u64, mut parts: Vec<(Buffer, u64)>) -> Result<Buffer> {
+    if parts.len() == 1
+        && let Some((only, _)) = parts.pop()
+    {
+        return Ok(only);
+    }
+    let (mut all, mut at) = (Buffer::alloc(context, total.saturating_mul(size))?, 0);
+    for (part, count) in &parts {
+        all.copy_range(size * at, part, 0..size * count)?;
+        at += count;
+    }
+    Ok(all)
 }

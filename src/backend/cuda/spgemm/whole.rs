@@ -1,12 +1,12 @@
 //! Products that need no analysis: all rows short, as the longest rows of A and B say, or a small matrix.
 //!
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
-//! by the bound where that is small, else by a count over a sample of the rows. Should the guess be too small, the pass has
-//! still found every offset and the true size, and is made again.
+//! by the bound where that is small or the matrix is, else by a count over a sample of the rows or, for rows that warps sort, by
+//! how many products there likely are. Should the guess be too small, the pass has still found every offset and the true size,
+//! and is made again.
 use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
-use crate::backend::cuda::entries::structure;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
@@ -19,6 +19,10 @@ const SMALL: u64 = 4 << 20;
 pub(super) const SAMPLE: u64 = 64;
 /// Products that a warp sorts at once, at least.
 const ESC_WIDTH: u32 = 256;
+/// Warps that sort of a multiprocessor, at least.
+const ESC_WARPS: u64 = 12;
+/// Small blocks of a multiprocessor that all have room: where rows are no more, they get as many threads as small blocks may.
+const AT_ONCE: u64 = 8;
 /// Mean products of a row from which on it gets a large block.
 const LARGE_ROWS: u64 = 1024;
 /// How many times the mean products the longest row may have, from which on no small block takes it.
@@ -33,7 +37,7 @@ pub(super) enum Whole {
     Thread(u32),
     /// A warp that sorts so many products, of as many rows at once.
     Esc(u32, u32),
-    /// A hash table each, if rows turn out to have few columns.
+    /// A hash table each, if a sample has few columns.
     Hash,
     /// A block.
     Block,
@@ -72,13 +76,12 @@ impl Job<'_> {
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
-        // Of tiny rows a warp takes one a lane.
-        let tiny = self.mean_products() * 32 <= u64::from(2 * ESC_WIDTH) * 3 / 4;
-        let least = if tiny { 2 * ESC_WIDTH } else { ESC_WIDTH };
-        let width = u32::try_from(most).ok()?.next_power_of_two().max(least);
+        let width = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
         let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
         let often = u64::from(width) * 3 / 4 / self.mean_products().max(1);
-        let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(32);
+        // Fewer where not every multiprocessor would have warps enough.
+        let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
+        let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
         let rows = if rows == 0 { return None } else { 1 << rows.ilog2() };
         let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
         fits.then_some((width, rows))
@@ -89,22 +92,11 @@ impl Job<'_> {
         let most = if few && self.rows >= u64::from(self.tuning.esc_rows) { self.longest_row()? } else { return None };
         self.esc_rows(most).map(|(width, rows)| Whole::Esc(width, rows))
     }
-    /// How many there are.
-    pub(super) fn products(&self) -> Result<u64> {
-        let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
-        let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
-        let kernel = structure(self.context, "count_products")?;
-        let launch = kernel.launch(resident(&kernel, block, 0, a.nnz.div_ceil(4 * u64::from(block)))?, block, 0);
-        let launch = launch.arg(a.nnz).arg(&a.indices).arg(&b.offsets);
-        // SAFETY: parameters as codegen/templates/README.md lists them.
-        unsafe { launch.arg(&total).run()? };
-        Ok(total.read(0..1)?[0])
-    }
 
     pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
-        let (tuning, properties) = (self.tuning, self.context.properties());
+        let tuning = self.tuning;
         let most = self.longest_row()?;
-        let spec = Spec::new(Template::SpgemmThread, properties.architecture);
+        let spec = Spec::new(Template::SpgemmThread, self.context.properties().architecture);
         let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
         let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
         if let Some(width) = [16u32, 32].into_iter().find(|w| esc && u64::from(*w) >= most) {
@@ -122,20 +114,26 @@ impl Job<'_> {
             return sorted;
         }
         let many = self.mean_products() >= u64::from(tuning.hash_mean);
-        let tiny = most <= u64::from(Tables::SLOTS[2]);
+        let tiny = most <= u64::from(Tables::TINY);
         let hash = self.hash_might_fit(most) && (tiny || many || sorted.is_some());
         if sorted.is_some() {
             return if hash && self.worth_sampling() { Some(Whole::Hash) } else { sorted };
         }
-        let small = self.rows <= u64::from(tuning.small_rows)
-            && self.columns <= tuning.block_columns
-            && self.bound()? <= properties.total_memory / ROOM / (4 + self.semiring.c.size as u64)
-            && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
-            && spec.sums_anywhere();
-        if small && !(hash && (tiny || (many && self.by_parts()))) {
-            return Some(Whole::Block);
+        if self.is_small() && !(hash && (tiny || (many && self.by_parts()))) {
+            let short = most <= u64::from(Tables::LIKELY) && self.hash_might_fit(most);
+            return Some(if short { Whole::Hash } else { Whole::Block });
         }
         (hash && (many || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
+    }
+    /// Whether a block may take each row, without analysis.
+    pub(super) fn is_small(&self) -> bool {
+        let (tuning, size) = (self.tuning, 4 + self.semiring.c.size as u64);
+        let spec = Spec::new(Template::SpgemmBlock, self.context.properties().architecture);
+        self.rows <= u64::from(tuning.small_rows)
+            && self.columns <= tuning.block_columns
+            && self.bound().is_some_and(|bound| bound <= self.context.properties().total_memory / ROOM / size)
+            && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
+            && spec.semiring(self.semiring.clone()).sums_anywhere()
     }
 
     /// The product; `None` where rows have too many columns for what was chosen.
@@ -153,11 +151,16 @@ impl Job<'_> {
                 let room = if small { bound } else { guess.saturating_add(guess / 2) };
                 self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
             }
-            Whole::Block => self.allocated(bound, |c| self.by_blocks(c)).map(Some),
+            Whole::Block => {
+                // C is hardly ever that full.
+                let room = if small { bound } else { bound - bound / 4 };
+                self.allocated(room, |c| self.by_blocks(c)).map(Some)
+            }
             Whole::Hash => match self.mxm_hashed(bound, small)? {
                 Some(made) => Ok(Some(made)),
                 None => match self.whole_by_sorting() {
                     Some(sorted) => self.mxm_whole(sorted),
+                    None if self.is_small() => self.mxm_whole(Whole::Block),
                     None => Ok(None),
                 },
             },
@@ -234,7 +237,12 @@ impl Job<'_> {
     fn by_blocks(&self, room: &Room) -> Result<Vec<u64>> {
         let mean = self.mean_products();
         let most = self.longest_row().unwrap_or(u64::MAX);
-        let threads = if most / SKEWED > mean { self.tuning.block_threads } else { 0 };
+        let at_once = self.rows <= AT_ONCE * u64::from(self.context.properties().multiprocessors);
+        let threads = match most / SKEWED > mean {
+            true if !at_once => self.tuning.block_threads,
+            _ if at_once => 2 * self.tuning.block_threads_small,
+            _ => 0,
+        };
         let sized = (usize::from(mean > LARGE_ROWS), threads);
         let (program, shape) =
             self.block_program(Template::SpgemmBlock, sized, |s| self.with_semiring(s).flag("whole", true));

@@ -1,0 +1,174 @@
+//! The columns of flags, a byte a column, taken 64 at a time: each flag is 0 after it.
+use super::tiny::SLACK;
+use std::mem::MaybeUninit;
+
+/// A bit for each flag that is set.
+#[inline(always)]
+fn set(flags: &[u8; 64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8, _mm_slli_epi16};
+        let mut met = 0;
+        for (q, part) in flags.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: every x86-64 has SSE2; the sixteen bytes are there.
+            let bits = unsafe { _mm_movemask_epi8(_mm_slli_epi16::<7>(_mm_loadu_si128(part.as_ptr().cast()))) };
+            met |= (bits as u16 as u64) << (16 * q);
+        }
+        met
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        // The eight low bits side by side.
+        let eight = |part: &[u8; 8]| u64::from_le_bytes(*part).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        flags.as_chunks::<8>().0.iter().rev().fold(0, |met, part| met << 8 | eight(part))
+    }
+}
+
+/// The columns with a flag, which they have no more; how many.
+pub(super) fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if lanes::present() {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { lanes::take(flags, (first, len), to) };
+    }
+    let mut n = 0;
+    for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
+        n += take_chunk(flags, first + 64 * c as u32, &mut to[n..]);
+    }
+    n
+}
+
+/// As [`take`] where every flag's chunk has one.
+pub(super) fn take_far(
+    flags: &mut [u8],
+    chunks: &mut [u8],
+    (first, len): (u32, usize),
+    to: &mut [MaybeUninit<u32>],
+) -> usize {
+    let (flags, chunks) = (flags.as_chunks_mut::<64>().0, chunks.as_chunks_mut::<64>().0);
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if lanes::present() {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { lanes::take_far(flags, chunks, (first, len), to) };
+    }
+    let mut n = 0;
+    for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
+        let mut met = set(chunks);
+        while met != 0 {
+            let c = 64 * s + met.trailing_zeros() as usize;
+            n += take_chunk(&mut flags[c], first + 64 * c as u32, &mut to[n..]);
+            met &= met - 1;
+        }
+        *chunks = [0; 64];
+    }
+    n
+}
+
+fn take_chunk(flags: &mut [u8; 64], first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+    let (mut met, mut n) = (set(flags), 0);
+    if met == 0 {
+        return 0;
+    }
+    while met != 0 {
+        to[n] = MaybeUninit::new(first + met.trailing_zeros());
+        n += 1;
+        met &= met - 1;
+    }
+    *flags = [0; 64];
+    n
+}
+
+/// 64 flags at a time.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod lanes {
+    use super::SLACK;
+    use std::arch::x86_64::*;
+    use std::mem::MaybeUninit;
+
+    #[inline(always)]
+    pub(super) fn present() -> bool {
+        use std::is_x86_feature_detected as has;
+        has!("avx512f") && has!("avx512bw") && has!("avx512vbmi2") && has!("popcnt") && has!("bmi1")
+    }
+
+    const NUMBERS: [u8; 64] = {
+        let (mut numbers, mut n) = ([0; 64], 0);
+        while n < 64 {
+            numbers[n] = n as u8;
+            n += 1;
+        }
+        numbers
+    };
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+        let mut n = 0;
+        for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
+            let met = taken(flags);
+            if met != 0 {
+                n += columns(met, first + 64 * c as u32, &mut to[n..]);
+            }
+        }
+        n
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn take_far(
+        flags: &mut [[u8; 64]],
+        chunks: &mut [[u8; 64]],
+        (first, len): (u32, usize),
+        to: &mut [MaybeUninit<u32>],
+    ) -> usize {
+        let mut n = 0;
+        for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
+            let mut some = taken(chunks);
+            while some != 0 {
+                let c = 64 * s + some.trailing_zeros() as usize;
+                n += columns(taken(&mut flags[c]), first + 64 * c as u32, &mut to[n..]);
+                some &= some - 1;
+            }
+        }
+        n
+    }
+
+    /// A bit for each flag that was set; none is after it.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn taken(flags: &mut [u8; 64]) -> u64 {
+        // SAFETY: 64 bytes are there.
+        unsafe {
+            let v = _mm512_loadu_epi8(flags.as_ptr().cast());
+            let met = _mm512_test_epi8_mask(v, v);
+            if met != 0 {
+                _mm512_storeu_epi8(flags.as_mut_ptr().cast(), _mm512_setzero_si512());
+            }
+            met
+        }
+    }
+
+    /// The columns of the bits; how many. Up to SLACK more are written behind them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+    #[inline]
+    fn columns(met: u64, first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+        let n = met.count_ones() as usize;
+        assert!(n + SLACK <= to.len());
+        let (first, to) = (_mm512_set1_epi32(first as i32), to.as_mut_ptr());
+        // SAFETY: 64 numbers are there; only those parts are written that have a column, the last with less than SLACK
+        // behind it.
+        unsafe {
+            let numbers = _mm512_maskz_compress_epi8(met, _mm512_loadu_epi8(NUMBERS.as_ptr().cast()));
+            let wide = |part| _mm512_add_epi32(first, _mm512_cvtepu8_epi32(part));
+            _mm512_storeu_epi32(to.cast(), wide(_mm512_castsi512_si128(numbers)));
+            if n > 16 {
+                _mm512_storeu_epi32(to.add(16).cast(), wide(_mm512_extracti32x4_epi32::<1>(numbers)));
+            }
+            if n > 32 {
+                _mm512_storeu_epi32(to.add(32).cast(), wide(_mm512_extracti32x4_epi32::<2>(numbers)));
+            }
+            if n > 48 {
+                _mm512_storeu_epi32(to.add(48).cast(), wide(_mm512_extracti32x4_epi32::<3>(numbers)));
+            }
+        }
+        n
+    }
+}

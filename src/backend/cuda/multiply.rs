@@ -1,0 +1,146 @@
+//! Products on the GPU: what of an operand is read, then each step's own way; and plans.
+use super::product::Product;
+use super::values::Read;
+use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
+use crate::algebra::*;
+use crate::backend::ring::Step;
+use crate::backend::{MaskOn, MxmOptions, Positions};
+use crate::error::Result;
+use crate::spgemm::Analysis;
+use oplus_codegen::FunctionText;
+use std::sync::Arc;
+
+type Mask = MaskOn<Arc<DevicePattern>>;
+
+/// The positions of a product and what its values are computed by.
+#[derive(Clone, Debug)]
+pub(crate) struct DevicePlan {
+    pub(crate) pattern: Arc<DevicePattern>,
+    prepared: Arc<spgemm::Prepared>,
+}
+
+impl Cuda {
+    /// What `work` makes of a product, B turned where that was asked for.
+    fn of<R>(
+        &self,
+        step: Step,
+        semiring: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        work: impl FnOnce(&Product) -> Result<R>,
+    ) -> Result<R> {
+        let turned = if options.transposed_b { Some(b.transposed(semiring.b)?) } else { None };
+        let b = turned.as_ref().unwrap_or(b);
+        // What is multiplied once is multiplied again.
+        fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
+            if reads { a.read_again() } else { a.blank() }
+        }
+        let (reads_a, reads_b) = (semiring.reads.a, semiring.reads.b);
+        let (a, b) = match step {
+            Step::Mxm => (factor(a, reads_a)?, factor(b, reads_b)?),
+            // Vectors are put where their places are, values and all.
+            Step::Mxv => (factor(a, reads_a)?, factor(b, true)?),
+            Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
+        };
+        work(&Product { context: &self.context, semiring, a: a.operand(), b: b.operand(), mask, at })
+    }
+    /// A product by the semiring that the text describes.
+    pub(crate) fn multiply(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
+        let (pattern, values) = self.of(step, text, a, b, mask, at, options, |product| match step {
+            Step::Mxm => chunks::mxm(product, options).map(known),
+            Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options).map(known),
+            Step::Vxm if options.reproducible => chunks::mxm(product, options).map(known),
+            Step::Mxv => spmv::mxv(product),
+            Step::Vxm => spmspv::vxm(product),
+        })?;
+        Ok(DeviceCsr::on(pattern, values))
+    }
+    /// What [`multiply`](Self::multiply) will do.
+    pub(crate) fn explain(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Analysis> {
+        self.of(step, text, a, b, mask, at, options, |product| match step {
+            Step::Mxm => {
+                let ordered = options.reproducible && !spgemm::is_exact(&product.semiring);
+                let mut analysis = spgemm::explain(product, options.strategy)?;
+                if ordered {
+                    analysis.reason += "; what does not sum in the order of k is summed again so";
+                }
+                Ok(analysis)
+            }
+            // Counted on the host: nothing here needs more than one look at the positions.
+            Step::Mxv | Step::Vxm => {
+                let mask = match mask {
+                    Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
+                    None => None,
+                };
+                let (a, b) = (product.a.pattern.download()?, product.b.pattern.download()?);
+                let size = product.semiring.c.size;
+                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), size)
+            }
+        })
+    }
+    /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: the bytes of the sums of some
+    /// rows each, which together are all; none where there is no product.
+    pub(crate) fn multiply_and_reduce(
+        &self,
+        text: SemiringText,
+        reduce: FunctionText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<Vec<Vec<u8>>> {
+        self.of(Step::Mxm, text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
+    }
+    /// What is known of a product of matrices before values are.
+    pub(crate) fn plan(
+        &self,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DevicePlan> {
+        let prepared = self.of(Step::Mxm, text, a, b, mask, at, options, |product| spgemm::prepare(product, options));
+        let (prepared, pattern) = prepared?;
+        Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
+    }
+    /// The product, by its plan.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &DevicePlan,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let values = |product: &Product| plan.prepared.values(product, &plan.pattern);
+        let values = self.of(Step::Mxm, text, a, b, mask, at, options, values)?;
+        Ok(DeviceCsr::on(plan.pattern.clone(), values))
+    }
+}
