@@ -1,6 +1,7 @@
 //! The columns of a matrix as rows: found when a full vector is multiplied from the left with the same values a second time, and
 //! kept with the positions.
 use super::product::Operand;
+use super::row_tiles::RowTiles;
 use super::transpose::transpose;
 use super::{DevicePattern, account, lock};
 use crate::error::{Error, Result};
@@ -51,7 +52,12 @@ pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     let scalar = if reads { scalar } else { NOTHING };
     let found = if has_room(a.pattern, scalar)? {
         // What an operand keeps is not the operation's.
-        match account::outside(|| transpose(scalar, a)) {
+        let made = account::outside(|| {
+            let (pattern, values) = transpose(scalar, a)?;
+            RowTiles::of(&pattern)?;
+            Ok((pattern, values))
+        });
+        match made {
             Err(Error::OutOfMemory { .. }) => None,
             made => Some(made?),
         }
@@ -66,9 +72,9 @@ pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     Ok(turned)
 }
 
-/// Entries and a place for every column.
+/// Entries, and places for every column and for tiles of them.
 fn has_room(pattern: &DevicePattern, scalar: ScalarText) -> Result<bool> {
     let entries = pattern.nnz.saturating_mul(4 + scalar.size as u64);
-    let needed = entries.saturating_add(8 * (pattern.ncols as u64 + 1));
+    let needed = entries.saturating_add(20 * (pattern.ncols as u64 + 1));
     Ok(needed <= pattern.offsets.context().memory()?.0 / PART)
 }
