@@ -97,10 +97,10 @@ entries_window(u64 n, u64 first, u32 shift, const u32* indices, const V* values,
                values, out_indices, out_values);
 }
 
-// Row r of the result, entries offsets[r] .. offsets[r + 1] of n, is A's entries from starts[r] on, their columns moved by `shift`.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
-entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 shift, const u32* indices, const V* values, u32* out_indices,
-              V* out_values) {
+// Row r of the result, entries offsets[r] .. offsets[r + 1] of n, is A's entries from start(r) on, their columns moved by `shift`.
+template <class Start>
+__device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Start start, u32 shift, const u32* indices, const V* values,
+                                 u32* out_indices, V* out_values) {
   constexpr u32 items = tuning::entry_items;
   const u64 first = first_entry();
   const u32 taken = entries_below(first, n);
@@ -108,26 +108,23 @@ entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 shift,
   find_tile_rows(n, rows, offsets, row);
   u64 from[items];
 #pragma unroll
-  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? starts[row[t]] - offsets[row[t]] + first + t * 32 : 0;
+  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? start(row[t]) - offsets[row[t]] + first + t * 32 : 0;
   move_entries(taken, [&](u32 t) { return from[t]; }, [&](u32 t) { return first + t * 32; }, shift, indices, values, out_indices,
                out_values);
 }
 
-// Row r of the result, entries offsets[r] .. offsets[r + 1], is row list[r] of A.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+// Each row from starts[r] on.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
+entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 shift, const u32* indices, const V* values, u32* out_indices,
+              V* out_values) {
+  move_rows(n, rows, offsets, [&](u32 r) { return starts[r]; }, shift, indices, values, out_indices, out_values);
+}
+
+// Each row is row list[r] of A.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
 entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,
              const V* a_values, u32* out_indices, V* out_values) {
-  const u64 base = u64(blockIdx.x) * entry_tile;
-  const RowRange range = rows_of_entries(offsets, count, base, min(base + entry_tile, n));
-#pragma unroll
-  for (u32 t = 0; t < tuning::entry_items; t++) {
-    const u64 o = base + t * tuning::primitive_block + threadIdx.x;
-    if (o >= n) continue;
-    const u32 r = row_of(offsets, range.first, range.last, o);
-    const u64 e = a_offsets[list[r]] + (o - offsets[r]);
-    out_indices[o] = a_indices[e];
-    if (a_values) out_values[o] = a_values[e];
-  }
+  move_rows(n, count, offsets, [&](u32 r) { return a_offsets[list[r]]; }, 0, a_indices, a_values, out_indices, out_values);
 }
 
 }  // namespace oplus
