@@ -160,6 +160,7 @@ kernels! {
     "complex.cuh"
     "half.cuh"
     "thread/search.cuh"
+    "thread/quad.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"
     "warp/scan.cuh"

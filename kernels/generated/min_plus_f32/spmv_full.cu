@@ -563,7 +563,7 @@ template <u32 THREADS> struct Team {
 }  // namespace oplus
 #line 10 "codegen/templates/spmv_full.cu"
 #line 1 "codegen/templates/part/row_tiles.cuh"
-// Tiles of rows and entries together, and what their kernels have in common: entries read four at a time, terms added in batches.
+// Tiles of rows and entries together, and what their kernels have in common: terms are added in batches.
 #line 1 "codegen/templates/part/partial.cuh"
 // A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 3 "codegen/templates/part/partial.cuh"
@@ -623,6 +623,40 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/row_tiles.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read and written in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+// The same written.
+template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
+  if (e + 4 <= count) {
+    *reinterpret_cast<Quad<X>*>(values + e) = q;
+    return;
+  }
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    if (e + s < count) values[e + s] = q.x[s];
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/row_tiles.cuh"
 
 namespace oplus {
 
@@ -640,21 +674,6 @@ constexpr u32 tile_threads = tuning::spmv_block, tile_warps = tile_threads / 32,
 // Entries that all threads load at once, and the most that rows that begin in a tile have.
 constexpr u32 tile_round = 8 * tile_threads, tile_room = tuning::spmv_tile + tile_chunk;
 static_assert(tile_room + 3 <= tile_round + 4 * tile_threads, "what the first round leaves is four a thread");
-
-// Four values side by side, read in one piece where their size allows it.
-template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
-template <class X> struct alignas(quad_bytes<X>) Quad {
-  X x[4];
-};
-
-// values[e] to values[e + 3], e a multiple of 4, of `count` in all.
-template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
-  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
-  Quad<X> q;
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
-  return q;
-}
 
 // The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. Four at once, the last of them read again where
 // there are fewer: a branch would make each wait for the one before it.
