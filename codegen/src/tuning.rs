@@ -104,7 +104,15 @@ tuning! {
     spmv_long,
     /// Rows and entries of a block together, where the vector has no gaps, and for sums of rows.
     spmv_tile,
-    /// Rows with more entries are shared by blocks there, so many entries each.
+    /// Rows with more entries are no tile's there: blocks have parts of them.
+    spmv_narrow,
+    /// The same where rows are long in the mean: a warp has a row.
+    spmv_wide,
+    /// Which they are from this mean on.
+    spmv_wide_mean,
+    /// If there are so many rows.
+    spmv_wide_rows,
+    /// Entries of a part.
     spmv_chunk,
     /// Blocks of a multiprocessor there.
     spmv_blocks,
@@ -235,7 +243,11 @@ pub const SM_90: Tuning = Tuning {
     spmv_block: 256,
     spmv_long: 4096,
     spmv_tile: 1792,
-    spmv_chunk: 1024,
+    spmv_narrow: 252,
+    spmv_wide: 1024,
+    spmv_wide_mean: 64,
+    spmv_wide_rows: 4096,
+    spmv_chunk: 2048,
     spmv_blocks: 5,
     table_optimism: 8,
     warp_products: 8192,

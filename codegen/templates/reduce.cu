@@ -1,9 +1,9 @@
 // ⊕ over rows and over everything; function::op is a monoid, terms stay in the order of entries. Deterministic: the tree
-// of a sum depends on the number of its terms only. Launches and workspaces: README.md.
+// of a sum depends on where entries are only. Launches and workspaces: README.md.
 //
-// Rows of up to reduce_serial terms: one after the other. Up to spmv_chunk: in 32 shares, the shares in a tree. More: chunks of
-// spmv_chunk terms, a share a thread; these in a tree, chunks as well. Everything: trees over 32 consecutive terms, one after the other,
-// in parts of chunks of reduce_chunk terms; parts in a tree, chunks in order.
+// Rows of up to reduce_serial terms: one after the other. More: in 32 shares, the shares in a tree. Long rows: chunks of spmv_chunk
+// places, a share a thread; these in a tree, chunks as well. Everything: trees over 32 consecutive terms, one after the other, in parts
+// of chunks of reduce_chunk terms; parts in a tree, chunks in order.
 #include "block/team.cuh"
 #include "part/row_tiles.cuh"
 
@@ -72,6 +72,9 @@ __device__ inline T block_last_sum(const T* sums, u64 n, Partial<T>* scratch) {
 
 // Values of a tile's rows in shared memory, one place left out after some: threads that walk rows of equal length meet in few banks.
 constexpr bool reduce_staged = sizeof(T) <= 16;
+// The most that rows that begin in a tile have.
+constexpr u32 reduce_room = tuning::spmv_tile + tuning::spmv_wide;
+static_assert(reduce_room + 3 <= tile_round + 4 * tile_threads, "what the first round leaves is four a thread");
 struct Staged {
   T* values;
   static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(T) == 8 ? 16 : 32); }
@@ -101,39 +104,41 @@ template <class Values> __device__ inline T warp_sum_of_shares(const Values& val
   return group_reduce<Sum, 32>(Partial<T>{sum, 0, first < last}).value;
 }
 
-// A chunk of a long row; the last of the row's blocks to end adds them all.
-__device__ inline void reduce_chunk_of_row(const T* values, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended, T* sums,
-                                           T* out, Partial<T>* scratch, volatile u32* last) {
+// A chunk of a long row. space: shared, as for a tile.
+__device__ inline void reduce_chunk_of_row(u64 count, const T* values, u64 chunk, const RowChunk* chunks, u32* ended, T* sums, T* out,
+                                           T* space) {
   constexpr u32 share = tile_chunk / reduce_threads;
-  static_assert(share * reduce_threads == tile_chunk, "a share a thread");
-  const Team<reduce_threads> team = {nullptr};
-  const u32 owner = owners[chunk];
-  const LongRow row = long_rows[owner];
-  const u64 begin = row.begin + (chunk - row.chunk) * tile_chunk + threadIdx.x * share, end = min(begin + share, row.end);
-  const T mine = batched_sum<Sum, T>(begin, end, 1, [&](u64 e) { return values[e]; });
-  const T sum = team_reduce<Sum>(team, Partial<T>{mine, 0, begin < end}, scratch).value;
-  const u32 chunks = u32((row.end - row.begin + tile_chunk - 1) / tile_chunk);
-  if (!chunk_ended(sum, sums, chunk, chunks, &ended[owner], last)) return;
-  const T all = block_last_sum(sums + row.chunk, chunks, scratch);
-  if (threadIdx.x == 0) out[row.slot] = all;
+  const RowChunk part = chunks[chunk];
+  const u64 begin = part.begin & ~u64(3);
+  const u32 lead = u32(part.begin - begin), end = lead + part.n, first = max(threadIdx.x * share, lead), last = min((threadIdx.x + 1) * share, end);
+  T mine;
+  if constexpr (reduce_staged) {
+    const Staged staged = {space};
+    staged.template load<2>(values + begin, count - begin, 0, end);
+    __syncthreads();
+    mine = batched_sum<Sum, T>(first, last, 1, [&](u32 i) { return staged[i]; });
+    __syncthreads();
+  } else {
+    mine = batched_sum<Sum, T>(first, last, 1, [&](u32 i) { return values[begin + i]; });
+  }
+  join_chunks<Sum>(part, chunk, mine, (end + share - 1) / share, sums, ended, out, space);
 }
 
-// out[s] = sum of the s-th row that has entries. Blocks below `tiles` have a tile each, those from there on a chunk of a long row.
-// count: entries; begins, offsets and long rows: of row_tiles.cu; ended: a zero a long row, again when the launch ends; sums: a place a
-// chunk.
+// out[s] = sum of the s-th row that has entries. Blocks below `chunk_count` have a chunk of a row of more than `most` entries each, those
+// from there on a tile. count: entries; begins, offsets and chunks: of row_tiles.cu; ended: a zero a long row, again when the launch ends;
+// sums: a place a chunk.
 extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 8 : 1)
-reduce_rows(u64 count, const u64* offsets, const T* values, const RowTile* begins, u32 tiles, const LongRow* long_rows, const u32* owners,
-            u32* ended, T* sums, T* out) {
-  // Of values, or a partial a warp.
-  constexpr u32 places = reduce_staged ? Staged::skewed(tile_room + 3) + 4 : 1;
-  constexpr u32 bytes = places * sizeof(T), least = reduce_warps * u32(sizeof(Partial<T>));
-  __shared__ u64 space[((bytes > least ? bytes : least) + 7) / 8];
+reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, const RowChunk* chunks, u32* ended, T* sums, T* out,
+            const RowTile* begins, u32 most) {
+  // Of values, or a sum a warp.
+  constexpr u32 places = reduce_staged ? Staged::skewed(reduce_room + 3) + 4 : tile_warps;
+  __shared__ u64 space[(places * sizeof(T) + 7) / 8];
   __shared__ u32 medium_count, medium[tuning::spmv_tile / reduce_serial + 2];
-  if (blockIdx.x >= tiles) {
-    reduce_chunk_of_row(values, blockIdx.x - tiles, long_rows, owners, ended, sums, out, reinterpret_cast<Partial<T>*>(space), &medium_count);
+  if (blockIdx.x < chunk_count) {
+    reduce_chunk_of_row(count, values, blockIdx.x, chunks, ended, sums, out, reinterpret_cast<T*>(space));
     return;
   }
-  const RowTile begin = begins[blockIdx.x], behind = begins[blockIdx.x + 1];
+  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
   const u64 first = begin.first, origin = begin.entry & ~u64(3);
   const u32 n = u32(behind.first - first);
   if (n == 0) return;
@@ -145,7 +150,7 @@ reduce_rows(u64 count, const u64* offsets, const T* values, const RowTile* begin
     const u32 r = t * reduce_threads + threadIdx.x;
     const u64 start = r < n ? offsets[first + r] : origin, stop = r < n ? offsets[first + r + 1] : origin;
     from[t] = u32(start - origin);
-    size[t] = u32(min(stop - start, u64(tile_chunk + 1)));
+    size[t] = u32(min(stop - start, u64(most) + 1));
   }
   if (threadIdx.x == 0) medium_count = 0;
   const Staged staged = {reinterpret_cast<T*>(space)};
@@ -154,13 +159,13 @@ reduce_rows(u64 count, const u64* offsets, const T* values, const RowTile* begin
     const u64 all = behind.entry - origin, left = count - origin;
     staged.template load<2>(own, left, 0, u32(min(all, u64(tile_round))));
     // The last row may be a long one, whose values nobody wants here.
-    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= tile_chunk) staged.template load<1>(own, left, tile_round, u32(all));
+    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= most) staged.template load<1>(own, left, tile_round, u32(all));
   }
   __syncthreads();
 #pragma unroll
   for (u32 t = 0; t < rows; t++) {
     const u32 r = t * reduce_threads + threadIdx.x;
-    if (size[t] == 0 || size[t] > tile_chunk) continue;
+    if (size[t] == 0 || size[t] > most) continue;
     if (size[t] > reduce_serial) {
       medium[atomicAdd(&medium_count, 1u)] = r;
       continue;

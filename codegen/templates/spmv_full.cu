@@ -5,8 +5,7 @@
 // https://doi.org/10.1109/SC.2014.68.
 //
 // Deterministic: `lanes` take a row's terms in strides, then a fixed tree; a warp those of rows of more than 32 + 8 · lanes entries;
-// blocks those of rows of more than spmv_chunk, so many each, whose sums the last block to end adds in order. Any: the smallest k.
-#include "block/team.cuh"
+// blocks those of long rows, spmv_chunk each, whose sums the last block to end adds in order. Any: the smallest k.
 #include "part/row_tiles.cuh"
 #include "part/spmv.cuh"
 
@@ -45,15 +44,14 @@ struct FullTerms {
   u64 begin;
   static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(C) <= 4 ? 32 : 16); }
 
-  // Of the entries from..end that come after `begin`, `from` and QUADS · 4 a thread. All threads call. Many loads at once: each waits for
-  // the one before it. What is read beyond `end` is of the same matrix and does no harm.
-  template <u32 QUADS> __device__ void load(const FullRows& a, u32 from, u32 end) const {
-    const u32 mine = from + 4 * threadIdx.x;
-    Quad<u32> k[QUADS], place[QUADS];
-    Quad<Matrix> v[QUADS];
+  // The thread's terms of the first tile_round, of `end`. Many loads at once: each waits for the one before it. What is read beyond
+  // `end` is of the same matrix and does no harm.
+  static __device__ void read(const FullRows& a, u64 begin, u32 end, Quad<C> (&term)[2]) {
+    Quad<u32> k[2], place[2];
+    Quad<Matrix> v[2];
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
-      const u32 i = mine + t * 4 * tile_threads;
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
       // Of none behind the end.
       const u64 count = i < end ? a.count : 0;
       k[t] = quad_at(a.indices, begin + i, count);
@@ -62,30 +60,34 @@ struct FullTerms {
     }
     if constexpr (reads_matrix && flag::gathered) {
 #pragma unroll
-      for (u32 t = 0; t < QUADS; t++) {
+      for (u32 t = 0; t < 2; t++) {
 #pragma unroll
         for (u32 s = 0; s < 4; s++) v[t].x[s] = a.values[place[t].x[s]];
       }
     }
-    Quad<C> term[QUADS];
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
+    for (u32 t = 0; t < 2; t++) {
 #pragma unroll
       for (u32 s = 0; s < 4; s++) {
         const Matrix value = reads_matrix ? v[t].x[s] : Matrix();
         term[t].x[s] = product_of(value, reads_vector ? a.x[k[t].x[s]] : Vector(), {0, 0, 0});
       }
     }
+  }
+  // All threads call.
+  __device__ void load(const FullRows& a, u32 end) const {
+    Quad<C> term[2];
+    read(a, begin, end, term);
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
-      const u32 i = mine + t * 4 * tile_threads;
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
       if (i >= end) continue;
 #pragma unroll
       for (u32 s = 0; s < 4; s++) values[skewed(i) + s] = term[t].x[s];
     }
   }
 };
-constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_room + 3) + 4 : 1;
+constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_round - 1) + 1 : 1;
 
 // Of the row's entries from `from` on below end, each stride-th from the lane's on.
 __device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u64 from, u64 end, u32 lane, u32 stride) {
@@ -97,55 +99,56 @@ __device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot
   }
 }
 
-// Lane 0 of each group of so many lanes gets the group's sum, of the first `terms` lanes'.
-__device__ inline C full_join(C x, u32 lanes, u32 terms) {
-  if constexpr (!Join<Semiring>::first) {
-    for (u32 d = 1; d < lanes; d *= 2) {
-      const C y = shuffle_down(x, d);
-      const u32 from = (lane_id() & (lanes - 1)) + d;
-      if (from < lanes && from < terms) x = Semiring::add(x, y);
+// A chunk of a long row. scratch: shared, a sum a warp.
+__device__ inline void full_chunk(const FullRows& a, u64 chunk, const RowChunk* chunks, u32* ended, C* sums, C* y, C* scratch) {
+  const RowChunk part = chunks[chunk];
+  C sum = C();
+  u32 terms;
+  if constexpr (full_staged) {
+    const u64 begin = part.begin & ~u64(3);
+    const u32 lead = u32(part.begin - begin), end = lead + part.n;
+    Quad<C> term[2];
+    FullTerms::read(a, begin, end, term);
+    bool has = false;
+#pragma unroll
+    for (u32 t = 0; t < 2; t++) {
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) {
+        const u32 i = 4 * (t * tile_threads + threadIdx.x) + s;
+        if (i < lead || i >= end) continue;
+        sum = !has ? term[t].x[s] : Join<Semiring>::first ? sum : Semiring::add(sum, term[t].x[s]);
+        has = true;
+      }
     }
+    // Of these all have some.
+    terms = min(tile_threads, (end + 3) / 4);
+  } else {
+    const auto term = [&](u64 e) { return a.term(part.slot, e); };
+    sum = batched_sum<Semiring, C>(part.begin + threadIdx.x, part.begin + part.n, tile_threads, term);
+    terms = min(tile_threads, part.n);
   }
-  return x;
+  join_chunks<Semiring>(part, chunk, sum, terms, sums, ended, y, scratch);
 }
 
-// A chunk of a long row; the last of the row's blocks to end adds them all.
-// scratch: shared, a partial a warp.
-__device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
-                                      C* sums, C* y, Partial<C>* scratch, volatile u32* last) {
-  const Team<tile_threads> team = {nullptr};
-  const u32 owner = owners[chunk];
-  const LongRow row = long_rows[owner];
-  const u64 begin = row.begin + (chunk - row.chunk) * tile_chunk, end = min(begin + tile_chunk, row.end);
-  const auto term = [&](u64 e) { return a.term(row.slot, e); };
-  Partial<C> sum = {batched_sum<Semiring, C>(begin + threadIdx.x, end, tile_threads, term), threadIdx.x, begin + threadIdx.x < end};
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  const u32 chunks = u32((row.end - row.begin + tile_chunk - 1) / tile_chunk);
-  if (!chunk_ended(sum.value, sums, chunk, chunks, &ended[owner], last)) return;
-  sum = no_term<C>();
-  for (u32 c = threadIdx.x; c < chunks; c += tile_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  if (threadIdx.x == 0) y[row.slot] = sum.value;
-}
-
-// Blocks below `tiles` have a tile each, up to where the next begins, those from there on a chunk of a long row. count: entries of A.
-// log_lanes: 0 to 5. ended: a zero a long row, again when the launch ends; sums: a place a chunk. Long rows: see row_tiles.cu.
+// Blocks below `chunk_count` have a chunk of a long row each (more than spmv_narrow entries), those from there on a tile, up to where the
+// next begins. count: entries of A. log_lanes: 0 to 5. ended: a zero a long row, again when the launch ends; sums: a place a chunk.
 extern "C" __global__ void __launch_bounds__(tile_threads, tuning::spmv_blocks)
 spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
-          const u64* i_ids, const u64* k_ids, const RowTile* begins, u32 tiles, u32 log_lanes, const LongRow* long_rows, const u32* owners,
-          u32* ended, C* sums, C* y) {
-  // Of terms, or a partial a warp.
-  __shared__ u64 space[max_of((full_places * sizeof(C) + 7) / 8, tile_warps * ((sizeof(Partial<C>) + 7) / 8))];
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, const RowTile* begins,
+          u32 log_lanes) {
+  // Of terms, or a sum a warp.
+  __shared__ u64 space[(max_of(full_places, tile_warps) * sizeof(C) + 7) / 8];
   __shared__ u32 medium_count, medium[tuning::spmv_tile / 32 + 2];
   const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
-  if (blockIdx.x >= tiles) {
-    full_chunk_sum(a, blockIdx.x - tiles, long_rows, owners, ended, sums, y, reinterpret_cast<Partial<C>*>(space), &medium_count);
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
     return;
   }
-  const RowTile begin = begins[blockIdx.x], behind = begins[blockIdx.x + 1];
+  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
   const u64 first = begin.first;
   // A warp for each row is as good as a warp for some.
-  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tile_chunk, lane = threadIdx.x & (lanes - 1);
+  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
+  const u32 lane = threadIdx.x & (lanes - 1);
   if (n == 0) return;
   const FullTerms terms = {reinterpret_cast<C*>(space), begin.entry & ~u64(3)};
   // Asked for here, so that it is there when the terms are.
@@ -155,12 +158,8 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
     end = offsets[first + (threadIdx.x >> log_lanes) + 1];
   }
   if (threadIdx.x == 0) medium_count = 0;
-  if constexpr (full_staged) {
-    const u64 all = behind.entry - terms.begin;
-    terms.template load<2>(a, 0, u32(min(all, u64(tile_round))));
-    // The last row may be a long one, whose terms nobody wants here.
-    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= tile_chunk) terms.template load<1>(a, tile_round, u32(all));
-  }
+  // The last row may be a long one, whose terms nobody wants here.
+  if constexpr (full_staged) terms.load(a, u32(min(behind.entry - terms.begin, u64(tile_round))));
   __syncthreads();
   const u32 step = 32 >> log_lanes;
   for (u32 base = threadIdx.x / 32 * step; base < n; base += tile_warps * step) {
@@ -170,20 +169,41 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
       end = r < n ? offsets[first + r + 1] : 0;
     }
     if (end - from > most) {
-      if (lane == 0 && end - from <= tile_chunk) medium[atomicAdd(&medium_count, 1u)] = r;
+      if (lane == 0 && end - from <= tuning::spmv_narrow) medium[atomicAdd(&medium_count, 1u)] = r;
       end = from;
     }
     const C sum = full_sum(a, terms, first + r, from, end, lane, lanes);
-    const C all = full_join(sum, lanes, u32(end - from));
+    const C all = ordered_join<Semiring>(sum, lanes, u32(end - from));
     if (lane == 0 && end > from) y[first + r] = all;
   }
   if (lanes == 32) return;
   __syncthreads();
   for (u32 m = threadIdx.x / 32; m < medium_count; m += tile_warps) {
     const u64 slot = first + medium[m], from = offsets[slot], end = offsets[slot + 1];
-    const C all = full_join(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
+    const C all = ordered_join<Semiring>(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
     if (lane_id() == 0) y[slot] = all;
   }
+}
+
+// The same where rows are long in the mean: a warp for each of `slots` rows with entries, and chunks of those of more than spmv_wide.
+// Without shared memory for terms there is more for what is read of x.
+extern "C" __global__ void __launch_bounds__(tile_threads, sizeof(C) <= 8 ? 5 : 1)
+spmv_wide(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, u64 slots) {
+  __shared__ u64 space[(tile_warps * sizeof(C) + 7) / 8];
+  const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
+    return;
+  }
+  const u64 slot = u64(blockIdx.x - chunk_count) * tile_warps + threadIdx.x / 32;
+  if (slot >= slots) return;
+  const u64 from = offsets[slot], end = offsets[slot + 1];
+  if (end - from > tuning::spmv_wide) return;
+  constexpr u32 batch = sizeof(C) <= 8 ? 8 : 4;
+  const C sum = batched_sum<Semiring, C, batch>(from + lane_id(), end, 32, [&](u64 e) { return a.term(slot, e); });
+  const C all = ordered_join<Semiring>(sum, 32, u32(end - from));
+  if (lane_id() == 0) y[slot] = all;
 }
 
 }  // namespace oplus

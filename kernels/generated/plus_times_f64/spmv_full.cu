@@ -373,7 +373,11 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_narrow = 252;
+constexpr u32 spmv_wide = 1024;
+constexpr u32 spmv_wide_mean = 64;
+constexpr u32 spmv_wide_rows = 4096;
+constexpr u32 spmv_chunk = 2048;
 constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
@@ -421,7 +425,11 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 // https://doi.org/10.1109/SC.2014.68.
 //
 // Deterministic: `lanes` take a row's terms in strides, then a fixed tree; a warp those of rows of more than 32 + 8 · lanes entries;
-// blocks those of rows of more than spmv_chunk, so many each, whose sums the last block to end adds in order. Any: the smallest k.
+// blocks those of long rows, spmv_chunk each, whose sums the last block to end adds in order. Any: the smallest k.
+#line 1 "codegen/templates/part/row_tiles.cuh"
+// Tiles of rows and entries together, and what their kernels have in common: terms are added in batches.
+#line 1 "codegen/templates/part/partial.cuh"
+// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -560,11 +568,6 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 10 "codegen/templates/spmv_full.cu"
-#line 1 "codegen/templates/part/row_tiles.cuh"
-// Tiles of rows and entries together, and what their kernels have in common: terms are added in batches.
-#line 1 "codegen/templates/part/partial.cuh"
-// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 3 "codegen/templates/part/partial.cuh"
 
 namespace oplus {
@@ -664,56 +667,84 @@ struct RowTile {
   u64 entry, first;
 };
 
-// A row of more than spmv_chunk entries, begin..end; its chunks' sums begin at `chunk`.
-struct LongRow {
-  u64 slot, chunk, begin, end;
+// A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4
+// but for the first, which is the shorter for it. The row is the owner-th of those.
+struct RowChunk {
+  u64 begin, slot;
+  u32 n, nth, total, owner;
 };
 
 constexpr u32 tile_threads = tuning::spmv_block, tile_warps = tile_threads / 32, tile_chunk = tuning::spmv_chunk;
-// Entries that all threads load at once, and the most that rows that begin in a tile have.
-constexpr u32 tile_round = 8 * tile_threads, tile_room = tuning::spmv_tile + tile_chunk;
-static_assert(tile_room + 3 <= tile_round + 4 * tile_threads, "what the first round leaves is four a thread");
+// Entries that all threads load at once, four side by side twice.
+constexpr u32 tile_round = 8 * tile_threads;
+static_assert(tile_chunk == tile_round, "a chunk is read at once");
+static_assert(tuning::spmv_tile + tuning::spmv_narrow + 3 <= tile_round, "rows that begin in a tile of short ones are read at once");
 
-// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. Four at once, the last of them read again where
-// there are fewer: a branch would make each wait for the one before it.
-template <class Monoid, class T, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. BATCH at once, the last of them read again
+// where there are fewer: a branch would make each wait for the one before it.
+template <class Monoid, class T, u32 BATCH = 4, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
   T sum = T();
   if (e >= end) return sum;
   if constexpr (Join<Monoid>::first) return term(e);
   bool has = false;
-  for (; e < end; e += 4 * stride) {
-    T x[4];
+  for (; e < end; e += BATCH * stride) {
+    T x[BATCH];
 #pragma unroll
-    for (u32 s = 0; s < 4; s++) x[s] = term(min(I(e + s * stride), I(end - 1)));
+    for (u32 s = 0; s < BATCH; s++) x[s] = term(min(I(e + s * stride), I(end - 1)));
     sum = has ? Monoid::add(sum, x[0]) : x[0];
     has = true;
 #pragma unroll
-    for (u32 s = 1; s < 4; s++) {
+    for (u32 s = 1; s < BATCH; s++) {
       if (e + s * stride < end) sum = Monoid::add(sum, x[s]);
     }
   }
   return sum;
 }
 
-// Says that a chunk's sum is there. True for the row's last: it sees all the others', and the count is as it was found. All threads
-// call; thread 0's sum counts. `last`: shared. Has barriers.
-template <class T>
-__device__ inline bool chunk_ended(T sum, T* sums, u64 chunk, u32 chunks, u32* ended, volatile u32* last) {
-  if (threadIdx.x == 0) {
-    sums[chunk] = sum;
-    __threadfence();
-    const bool all = atomicAdd(ended, 1u) == chunks - 1;
-    if (all) *ended = 0;
-    *last = all;
+// Lane 0 of each group of so many lanes gets the sum of the first `terms` lanes', in their order. All lanes call.
+template <class Monoid, class T> __device__ inline T ordered_join(T x, u32 lanes, u32 terms) {
+  if constexpr (!Join<Monoid>::first) {
+    for (u32 d = 1; d < lanes; d *= 2) {
+      const T y = shuffle_down(x, d);
+      const u32 from = (lane_id() & (lanes - 1)) + d;
+      if (from < lanes && from < terms) x = Monoid::add(x, y);
+    }
   }
+  return x;
+}
+
+// out = the sum of a row of which this block has a chunk and its first `terms` threads a share each, in order; of several chunks'
+// blocks the last to end writes it. ended: 0 a row, again at the end; sums: a place a chunk; scratch: shared, a place a warp. All threads
+// call; has a barrier.
+template <class Monoid, class T>
+__device__ inline void join_chunks(const RowChunk& part, u64 chunk, T mine, u32 terms, T* sums, u32* ended, T* out, T* scratch) {
+  const u32 warp = threadIdx.x / 32, lane = lane_id();
+  if (warp * 32 < terms) mine = ordered_join<Monoid>(mine, 32, terms - warp * 32);
+  if (lane == 0) scratch[warp] = mine;
   __syncthreads();
-  if (!*last) return false;
-  __threadfence();
-  return true;
+  if (warp > 0) return;
+  T sum = ordered_join<Monoid>(scratch[min(lane, tile_warps - 1)], 32, (terms + 31) / 32);
+  if (part.total > 1) {
+    u32 before = 0;
+    if (lane == 0) {
+      sums[chunk] = sum;
+      __threadfence();
+      before = atomicAdd(&ended[part.owner], 1u);
+    }
+    if (shuffle(before, 0) + 1 < part.total) return;
+    // Now it sees all the others'.
+    __threadfence();
+    const T* const all = sums + (chunk - part.nth);
+    const u32 share = (part.total + 31) / 32, first = lane * share;
+    sum = batched_sum<Monoid, T>(first, min(first + share, part.total), 1, [&](u32 c) { return all[c]; });
+    sum = ordered_join<Monoid>(sum, 32, (part.total + share - 1) / share);
+    if (lane == 0) ended[part.owner] = 0;
+  }
+  if (lane == 0) out[part.slot] = sum;
 }
 
 }  // namespace oplus
-#line 11 "codegen/templates/spmv_full.cu"
+#line 10 "codegen/templates/spmv_full.cu"
 #line 1 "codegen/templates/part/spmv.cuh"
 // The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #line 3 "codegen/templates/part/spmv.cuh"
@@ -762,7 +793,7 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
 }
 
 }  // namespace oplus
-#line 12 "codegen/templates/spmv_full.cu"
+#line 11 "codegen/templates/spmv_full.cu"
 
 namespace oplus {
 
@@ -799,15 +830,14 @@ struct FullTerms {
   u64 begin;
   static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(C) <= 4 ? 32 : 16); }
 
-  // Of the entries from..end that come after `begin`, `from` and QUADS · 4 a thread. All threads call. Many loads at once: each waits for
-  // the one before it. What is read beyond `end` is of the same matrix and does no harm.
-  template <u32 QUADS> __device__ void load(const FullRows& a, u32 from, u32 end) const {
-    const u32 mine = from + 4 * threadIdx.x;
-    Quad<u32> k[QUADS], place[QUADS];
-    Quad<Matrix> v[QUADS];
+  // The thread's terms of the first tile_round, of `end`. Many loads at once: each waits for the one before it. What is read beyond
+  // `end` is of the same matrix and does no harm.
+  static __device__ void read(const FullRows& a, u64 begin, u32 end, Quad<C> (&term)[2]) {
+    Quad<u32> k[2], place[2];
+    Quad<Matrix> v[2];
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
-      const u32 i = mine + t * 4 * tile_threads;
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
       // Of none behind the end.
       const u64 count = i < end ? a.count : 0;
       k[t] = quad_at(a.indices, begin + i, count);
@@ -816,30 +846,34 @@ struct FullTerms {
     }
     if constexpr (reads_matrix && flag::gathered) {
 #pragma unroll
-      for (u32 t = 0; t < QUADS; t++) {
+      for (u32 t = 0; t < 2; t++) {
 #pragma unroll
         for (u32 s = 0; s < 4; s++) v[t].x[s] = a.values[place[t].x[s]];
       }
     }
-    Quad<C> term[QUADS];
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
+    for (u32 t = 0; t < 2; t++) {
 #pragma unroll
       for (u32 s = 0; s < 4; s++) {
         const Matrix value = reads_matrix ? v[t].x[s] : Matrix();
         term[t].x[s] = product_of(value, reads_vector ? a.x[k[t].x[s]] : Vector(), {0, 0, 0});
       }
     }
+  }
+  // All threads call.
+  __device__ void load(const FullRows& a, u32 end) const {
+    Quad<C> term[2];
+    read(a, begin, end, term);
 #pragma unroll
-    for (u32 t = 0; t < QUADS; t++) {
-      const u32 i = mine + t * 4 * tile_threads;
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
       if (i >= end) continue;
 #pragma unroll
       for (u32 s = 0; s < 4; s++) values[skewed(i) + s] = term[t].x[s];
     }
   }
 };
-constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_room + 3) + 4 : 1;
+constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_round - 1) + 1 : 1;
 
 // Of the row's entries from `from` on below end, each stride-th from the lane's on.
 __device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u64 from, u64 end, u32 lane, u32 stride) {
@@ -851,55 +885,56 @@ __device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot
   }
 }
 
-// Lane 0 of each group of so many lanes gets the group's sum, of the first `terms` lanes'.
-__device__ inline C full_join(C x, u32 lanes, u32 terms) {
-  if constexpr (!Join<Semiring>::first) {
-    for (u32 d = 1; d < lanes; d *= 2) {
-      const C y = shuffle_down(x, d);
-      const u32 from = (lane_id() & (lanes - 1)) + d;
-      if (from < lanes && from < terms) x = Semiring::add(x, y);
+// A chunk of a long row. scratch: shared, a sum a warp.
+__device__ inline void full_chunk(const FullRows& a, u64 chunk, const RowChunk* chunks, u32* ended, C* sums, C* y, C* scratch) {
+  const RowChunk part = chunks[chunk];
+  C sum = C();
+  u32 terms;
+  if constexpr (full_staged) {
+    const u64 begin = part.begin & ~u64(3);
+    const u32 lead = u32(part.begin - begin), end = lead + part.n;
+    Quad<C> term[2];
+    FullTerms::read(a, begin, end, term);
+    bool has = false;
+#pragma unroll
+    for (u32 t = 0; t < 2; t++) {
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) {
+        const u32 i = 4 * (t * tile_threads + threadIdx.x) + s;
+        if (i < lead || i >= end) continue;
+        sum = !has ? term[t].x[s] : Join<Semiring>::first ? sum : Semiring::add(sum, term[t].x[s]);
+        has = true;
+      }
     }
+    // Of these all have some.
+    terms = min(tile_threads, (end + 3) / 4);
+  } else {
+    const auto term = [&](u64 e) { return a.term(part.slot, e); };
+    sum = batched_sum<Semiring, C>(part.begin + threadIdx.x, part.begin + part.n, tile_threads, term);
+    terms = min(tile_threads, part.n);
   }
-  return x;
+  join_chunks<Semiring>(part, chunk, sum, terms, sums, ended, y, scratch);
 }
 
-// A chunk of a long row; the last of the row's blocks to end adds them all.
-// scratch: shared, a partial a warp.
-__device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
-                                      C* sums, C* y, Partial<C>* scratch, volatile u32* last) {
-  const Team<tile_threads> team = {nullptr};
-  const u32 owner = owners[chunk];
-  const LongRow row = long_rows[owner];
-  const u64 begin = row.begin + (chunk - row.chunk) * tile_chunk, end = min(begin + tile_chunk, row.end);
-  const auto term = [&](u64 e) { return a.term(row.slot, e); };
-  Partial<C> sum = {batched_sum<Semiring, C>(begin + threadIdx.x, end, tile_threads, term), threadIdx.x, begin + threadIdx.x < end};
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  const u32 chunks = u32((row.end - row.begin + tile_chunk - 1) / tile_chunk);
-  if (!chunk_ended(sum.value, sums, chunk, chunks, &ended[owner], last)) return;
-  sum = no_term<C>();
-  for (u32 c = threadIdx.x; c < chunks; c += tile_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  if (threadIdx.x == 0) y[row.slot] = sum.value;
-}
-
-// Blocks below `tiles` have a tile each, up to where the next begins, those from there on a chunk of a long row. count: entries of A.
-// log_lanes: 0 to 5. ended: a zero a long row, again when the launch ends; sums: a place a chunk. Long rows: see row_tiles.cu.
+// Blocks below `chunk_count` have a chunk of a long row each (more than spmv_narrow entries), those from there on a tile, up to where the
+// next begins. count: entries of A. log_lanes: 0 to 5. ended: a zero a long row, again when the launch ends; sums: a place a chunk.
 extern "C" __global__ void __launch_bounds__(tile_threads, tuning::spmv_blocks)
 spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
-          const u64* i_ids, const u64* k_ids, const RowTile* begins, u32 tiles, u32 log_lanes, const LongRow* long_rows, const u32* owners,
-          u32* ended, C* sums, C* y) {
-  // Of terms, or a partial a warp.
-  __shared__ u64 space[max_of((full_places * sizeof(C) + 7) / 8, tile_warps * ((sizeof(Partial<C>) + 7) / 8))];
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, const RowTile* begins,
+          u32 log_lanes) {
+  // Of terms, or a sum a warp.
+  __shared__ u64 space[(max_of(full_places, tile_warps) * sizeof(C) + 7) / 8];
   __shared__ u32 medium_count, medium[tuning::spmv_tile / 32 + 2];
   const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
-  if (blockIdx.x >= tiles) {
-    full_chunk_sum(a, blockIdx.x - tiles, long_rows, owners, ended, sums, y, reinterpret_cast<Partial<C>*>(space), &medium_count);
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
     return;
   }
-  const RowTile begin = begins[blockIdx.x], behind = begins[blockIdx.x + 1];
+  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
   const u64 first = begin.first;
   // A warp for each row is as good as a warp for some.
-  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tile_chunk, lane = threadIdx.x & (lanes - 1);
+  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
+  const u32 lane = threadIdx.x & (lanes - 1);
   if (n == 0) return;
   const FullTerms terms = {reinterpret_cast<C*>(space), begin.entry & ~u64(3)};
   // Asked for here, so that it is there when the terms are.
@@ -909,12 +944,8 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
     end = offsets[first + (threadIdx.x >> log_lanes) + 1];
   }
   if (threadIdx.x == 0) medium_count = 0;
-  if constexpr (full_staged) {
-    const u64 all = behind.entry - terms.begin;
-    terms.template load<2>(a, 0, u32(min(all, u64(tile_round))));
-    // The last row may be a long one, whose terms nobody wants here.
-    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= tile_chunk) terms.template load<1>(a, tile_round, u32(all));
-  }
+  // The last row may be a long one, whose terms nobody wants here.
+  if constexpr (full_staged) terms.load(a, u32(min(behind.entry - terms.begin, u64(tile_round))));
   __syncthreads();
   const u32 step = 32 >> log_lanes;
   for (u32 base = threadIdx.x / 32 * step; base < n; base += tile_warps * step) {
@@ -924,20 +955,41 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
       end = r < n ? offsets[first + r + 1] : 0;
     }
     if (end - from > most) {
-      if (lane == 0 && end - from <= tile_chunk) medium[atomicAdd(&medium_count, 1u)] = r;
+      if (lane == 0 && end - from <= tuning::spmv_narrow) medium[atomicAdd(&medium_count, 1u)] = r;
       end = from;
     }
     const C sum = full_sum(a, terms, first + r, from, end, lane, lanes);
-    const C all = full_join(sum, lanes, u32(end - from));
+    const C all = ordered_join<Semiring>(sum, lanes, u32(end - from));
     if (lane == 0 && end > from) y[first + r] = all;
   }
   if (lanes == 32) return;
   __syncthreads();
   for (u32 m = threadIdx.x / 32; m < medium_count; m += tile_warps) {
     const u64 slot = first + medium[m], from = offsets[slot], end = offsets[slot + 1];
-    const C all = full_join(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
+    const C all = ordered_join<Semiring>(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
     if (lane_id() == 0) y[slot] = all;
   }
+}
+
+// The same where rows are long in the mean: a warp for each of `slots` rows with entries, and chunks of those of more than spmv_wide.
+// Without shared memory for terms there is more for what is read of x.
+extern "C" __global__ void __launch_bounds__(tile_threads, sizeof(C) <= 8 ? 5 : 1)
+spmv_wide(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, u64 slots) {
+  __shared__ u64 space[(tile_warps * sizeof(C) + 7) / 8];
+  const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
+    return;
+  }
+  const u64 slot = u64(blockIdx.x - chunk_count) * tile_warps + threadIdx.x / 32;
+  if (slot >= slots) return;
+  const u64 from = offsets[slot], end = offsets[slot + 1];
+  if (end - from > tuning::spmv_wide) return;
+  constexpr u32 batch = sizeof(C) <= 8 ? 8 : 4;
+  const C sum = batched_sum<Semiring, C, batch>(from + lane_id(), end, 32, [&](u64 e) { return a.term(slot, e); });
+  const C all = ordered_join<Semiring>(sum, 32, u32(end - from));
+  if (lane_id() == 0) y[slot] = all;
 }
 
 }  // namespace oplus

@@ -17,17 +17,14 @@ pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(Arc<Devic
     let (size, block) = (op.output.size as u64, tuning(context).spmv_block);
     let (tiles, program) = (RowTiles::of(pattern)?, Program::new(context, Template::Reduce, |s| s.function(op)));
     let out = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
-    let long = tiles.long.as_ref();
-    let chunks = long.map_or(0, |l| l.chunks);
-    let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
+    let chunks = &tiles.chunks;
+    let sums = Buffer::alloc(context, chunks.count.saturating_mul(size))?;
     let kernel = program.kernel("reduce_rows")?;
-    let launch =
-        kernel.launch(tiles.count + chunks, block, 0).arg(pattern.nnz).arg(tiles.offsets(pattern)).arg(a.values);
-    let launch = launch.arg(&tiles.begins).arg(tiles.count as u32).arg(long.map(|l| &l.rows));
-    let launch = launch.arg(long.map(|l| &l.owners)).arg(long.map(|l| &l.ended));
+    let launch = kernel.launch(chunks.count + tiles.count, block, 0).arg(pattern.nnz).arg(tiles.offsets(pattern));
+    let launch = launch.arg(a.values).arg(chunks.count as u32).arg(&chunks.records).arg(&chunks.ended).arg(&sums);
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for. Launches of one context come one after the
     // other, so that the long rows' counters are zero when one begins.
-    unsafe { launch.arg(&sums).arg(&out).run()? };
+    unsafe { launch.arg(&out).arg(&tiles.begins).arg(tiles.most).run()? };
     Ok((tiles.rows.clone(), out))
 }
 

@@ -85,17 +85,25 @@ pub(super) fn full_sums(
     let (context, size, block) = (program.context, size as u64, tuning(program.context).spmv_block);
     let y = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
     let (offsets, rows) = (tiles.offsets(pattern), tiles.numbers());
-    let log_lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32).trailing_zeros();
-    let long = tiles.long.as_ref();
-    let chunks = long.map_or(0, |l| l.chunks);
-    let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
-    let kernel = program.kernel("spmv_full")?;
-    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(pattern.nnz).arg(offsets);
-    let launch = launch.arg(&pattern.indices).arg(places);
-    let launch = launch.arg(values).arg(x).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
-    let launch = launch.arg(tiles.count as u32).arg(log_lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
+    let chunks = &tiles.chunks;
+    let sums = Buffer::alloc(context, chunks.count.saturating_mul(size))?;
+    let (kernel, work) = if tiles.wide {
+        (program.kernel("spmv_wide")?, tiles.rows.nnz.div_ceil(u64::from(block / 32)))
+    } else {
+        (program.kernel("spmv_full")?, tiles.count)
+    };
+    let launch = kernel.launch(chunks.count + work, block, 0).arg(pattern.nnz).arg(offsets);
+    let launch = launch.arg(&pattern.indices).arg(places).arg(values).arg(x).arg(rows).arg(ids.i.as_ref());
+    let launch = launch.arg(ids.k.as_ref()).arg(chunks.count as u32).arg(&chunks.records).arg(&chunks.ended);
+    let launch = launch.arg(&sums).arg(&y);
+    let launch = if tiles.wide {
+        launch.arg(tiles.rows.nnz)
+    } else {
+        let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32);
+        launch.arg(&tiles.begins).arg(lanes.trailing_zeros())
+    };
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
     // come one after the other, so that the long rows' counters are zero when one begins.
-    unsafe { launch.arg(long.map(|l| &l.ended)).arg(&sums).arg(&y).run()? };
+    unsafe { launch.run()? };
     Ok(y)
 }
