@@ -97,9 +97,9 @@ entries_window(u64 n, u64 first, u32 shift, const u32* indices, const V* values,
                values, out_indices, out_values);
 }
 
-// Row r of the result, entries offsets[r] .. offsets[r + 1] of n, is A's entries from start(r) on, their columns moved by `shift`.
-template <class Start>
-__device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Start start, u32 shift, const u32* indices, const V* values,
+// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`.
+template <class Shift>
+__device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Shift shift, u32 columns, const u32* indices, const V* values,
                                  u32* out_indices, V* out_values) {
   constexpr u32 items = tuning::entry_items;
   const u64 first = first_entry();
@@ -108,23 +108,23 @@ __device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Start star
   find_tile_rows(n, rows, offsets, row);
   u64 from[items];
 #pragma unroll
-  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? start(row[t]) - offsets[row[t]] + first + t * 32 : 0;
-  move_entries(taken, [&](u32 t) { return from[t]; }, [&](u32 t) { return first + t * 32; }, shift, indices, values, out_indices,
+  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? shift(row[t]) + first + t * 32 : 0;
+  move_entries(taken, [&](u32 t) { return from[t]; }, [&](u32 t) { return first + t * 32; }, columns, indices, values, out_indices,
                out_values);
 }
 
-// Each row from starts[r] on.
+// Row r of the result is A's entries from starts[r] on, or with ends = 1 those before starts[r].
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
-entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 shift, const u32* indices, const V* values, u32* out_indices,
-              V* out_values) {
-  move_rows(n, rows, offsets, [&](u32 r) { return starts[r]; }, shift, indices, values, out_indices, out_values);
+entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 ends, u32 columns, const u32* indices, const V* values,
+              u32* out_indices, V* out_values) {
+  move_rows(n, rows, offsets, [&](u32 r) { return starts[r] - offsets[u64(r) + ends]; }, columns, indices, values, out_indices, out_values);
 }
 
-// Each row is row list[r] of A.
+// Row r of the result is row list[r] of A.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
 entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,
              const V* a_values, u32* out_indices, V* out_values) {
-  move_rows(n, count, offsets, [&](u32 r) { return a_offsets[list[r]]; }, 0, a_indices, a_values, out_indices, out_values);
+  move_rows(n, count, offsets, [&](u32 r) { return a_offsets[list[r]] - offsets[r]; }, 0, a_indices, a_values, out_indices, out_values);
 }
 
 }  // namespace oplus

@@ -35,10 +35,10 @@ map_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const Value* v
               [&](u64 e, bool, bool keep) { mark_entry(e, n, keep, words, counts); });
 }
 
-// For f of positions alone that along a row holds up to some column (`upto`), or from one on: the entries that it holds for are counts[r]
-// from starts[r] on.
+// For f of positions alone that along a row holds up to some column (`upto`), or from one on: how many entries it holds for, the first
+// or the last of row r.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-map_spans(u64 rows, const u64* offsets, const u32* indices, const Thunk* thunks, u32 upto, u64* starts, u64* counts) {
+map_spans(u64 rows, const u64* offsets, const u32* indices, const Thunk* thunks, u32 upto, u32* counts) {
   const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   Thunk thunk = Thunk();
@@ -50,8 +50,7 @@ map_spans(u64 rows, const u64* offsets, const u32* indices, const Thunk* thunks,
     if (function::op::apply(Value(), i64(r), i64(indices[middle]), thunk) == (upto != 0)) low = middle + 1;
     else high = middle;
   }
-  starts[r] = upto ? begin : low;
-  counts[r] = upto ? low - begin : end - low;
+  counts[r] = u32(upto ? low - begin : end - low);
 }
 #else
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)

@@ -187,7 +187,7 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
 
 // The same where rows are long in the mean: a warp for each of `slots` rows with entries, and chunks of those of more than spmv_wide.
 // Without shared memory for terms there is more for what is read of x.
-extern "C" __global__ void __launch_bounds__(tile_threads, sizeof(C) <= 8 ? 5 : 1)
+extern "C" __global__ void __launch_bounds__(tile_threads, sizeof(C) <= 8 ? 4 : 1)
 spmv_wide(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
           const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, u64 slots) {
   __shared__ u64 space[(tile_warps * sizeof(C) + 7) / 8];

@@ -547,9 +547,9 @@ columns_offsets(u64 rows, const u64* offsets, const u64* starts, u64* out) {
 }
 
 // A rectangle of columns `left` .. left + width - 1: row r of the result, `to` .. to + count - 1 of them A's from `from` on, has the
-// counts[r] entries of A from starts[r] on; the other rows have none.
+// counts[r] entries of A from starts[r] on (null: nobody asks); the other rows have none.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-window_spans(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* indices, u32 left, u64 width, u64* starts, u64* counts) {
+window_spans(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* indices, u32 left, u64 width, u64* starts, u32* counts) {
   const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   u64 begin = 0, end = 0;
@@ -560,8 +560,8 @@ window_spans(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u3
     if (left > 0) begin = lower_bound<u32, u64>(indices, begin, end, left);
     if (right >> 32 == 0) end = lower_bound<u32, u64>(indices, begin, end, u32(right));
   }
-  starts[r] = begin;
-  counts[r] = end - begin;
+  if (starts) starts[r] = begin;
+  counts[r] = u32(end - begin);
 }
 
 // out[r] = its entries before row r, r = 0 ..= rows, where all columns are taken.

@@ -254,12 +254,13 @@ impl Backend for Cuda {
             && at.i.is_none()
             && a.nnz() > 0
         {
-            let (spans, kept) = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), upto)?;
+            let spans = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), upto)?;
+            let (offsets, kept) = spans.counted()?;
             if kept == a.nnz() {
                 return Ok(a.clone());
             }
             let ncols = a.pattern.ncols;
-            return a.moved(A::TEXT, |scalar, a| spans.taken(scalar, a, kept, (ncols, 0)));
+            return a.moved(A::TEXT, |scalar, a| spans.taken(scalar, a, (offsets, kept), (ncols, 0)));
         }
         let read = a.read_if(reads(F::TEXT, 0))?;
         let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;

@@ -1,5 +1,5 @@
 //! Columns moved: entries counted, keyed by where they go, and sorted only where the order changes.
-use super::entries::{Spans, block_and_tile, empty, movable, places, sortable};
+use super::entries::{At, Spans, block_and_tile, empty, movable, places, sortable};
 use super::product::Operand;
 use super::program::{Program, widen_and_scan};
 use super::sort::{Keyed, bits_below, sort};
@@ -36,14 +36,17 @@ pub(super) fn window(
     let program = Program::new(context, Template::Columns, |s| s);
     let (shift, rows) = ((target as u32).wrapping_sub(left as u32), nrows as u64);
     if width < pattern.ncols as u64 {
-        let spans = Spans::room(context, nrows)?;
+        // From the first column on, and no row is moved: where rows begin.
+        let whole = left == 0 && to == 0 && count == rows;
+        let at = if whole { At::Begins(from) } else { At::Places(Buffer::alloc_for::<u64>(context, nrows)?) };
+        let spans = Spans::room(context, nrows, at)?;
         let kernel = program.kernel("window_spans")?;
         let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(from).arg(count).arg(to);
         let launch = launch.arg(&pattern.offsets).arg(&pattern.indices).arg(left as u32).arg(width);
         // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
-        unsafe { launch.arg(&spans.starts).arg(&spans.offsets).run()? };
-        let nnz = spans.counted()?;
-        return spans.taken(scalar, a, nnz, (ncols, shift));
+        unsafe { launch.arg(spans.places()).arg(&spans.counts).run()? };
+        let counted = spans.counted()?;
+        return spans.taken(scalar, a, counted, (ncols, shift));
     }
     let first: u64 = pattern.offsets.read_one(places(from))?;
     let n = pattern.offsets.read_one::<u64>(places(from + count))? - first;

@@ -1,6 +1,6 @@
 //! apply and select: a function of every entry.
 use super::Buffer;
-use super::entries::{Marks, Spans, block_and_tile};
+use super::entries::{At, Marks, Spans, block_and_tile};
 use super::product::Operand;
 use super::program::Program;
 use crate::backend::Positions;
@@ -66,16 +66,16 @@ pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Position
 }
 
 /// The entries where f holds, side by side in each row: f looks at positions alone, and along a row holds `upto` some column, or from
-/// one on. How many there are.
-pub(super) fn spans(op: FunctionText, thunk: &[u8], a: Operand<'_>, upto: bool) -> Result<(Spans, u64)> {
+/// one on.
+pub(super) fn spans(op: FunctionText, thunk: &[u8], a: Operand<'_>, upto: bool) -> Result<Spans> {
     let (context, rows) = (a.pattern.offsets.context(), a.pattern.nrows as u64);
-    let (spans, block) = (Spans::room(context, a.pattern.nrows)?, block_and_tile(context).0);
+    let at = if upto { At::Begins(0) } else { At::Ends };
+    let (spans, block) = (Spans::room(context, a.pattern.nrows, at)?, block_and_tile(context).0);
     let x = inputs(true, op, thunk, a, &Positions::default())?;
     let kernel = x.program.kernel("map_spans")?;
     let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(&a.pattern.offsets);
-    let launch = launch.arg(&a.pattern.indices).arg(x.thunk.as_ref()).arg(u32::from(upto)).arg(&spans.starts);
-    // SAFETY: parameters as the README lists them; a start and a count a row, and a place for all counts.
-    unsafe { launch.arg(&spans.offsets).run()? };
-    let kept = spans.counted()?;
-    Ok((spans, kept))
+    let launch = launch.arg(&a.pattern.indices).arg(x.thunk.as_ref()).arg(u32::from(upto));
+    // SAFETY: parameters as the README lists them; a count a row.
+    unsafe { launch.arg(&spans.counts).run()? };
+    Ok(spans)
 }
