@@ -876,14 +876,12 @@ struct FullTerms {
 };
 constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_round - 1) + 1 : 1;
 
-// Of the row's entries from `from` on below end, each stride-th from the lane's on.
-__device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u64 from, u64 end, u32 lane, u32 stride) {
-  if constexpr (full_staged) {
-    const u32 first = u32(from - terms.begin), last = u32(end - terms.begin);
-    return batched_sum<Semiring, C>(first + lane, last, stride, [&](u32 i) { return terms.values[FullTerms::skewed(i)]; });
-  } else {
-    return batched_sum<Semiring, C>(from + lane, end, u64(stride), [&](u64 e) { return a.term(slot, e); });
-  }
+// Of the row's n entries from `from` after terms.begin on, each stride-th from the lane's on.
+__device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u32 from, u32 n, u32 lane, u32 stride) {
+  return batched_sum<Semiring, C>(from + lane, from + n, stride, [&](u32 i) {
+    if constexpr (full_staged) return terms.values[FullTerms::skewed(i)];
+    else return a.term(slot, terms.begin + i);
+  });
 }
 
 // A chunk of a long row. scratch: shared, a sum a warp.
@@ -935,40 +933,47 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
   const u64 first = begin.first;
   // A warp for each row is as good as a warp for some.
   const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
-  const u32 lane = threadIdx.x & (lanes - 1);
+  const u32 lane = threadIdx.x & (lanes - 1), mine = threadIdx.x >> log_lanes, step = tile_threads >> log_lanes;
   if (n == 0) return;
   const FullTerms terms = {reinterpret_cast<C*>(space), begin.entry & ~u64(3)};
-  // Asked for here, so that it is there when the terms are.
-  u64 from = 0, end = 0;
-  if (threadIdx.x >> log_lanes < n) {
-    from = offsets[first + (threadIdx.x >> log_lanes)];
-    end = offsets[first + (threadIdx.x >> log_lanes) + 1];
-  }
+  // Where row r of the tile begins, and how many entries it has, one too many for a long one.
+  const auto look_up = [&](u32 r, u32& from, u32& size) {
+    const u64 start = r < n ? offsets[first + r] : terms.begin, end = r < n ? offsets[first + r + 1] : terms.begin;
+    from = u32(start - terms.begin);
+    size = u32(min(end - start, u64(tuning::spmv_narrow + 1)));
+  };
+  // Those of the first rounds are asked for here, so that they are there when the terms are.
+  u32 from[2], size[2];
+  look_up(mine, from[0], size[0]);
+  look_up(mine + step, from[1], size[1]);
   if (threadIdx.x == 0) medium_count = 0;
   // The last row may be a long one, whose terms nobody wants here.
   if constexpr (full_staged) terms.load(a, u32(min(behind.entry - terms.begin, u64(tile_round))));
   __syncthreads();
-  const u32 step = 32 >> log_lanes;
-  for (u32 base = threadIdx.x / 32 * step; base < n; base += tile_warps * step) {
-    const u32 r = base + (lane_id() >> log_lanes);
-    if (base >= tile_warps * step) {
-      from = r < n ? offsets[first + r] : 0;
-      end = r < n ? offsets[first + r + 1] : 0;
+  // All lanes of a warp call.
+  const auto sum_up = [&](u32 r, u32 from, u32 size) {
+    if (size > most) {
+      if (lane == 0 && size <= tuning::spmv_narrow) medium[atomicAdd(&medium_count, 1u)] = r;
+      size = 0;
     }
-    if (end - from > most) {
-      if (lane == 0 && end - from <= tuning::spmv_narrow) medium[atomicAdd(&medium_count, 1u)] = r;
-      end = from;
-    }
-    const C sum = full_sum(a, terms, first + r, from, end, lane, lanes);
-    const C all = ordered_join<Semiring>(sum, lanes, u32(end - from));
-    if (lane == 0 && end > from) y[first + r] = all;
+    const C sum = ordered_join<Semiring>(full_sum(a, terms, first + r, from, size, lane, lanes), lanes, size);
+    if (lane == 0 && size > 0) y[first + r] = sum;
+  };
+  const u32 first_row = threadIdx.x / 32 * (32 >> log_lanes);
+  if (first_row < n) sum_up(mine, from[0], size[0]);
+  if (first_row + step < n) sum_up(mine + step, from[1], size[1]);
+  for (u32 base = 2 * step; first_row + base < n; base += step) {
+    look_up(mine + base, from[0], size[0]);
+    sum_up(mine + base, from[0], size[0]);
   }
   if (lanes == 32) return;
   __syncthreads();
   for (u32 m = threadIdx.x / 32; m < medium_count; m += tile_warps) {
-    const u64 slot = first + medium[m], from = offsets[slot], end = offsets[slot + 1];
-    const C all = ordered_join<Semiring>(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
-    if (lane_id() == 0) y[slot] = all;
+    u32 start, terms_of_row;
+    look_up(medium[m], start, terms_of_row);
+    const C sum = full_sum(a, terms, first + medium[m], start, terms_of_row, lane_id(), 32);
+    const C all = ordered_join<Semiring>(sum, 32, terms_of_row);
+    if (lane_id() == 0) y[first + medium[m]] = all;
   }
 }
 
