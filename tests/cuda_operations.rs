@@ -35,6 +35,7 @@ fn pairs(rng: &mut Rng) -> Vec<(Positions, Positions)> {
     let row = |m: u64, n: u64, r: u64| (m, n, (0..n).map(|j| (r, j)).collect::<Vec<_>>());
     let column = |m: u64, n: u64, c: u64| (m, n, (0..m).map(|i| (i, c)).collect::<Vec<_>>());
     let none = |m: u64, n: u64| (m, n, vec![]);
+    let every = |m: u64, odd: u64| (m, 3, (0..m / 2).map(|i| (2 * i + odd, 1)).collect::<Vec<_>>());
     let hub = |rng: &mut Rng, m: u64, n: u64| {
         let (_, _, mut all) = random(rng, m, n, m);
         all.extend((0..n).map(|j| (m / 3, j)));
@@ -60,6 +61,11 @@ fn pairs(rng: &mut Rng) -> Vec<(Positions, Positions)> {
         // Nearly all rows empty.
         ((9000, 7, vec![(0, 3), (4500, 1), (8999, 6)]), (9000, 7, vec![(0, 3), (4499, 1), (8999, 0)])),
         (random(rng, 3000, 50, 900), random(rng, 3000, 50, 1400)),
+        // One column: of every row in both, of even rows in one and odd ones in the other, of rows far apart.
+        (column(2100, 3, 1), column(2100, 3, 1)),
+        (every(3000, 0), every(3000, 1)),
+        (every(3000, 0), (3000, 3, (0..3000).filter(|i| i % 97 < 2).map(|i| (i, 1)).collect())),
+        (random(rng, 9000, 3, 2500), random(rng, 9000, 3, 2500)),
     ]
 }
 
@@ -427,8 +433,8 @@ fn reductions() {
     let mut rng = Rng(30);
     let mut all = structures(&mut rng);
     // Rows of all classes: short, a warp's, of several chunks with an incomplete last one.
-    let lengths = [1u64, 2, 31, 63, 64, 65, 96, 700, 4096, 4097, 9000, 3];
-    all.push((14, 9000, lengths.iter().zip(1..).flat_map(|(&n, r)| (0..n).map(move |j| (r, j))).collect()));
+    let lengths = [1u64, 2, 31, 63, 64, 65, 96, 700, 1023, 1024, 1024, 1025, 1024, 2048, 2049, 4096, 4097, 9000, 3];
+    all.push((21, 9000, lengths.iter().zip(1..).flat_map(|(&n, r)| (0..n).map(move |j| (r, j))).collect()));
     for a in &all {
         // Eighths: sums are exact in any order.
         reduced::<f64, Plus>(a);

@@ -89,6 +89,34 @@ fn everything_that_can_fail_fails_cleanly() {
             assert!(n < 200, "{name} never ends");
         }
     }
+    // Columns that there is no room for are done without.
+    let x: Vector<i32> = Vector::full(70, 3).unwrap().to(&device).unwrap();
+    let expected = vxm(&x, &inputs[0]).eval().unwrap().entries().unwrap();
+    let mut pushed = 0;
+    for n in 0.. {
+        let before = emulator.live().0;
+        let a = made(0);
+        drop(vxm(&x, &a).eval().unwrap());
+        let live = emulator.live().0;
+        emulator.fail_allocations(n, 2);
+        let result = vxm(&x, &a).eval().and_then(|y| y.entries());
+        emulator.fail_allocations(-1, 1);
+        match result {
+            Err(error) => assert!(matches!(error, oplus::Error::OutOfMemory { .. }), "allocation {n}: {error}"),
+            Ok(y) => {
+                assert_eq!(y, expected, "allocation {n}");
+                if emulator.live().0 > live {
+                    break;
+                }
+                pushed += 1;
+            }
+        }
+        assert_eq!(vxm(&x, &a).eval().unwrap().entries().unwrap(), expected, "allocation {n}, again");
+        drop(a);
+        assert_eq!(emulator.live().0, before, "allocation {n}");
+        assert!(n < 200, "it never ends");
+    }
+    assert!(pushed > 0);
     // A launch that finds no memory for its stacks.
     emulator.fail_launch(3);
     let mut out = output.clone();

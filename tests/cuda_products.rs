@@ -153,10 +153,12 @@ fn full_vectors() {
     }
     let mut rng = Rng(19);
     // Rows of about so many entries, some of them long, and which are empty.
-    let shapes: [(u64, u64, u64, &[(u64, u64)], u64); 5] = [
+    let shapes: [(u64, u64, u64, &[(u64, u64)], u64); 7] = [
         (3000, 40, 3, &[], 0),
         (700, 5000, 20, &[(0, 1500), (350, 4097), (699, 1024)], 3),
+        (700, 5000, 20, &[(2, 252), (3, 253), (9, 2045), (11, 2047), (12, 2048), (14, 2049), (15, 4999)], 3),
         (40, 3000, 300, &[(20, 1025)], 0),
+        (40, 4000, 500, &[(39, 1024), (7, 1024), (8, 1024)], 0),
         (9000, 50, 1, &[(4000, 50)], 2),
         (1, 5000, 5000, &[], 0),
     ];
@@ -198,6 +200,92 @@ fn full_vectors() {
             let to: Vector<Hop, Shortest> = Vector::build(n.min(200), &to).unwrap();
             let hops = mxv(&hops.to(&d).unwrap(), &to.to(&d).unwrap()).eval().unwrap().entries().unwrap();
             (first, hops)
+        };
+        assert_eq!(on(Device::Cuda(0)), on(Device::Reference), "{m}×{n}");
+    }
+}
+
+/// Rows that are long in the mean get a warp each, some of them blocks.
+#[test]
+fn full_vectors_and_sums_of_many_long_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (m, n) = (4200u64, 4000u64);
+    let (mut offsets, mut indices) = (vec![0u64], Vec::new());
+    for r in 0..m {
+        let count = match r {
+            7 => 3999,
+            8 => 1024,
+            9 => 1025,
+            500 => 2050,
+            _ if r % 100 == 3 => 0,
+            _ => 40 + r % 60,
+        };
+        let step = n / count.max(1);
+        indices.extend((0..count).map(|k| (k * step + r % step) as u32));
+        offsets.push(indices.len() as u64);
+    }
+    let values: Vec<i64> = (0..indices.len() as i64).map(|e| e * 37 % 101 - 50).collect();
+    let a: Matrix<i64> = Matrix::from_csr(m as u32, n as u32, offsets, indices, values).unwrap();
+    let x: Vector<i64> = Vector::build(n, &(0..n).map(|i| (i, i as i64 % 89 - 40)).collect::<Vec<_>>()).unwrap();
+    let on = |d: Device| {
+        let (a, x) = (a.to(&d).unwrap(), x.to(&d).unwrap());
+        let results = [
+            mxv(&a, &x).eval().unwrap(),
+            mxv(&a.over::<MinPlus>(), &x.over()).eval().unwrap().over(),
+            mxv(&a.over::<AnySecond>(), &x.over()).eval().unwrap().over(),
+            reduce_rows(&a, Plus).eval().unwrap(),
+            reduce_rows(&a, Any).eval().unwrap(),
+        ];
+        let parents = mxv(&a.over::<AnySecondI>(), &x.over()).eval().unwrap().entries().unwrap();
+        (parents, results.map(|v| v.entries().unwrap()))
+    };
+    assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
+}
+
+/// A full vector from the left, again and again: columns are kept from the second time on, with the values they had then.
+#[test]
+fn full_vectors_from_the_left_by_kept_columns() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(23);
+    // The third has a column of 2500 entries and empty ones; the last is hypersparse.
+    for (m, n, e, scale) in [(90, 70, 800, 1), (3, 900, 1500, 1), (2600, 40, 2600, 1), (50, 60, 300, 1 << 40)] {
+        let mut coo = Coo::<i64>::new(m * scale, n * scale);
+        for k in 0..e {
+            coo.push(k % m * scale, rng.below(n) / 2 * scale, rng.below(100) as i64 - 50);
+            coo.push(k % m * scale, n / 2 * scale, k as i64);
+        }
+        let a: Matrix<i64> = Matrix::build_with(&coo, Second).unwrap();
+        let listed: Vec<_> = (0..m).map(|i| (i * scale, (i * 37 % 101) as i64 - 40)).collect();
+        let x: Vector<i64> = Vector::build(m * scale, &listed).unwrap();
+        let on = |d: Device| {
+            let (a, x) = (a.to(&d).unwrap(), x.to(&d).unwrap());
+            let other = apply(&a, Negate).eval().unwrap();
+            let mut results = Vec::new();
+            for _ in 0..3 {
+                let parents = [
+                    vxm(&x.over::<AnyFirstI>(), &a.over()).eval().unwrap().over::<PlusTimes>(),
+                    vxm(&x.over::<AnySecondI>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<AnySecondJ>(), &a.over()).eval().unwrap().over(),
+                ];
+                let values = [
+                    vxm(&x, &a).eval().unwrap(),
+                    vxm(&x.over::<MinPlus>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<MaxFirst>(), &a.over()).eval().unwrap().over(),
+                    vxm(&x.over::<MaxSecond>(), &a.over()).eval().unwrap().over(),
+                    mxv(&a.over::<MaxFirst>(), &x.over()).transpose().eval().unwrap().over(),
+                ];
+                results.push((parents.map(|v| v.entries().unwrap()), values.map(|v| v.entries().unwrap())));
+            }
+            // The same positions with other values, in turns with the first.
+            let turns =
+                [&other, &a, &other, &other, &other, &a, &a, &a].map(|a| vxm(&x, a).eval().unwrap().entries().unwrap());
+            assert_eq!(results[0], results[1], "{m}×{n} on {d}");
+            assert_eq!(results[0], results[2], "{m}×{n} on {d}");
+            (results.remove(0), turns)
         };
         assert_eq!(on(Device::Cuda(0)), on(Device::Reference), "{m}×{n}");
     }

@@ -29,11 +29,9 @@ tuning! {
     partition_small,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
-    /// Sums of rows: rows and entries of a block together, for values of up to 8 bytes.
-    reduce_tile,
     /// Sums of rows: rows of up to so many entries are added one after the other by a thread.
     reduce_serial,
-    /// Sums: entries of a chunk, which a block adds; at least reduce_tile.
+    /// Sums: entries of a chunk, which a block adds.
     reduce_chunk,
     /// Threads of a block of the row analysis.
     analyze_block,
@@ -104,10 +102,20 @@ tuning! {
     spmv_block,
     /// Rows with more entries get a block of their own there.
     spmv_long,
-    /// Rows and entries of a block together, where the vector has no gaps.
+    /// Rows and entries of a block together, where the vector has no gaps, and for sums of rows.
     spmv_tile,
-    /// Rows with more entries are shared by blocks there, so many entries each.
+    /// Rows with more entries are no tile's there: blocks have parts of them.
+    spmv_narrow,
+    /// The same where rows are long in the mean: a warp has a row.
+    spmv_wide,
+    /// Which they are from this mean on.
+    spmv_wide_mean,
+    /// If there are so many rows.
+    spmv_wide_rows,
+    /// Entries of a part.
     spmv_chunk,
+    /// Blocks of a multiprocessor there.
+    spmv_blocks,
     /// How many times more words than a table holds a row may seem to have, before compression.
     table_optimism,
     /// A warp takes a row of at most this many products …
@@ -198,7 +206,6 @@ pub const SM_90: Tuning = Tuning {
     partition_bits: 11,
     partition_small: 2048,
     entry_items: 8,
-    reduce_tile: 2048,
     reduce_serial: 64,
     reduce_chunk: 4096,
     analyze_block: 256,
@@ -236,7 +243,12 @@ pub const SM_90: Tuning = Tuning {
     spmv_block: 256,
     spmv_long: 4096,
     spmv_tile: 1792,
-    spmv_chunk: 1024,
+    spmv_narrow: 252,
+    spmv_wide: 1024,
+    spmv_wide_mean: 64,
+    spmv_wide_rows: 4096,
+    spmv_chunk: 2048,
+    spmv_blocks: 5,
     table_optimism: 8,
     warp_products: 8192,
     warp_share: 16384,

@@ -1,7 +1,7 @@
 // Columns moved: an entry goes to all places that a list of pairs (source, target), ascending by source, has for its
 // column, or by a shift. No scalar type. Spread over entries. Deterministic. Launches: README.md.
 #include "device/rows.cuh"
-#include "thread/rank.cuh"
+#include "thread/search.cuh"
 
 namespace oplus {
 
@@ -32,29 +32,29 @@ columns_offsets(u64 rows, const u64* offsets, const u64* starts, u64* out) {
   if (r <= rows) out[r] = starts[offsets[r]];
 }
 
-// A rectangle: marks of the entries first .. first + n - 1 whose columns are among `count` from `from` on.
+// A rectangle of columns `left` .. left + width - 1: row r of the result, `to` .. to + count - 1 of them A's from `from` on, has the
+// counts[r] entries of A from starts[r] on (null: nobody asks); the other rows have none.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-window_mark(u64 n, u64 first, const u32* indices, u32 from, u32 count, u32* words, u32* counts) {
-  const u64 base = u64(blockIdx.x) * entry_tile;
-#pragma unroll
-  for (u32 t = 0; t < tuning::entry_items; t++) {
-    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
-    const u32 word = __ballot_sync(full_warp, e < n && indices[first + e] - from < count);
-    if (lane_id() == 0 && e < n) {
-      words[e >> 5] = word;
-      counts[e >> 5] = u32(__popc(word));
-    }
+window_spans(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* indices, u32 left, u64 width, u64* starts, u32* counts) {
+  const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  u64 begin = 0, end = 0;
+  if (r >= to && r - to < count) {
+    begin = offsets[from + (r - to)];
+    end = offsets[from + (r - to) + 1];
+    const u64 right = u64(left) + width;
+    if (left > 0) begin = lower_bound<u32, u64>(indices, begin, end, left);
+    if (right >> 32 == 0) end = lower_bound<u32, u64>(indices, begin, end, u32(right));
   }
+  if (starts) starts[r] = begin;
+  counts[r] = u32(end - begin);
 }
 
-// out[r] = its entries before row r, r = 0 ..= rows: rows `to` .. to + count - 1 are A's from `from` on, the others are empty.
-// words null: all are marked.
+// out[r] = its entries before row r, r = 0 ..= rows, where all columns are taken.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-window_offsets(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* words, const u64* starts, u64* out) {
+window_offsets(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, u64* out) {
   const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (r > rows) return;
-  const u64 e = offsets[from + (r < to ? 0 : min(r - to, count))] - offsets[from];
-  out[r] = words ? rank(words, starts, e) : e;
+  if (r <= rows) out[r] = offsets[from + (r < to ? 0 : min(r - to, count))] - offsets[from];
 }
 
 // Keys row << bits | target, and the entry of A.

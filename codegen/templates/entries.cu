@@ -1,7 +1,6 @@
 // Entries moved as they are: `V` has the size of the value type, no operator looks inside. Without values (null) positions
 // alone are moved. Launches: README.md.
-#include "device/marked.cuh"
-#include "device/rows.cuh"
+#include "part/entries.cuh"
 
 namespace oplus {
 
@@ -21,41 +20,111 @@ entries_fill(u64 n, const V* value, V* out) {
   if (e < n) out[e] = *value;
 }
 
-// The marked entries, in their order.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+// Column and value from(t) go to to(t) for the bits t of `taken`; the columns are moved by `shift` (modulo 2^32). All are read before
+// one is written: who reads one after the other waits for each.
+template <class From, class To>
+__device__ inline void move_entries(u32 taken, From from, To to, u32 shift, const u32* indices, const V* values, u32* out_indices,
+                                    V* out_values) {
+  constexpr u32 batch = sizeof(V) <= 8 ? tuning::entry_items : sizeof(V) <= 16 ? 4 : 1;
+#pragma unroll
+  for (u32 low = 0; low < tuning::entry_items; low += batch) {
+    u32 column[batch];
+    V value[batch];
+#pragma unroll
+    for (u32 s = 0; s < batch; s++) {
+      if (taken >> (low + s) & 1) column[s] = indices[from(low + s)] + shift;
+    }
+    if (values) {
+#pragma unroll
+      for (u32 s = 0; s < batch; s++) {
+        if (taken >> (low + s) & 1) value[s] = values[from(low + s)];
+      }
+    }
+#pragma unroll
+    for (u32 s = 0; s < batch; s++) {
+      if (taken >> (low + s) & 1) out_indices[to(low + s)] = column[s];
+    }
+    if (values) {
+#pragma unroll
+      for (u32 s = 0; s < batch; s++) {
+        if (taken >> (low + s) & 1) out_values[to(low + s)] = value[s];
+      }
+    }
+  }
+}
+
+// The thread's first entry of the block's tile; the next is 32 further.
+__device__ inline u64 first_entry() {
+  return u64(blockIdx.x) * entry_tile + threadIdx.x / 32 * (32 * tuning::entry_items) + lane_id();
+}
+
+// The marked entries, in their order. starts[w]: marks before word w.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
 entries_compact(u64 n, const u32* words, const u64* starts, const u32* indices, const V* values, u32* out_indices,
                 V* out_values) {
-  for_marked(n, words, starts, [&](u64 e, u64 o) {
-    out_indices[o] = indices[e];
-    if (values) out_values[o] = values[e];
-  });
+  constexpr u32 items = tuning::entry_items;
+  static_assert(items <= 32, "a lane reads a word");
+  const u64 first = first_entry();
+  if (first - lane_id() >= n) return;
+  const u64 mine = first / 32 + min(lane_id(), items - 1);
+  const bool inside = mine * 32 < n;
+  const u32 my_word = inside ? words[mine] : 0;
+  const u64 my_start = inside ? starts[mine] : 0, origin = shuffle(my_start, 0);
+  u32 taken = 0, place[items];
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 word = shuffle(my_word, t);
+    place[t] = shuffle(u32(my_start - origin), t) + __popc(word & lanes_below());
+    taken |= (word >> lane_id() & 1) << t;
+  }
+  move_entries(taken, [&](u32 t) { return first + t * 32; }, [&](u32 t) { return origin + place[t]; }, 0, indices, values, out_indices,
+               out_values);
 }
 
-// The marked entries of first .. first + n - 1, all with words null, and their columns moved by `shift` (modulo 2^32).
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-entries_window(u64 n, u64 first, const u32* words, const u64* starts, u32 shift, const u32* indices, const V* values,
-               u32* out_indices, V* out_values) {
-  for_marked(n, words, starts, [&](u64 e, u64 o) {
-    out_indices[o] = indices[first + e] + shift;
-    if (values) out_values[o] = values[first + e];
-  });
+// Which of the thread's entries are among n.
+__device__ inline u32 entries_below(u64 first, u64 n) {
+  u32 taken = 0;
+#pragma unroll
+  for (u32 t = 0; t < tuning::entry_items; t++) taken |= u32(first + t * 32 < n) << t;
+  return taken;
 }
 
-// Row r of the result, entries offsets[r] .. offsets[r + 1], is row list[r] of A.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+// The entries first .. first + n - 1, and their columns moved by `shift` (modulo 2^32).
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
+entries_window(u64 n, u64 first, u32 shift, const u32* indices, const V* values, u32* out_indices, V* out_values) {
+  const u64 mine = first_entry();
+  move_entries(entries_below(mine, n), [&](u32 t) { return first + mine + t * 32; }, [&](u32 t) { return mine + t * 32; }, shift, indices,
+               values, out_indices, out_values);
+}
+
+// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`.
+template <class Shift>
+__device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Shift shift, u32 columns, const u32* indices, const V* values,
+                                 u32* out_indices, V* out_values) {
+  constexpr u32 items = tuning::entry_items;
+  const u64 first = first_entry();
+  const u32 taken = entries_below(first, n);
+  u32 row[items];
+  find_tile_rows(n, rows, offsets, row);
+  u64 from[items];
+#pragma unroll
+  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? shift(row[t]) + first + t * 32 : 0;
+  move_entries(taken, [&](u32 t) { return from[t]; }, [&](u32 t) { return first + t * 32; }, columns, indices, values, out_indices,
+               out_values);
+}
+
+// Row r of the result is A's entries from starts[r] on, or with ends = 1 those before starts[r].
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
+entries_spans(u64 n, u64 rows, const u64* offsets, const u64* starts, u32 ends, u32 columns, const u32* indices, const V* values,
+              u32* out_indices, V* out_values) {
+  move_rows(n, rows, offsets, [&](u32 r) { return starts[r] - offsets[u64(r) + ends]; }, columns, indices, values, out_indices, out_values);
+}
+
+// Row r of the result is row list[r] of A.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
 entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,
              const V* a_values, u32* out_indices, V* out_values) {
-  const u64 base = u64(blockIdx.x) * entry_tile;
-  const RowRange range = rows_of_entries(offsets, count, base, min(base + entry_tile, n));
-#pragma unroll
-  for (u32 t = 0; t < tuning::entry_items; t++) {
-    const u64 o = base + t * tuning::primitive_block + threadIdx.x;
-    if (o >= n) continue;
-    const u32 r = row_of(offsets, range.first, range.last, o);
-    const u64 e = a_offsets[list[r]] + (o - offsets[r]);
-    out_indices[o] = a_indices[e];
-    if (a_values) out_values[o] = a_values[e];
-  }
+  move_rows(n, count, offsets, [&](u32 r) { return a_offsets[list[r]] - offsets[r]; }, 0, a_indices, a_values, out_indices, out_values);
 }
 
 }  // namespace oplus

@@ -1,4 +1,5 @@
-// f(a, i, j, thunk) at every entry: apply, or the marks of the entries that select keeps. Launches: README.md.
+// f(a, i, j, thunk) at every entry: apply, or the marks of the entries that select keeps, or where these begin and end in each row.
+// Launches: README.md.
 #include "part/entries.cuh"
 
 namespace oplus {
@@ -32,6 +33,24 @@ map_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const Value* v
          const u64* i_ids, const u64* j_ids, u32* words, u32* counts) {
   map_entries({n, rows, offsets, indices, values}, thunk, i_ids, j_ids,
               [&](u64 e, bool, bool keep) { mark_entry(e, n, keep, words, counts); });
+}
+
+// For f of positions alone that along a row holds up to some column (`upto`), or from one on: how many entries it holds for, the first
+// or the last of row r.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+map_spans(u64 rows, const u64* offsets, const u32* indices, const Thunk* thunks, u32 upto, u32* counts) {
+  const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  Thunk thunk = Thunk();
+  if constexpr (flag::thunk) thunk = *thunks;
+  const u64 begin = offsets[r], end = offsets[r + 1];
+  u64 low = begin, high = end;
+  while (low < high) {
+    const u64 middle = low + (high - low) / 2;
+    if (function::op::apply(Value(), i64(r), i64(indices[middle]), thunk) == (upto != 0)) low = middle + 1;
+    else high = middle;
+  }
+  counts[r] = u32(upto ? low - begin : end - low);
 }
 #else
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)

@@ -38,15 +38,16 @@ struct MaskWalk {
   u32 row;
   bool started;
 
-  __device__ bool has(u64 key) {
-    const u32 r = u32(key >> 32), column = u32(key);
+  __device__ bool has(u32 r, u32 column) {
+    u64 step = 1;
     if (!started || r != row) {
-      row = r;
       at = offsets[r];
       end = offsets[u64(r) + 1];
+      // The first one may stand anywhere in its row, the first of another row stands near where that begins.
+      if (!started) step = end - at;
+      row = r;
       started = true;
     }
-    u64 step = 1;
     while (end - at > step && indices[at + step - 1] < column) {
       at += step;
       step *= 2;
@@ -84,10 +85,9 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u64 keys[merge_keys];
-  __shared__ u32 segments[merge_segments];
-  MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
+  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+  tile.load({a_splits, row_splits}, total);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
@@ -95,12 +95,11 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
   }
   // All where nothing restricts them.
   u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  const Merged merged = tile.walk([&](u32 t, u64 key) {
+  const Merged merged = tile.walk([&](u32 t, u32 row, u32 column) {
     bool admit = true;
-    if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
     bool erase = flag::replace && !admit;
     if constexpr (flag::region) {
-      const u32 row = u32(key >> 32), column = u32(key);
       const bool reached = parts[2].has(row) && parts[3].has(column);
       erase = erase && reached;
       admit = admit && reached && parts[0].has(row) && parts[1].has(column);

@@ -1,13 +1,11 @@
 // ⊕ over rows and over everything; function::op is a monoid, terms stay in the order of entries. Deterministic: the tree
-// of a sum depends on the number of its terms only. Launches and workspaces: README.md.
+// of a sum depends on where entries are only. Launches and workspaces: README.md.
 //
-// Up to reduce_serial terms: one after the other. Up to reduce_chunk: trees over 32 consecutive terms, one after the other.
-// More: chunks of reduce_chunk terms, each cut into one part a warp; parts in a tree, chunks in order.
+// Rows of up to reduce_serial terms: one after the other. More: in 32 shares, the shares in a tree. Long rows: chunks of spmv_chunk
+// places, a share a thread; these in a tree, chunks as well. Everything: trees over 32 consecutive terms, one after the other, in parts
+// of chunks of reduce_chunk terms; parts in a tree, chunks in order.
 #include "block/team.cuh"
-#include "device/long_row.cuh"
-#include "part/partial.cuh"
-#include "thread/search.cuh"
-#include "warp/search.cuh"
+#include "part/row_tiles.cuh"
 
 namespace oplus {
 
@@ -18,19 +16,7 @@ struct Sum : function::op {
 
 constexpr u32 reduce_threads = tuning::primitive_block, reduce_warps = reduce_threads / 32;
 constexpr u32 reduce_serial = tuning::reduce_serial, reduce_chunk = tuning::reduce_chunk;
-// A tile: so many rows and entries together, fewer of large types.
-constexpr u32 reduce_tile = tuning::reduce_tile * 8 / (sizeof(T) <= 8 ? 8 : sizeof(T) <= 16 ? 16 : sizeof(T) <= 32 ? 32 : 64);
-constexpr bool reduce_staged = sizeof(T) <= 64;
-static_assert(reduce_chunk >= tuning::reduce_tile, "a tile begins at most one row of several chunks");
-
-// Staged values, one place left out after every row of banks: threads that walk rows of equal length meet in few banks.
-__device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : sizeof(T) <= 8 ? 16 : 8); }
-struct Staged {
-  const T* values;
-  u64 begin;
-  __device__ T operator[](u64 e) const { return values[skewed(u32(e - begin))]; }
-};
-
+static_assert(reduce_threads == tile_threads, "sums of rows are spread over tiles");
 // The terms [begin, end) by one warp, in trees over 32 of them. Lane 0 has the sum. begin < end.
 template <class Values> __device__ inline T warp_sum_in_order(const Values& values, u64 begin, u64 end) {
   constexpr u32 batch = sizeof(T) <= 8 ? 4 : sizeof(T) <= 16 ? 2 : 1;
@@ -84,89 +70,118 @@ __device__ inline T block_last_sum(const T* sums, u64 n, Partial<T>* scratch) {
   return team_reduce<Sum, reduce_threads>(Team<reduce_threads>{nullptr}, x, scratch).value;
 }
 
-// out[r] = sum of row r, for all rows with entries but those of several chunks: these are listed, control[0] of them,
-// with owners[slot] for each of the control[1] chunks. Blocks: ceil((rows + entries) / tile).
-extern "C" __global__ void __launch_bounds__(reduce_threads)
-reduce_rows(u64 rows, const u64* offsets, const T* values, T* out, u64* control, LongRow* long_rows, u32* owners) {
-  __shared__ u64 bounds[2];
-  __shared__ u32 medium_count, medium[reduce_tile / reduce_serial + 2];
-  __shared__ u64 long_row, long_at, long_slot;
-  __shared__ T staged[reduce_staged ? skewed(reduce_tile + reduce_serial) : 1];
-  // The rows r with r + offsets[r] in the tile: never many, whether rows are long or empty.
-  if (threadIdx.x < 64) {
-    const u64 from = (blockIdx.x + u64(threadIdx.x / 32)) * reduce_tile;
-    u64 r = 0;
-    if (from > 0) r = warp_last_not_above(0, rows, from - 1, [&](u64 i) { return i + offsets[i]; }) + 1;
-    if (lane_id() == 0) bounds[threadIdx.x / 32] = min(r, rows);
-  }
-  if (threadIdx.x == 0) {
-    medium_count = 0;
-    long_row = rows;
-  }
-  __syncthreads();
-  const u64 first = bounds[0], last = bounds[1], begin = offsets[first];
-  u64 stage_end = begin;
-  if constexpr (reduce_staged) {
-    stage_end = min(offsets[last], begin + reduce_tile + reduce_serial);
-#pragma unroll 4
-    for (u64 e = begin + threadIdx.x; e < stage_end; e += reduce_threads) staged[skewed(u32(e - begin))] = values[e];
-    __syncthreads();
-  }
-  for (u64 r = first + threadIdx.x; r < last; r += reduce_threads) {
-    const u64 from = offsets[r], end = offsets[r + 1];
-    if (from == end) continue;
-    if (end - from > reduce_chunk) {
-      long_row = r;
-    } else if (end - from > reduce_serial) {
-      medium[atomicAdd(&medium_count, 1u)] = u32(r - first);
-    } else {
-      const Staged stage = {staged, begin};
-      T sum = reduce_staged ? stage[from] : values[from];
-      for (u64 e = from + 1; e < end; e++) sum = Sum::add(sum, reduce_staged ? stage[e] : values[e]);
-      out[r] = sum;
+// Values of a tile's rows in shared memory, one place left out after some: threads that walk rows of equal length meet in few banks.
+constexpr bool reduce_staged = sizeof(T) <= 16;
+// The most that rows that begin in a tile have.
+constexpr u32 reduce_room = tuning::spmv_tile + tuning::spmv_wide;
+static_assert(reduce_room + 3 <= tile_round + 4 * tile_threads, "what the first round leaves is four a thread");
+struct Staged {
+  T* values;
+  static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(T) == 8 ? 16 : 32); }
+  __device__ T operator[](u32 i) const { return values[skewed(i)]; }
+  // values[from ..] of `count` to the places `from` on below `end`, QUADS · 4 a thread; `from` is a multiple of 4. All threads call.
+  template <u32 QUADS> __device__ void load(const T* from_values, u64 count, u32 from, u32 end) const {
+    Quad<T> q[QUADS];
+#pragma unroll
+    for (u32 t = 0; t < QUADS; t++) {
+      const u32 i = from + 4 * (t * tile_threads + threadIdx.x);
+      q[t] = quad_at(from_values, i, i < end ? count : 0);
+    }
+#pragma unroll
+    for (u32 t = 0; t < QUADS; t++) {
+      const u32 i = from + 4 * (t * tile_threads + threadIdx.x);
+      if (i >= end) continue;
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) values[skewed(i) + s] = q[t].x[s];
     }
   }
+};
+
+// Of places from .. from + n - 1 in 32 shares, one a lane; lane 0 has the sum. All lanes call.
+template <class Values> __device__ inline T warp_sum_of_shares(const Values& values, u32 from, u32 n) {
+  const u32 share = (n + 31) / 32, first = min(lane_id() * share, n), last = min(first + share, n);
+  const T sum = batched_sum<Sum, T>(first, last, 1, [&](u32 i) { return values[from + i]; });
+  return group_reduce<Sum, 32>(Partial<T>{sum, 0, first < last}).value;
+}
+
+// A chunk of a long row. space: shared, as for a tile.
+__device__ inline void reduce_chunk_of_row(u64 count, const T* values, u64 chunk, const RowChunk* chunks, u32* ended, T* sums, T* out,
+                                           T* space) {
+  constexpr u32 share = tile_chunk / reduce_threads;
+  const RowChunk part = chunks[chunk];
+  const u64 begin = part.begin & ~u64(3);
+  const u32 lead = u32(part.begin - begin), end = lead + part.n, first = max(threadIdx.x * share, lead), last = min((threadIdx.x + 1) * share, end);
+  T mine;
+  if constexpr (reduce_staged) {
+    const Staged staged = {space};
+    staged.template load<2>(values + begin, count - begin, 0, end);
+    __syncthreads();
+    mine = batched_sum<Sum, T>(first, last, 1, [&](u32 i) { return staged[i]; });
+    __syncthreads();
+  } else {
+    mine = batched_sum<Sum, T>(first, last, 1, [&](u32 i) { return values[begin + i]; });
+  }
+  join_chunks<Sum>(part, chunk, mine, (end + share - 1) / share, sums, ended, out, space);
+}
+
+// out[s] = sum of the s-th row that has entries. Blocks below `chunk_count` have a chunk of a row of more than `most` entries each, those
+// from there on a tile. count: entries; begins, offsets and chunks: of row_tiles.cu; ended: a zero a long row, again when the launch ends;
+// sums: a place a chunk.
+extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 8 : 1)
+reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, const RowChunk* chunks, u32* ended, T* sums, T* out,
+            const RowTile* begins, u32 most) {
+  // Of values, or a sum a warp.
+  constexpr u32 places = reduce_staged ? Staged::skewed(reduce_room + 3) + 4 : tile_warps;
+  __shared__ u64 space[(places * sizeof(T) + 7) / 8];
+  __shared__ u32 medium_count, medium[tuning::spmv_tile / reduce_serial + 2];
+  if (blockIdx.x < chunk_count) {
+    reduce_chunk_of_row(count, values, blockIdx.x, chunks, ended, sums, out, reinterpret_cast<T*>(space));
+    return;
+  }
+  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
+  const u64 first = begin.first, origin = begin.entry & ~u64(3);
+  const u32 n = u32(behind.first - first);
+  if (n == 0) return;
+  // A row and its entry are two at least. Asked for here, so that all are there when the values are.
+  constexpr u32 rows = (tuning::spmv_tile / 2 + reduce_threads) / reduce_threads;
+  u32 from[rows], size[rows];
+#pragma unroll
+  for (u32 t = 0; t < rows; t++) {
+    const u32 r = t * reduce_threads + threadIdx.x;
+    const u64 start = r < n ? offsets[first + r] : origin, stop = r < n ? offsets[first + r + 1] : origin;
+    from[t] = u32(start - origin);
+    size[t] = u32(min(stop - start, u64(most) + 1));
+  }
+  if (threadIdx.x == 0) medium_count = 0;
+  const Staged staged = {reinterpret_cast<T*>(space)};
+  const T* const own = values + origin;
+  if constexpr (reduce_staged) {
+    const u64 all = behind.entry - origin, left = count - origin;
+    staged.template load<2>(own, left, 0, u32(min(all, u64(tile_round))));
+    // The last row may be a long one, whose values nobody wants here.
+    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= most) staged.template load<1>(own, left, tile_round, u32(all));
+  }
   __syncthreads();
-  for (u32 i = threadIdx.x / 32; i < medium_count; i += reduce_warps) {
-    const u64 r = first + medium[i], from = offsets[r], end = offsets[r + 1];
+#pragma unroll
+  for (u32 t = 0; t < rows; t++) {
+    const u32 r = t * reduce_threads + threadIdx.x;
+    if (size[t] == 0 || size[t] > most) continue;
+    if (size[t] > reduce_serial) {
+      medium[atomicAdd(&medium_count, 1u)] = r;
+      continue;
+    }
+    const u32 end = from[t] + size[t];
+    if constexpr (reduce_staged) out[first + r] = batched_sum<Sum, T>(from[t], end, 1, [&](u32 i) { return staged[i]; });
+    else out[first + r] = batched_sum<Sum, T>(from[t], end, 1, [&](u32 i) { return own[i]; });
+  }
+  __syncthreads();
+  for (u32 m = threadIdx.x / 32; m < medium_count; m += reduce_warps) {
+    const u64 slot = first + medium[m];
+    const u32 start = u32(offsets[slot] - origin), terms = u32(offsets[slot + 1] - origin) - start;
     T sum;
-    if (reduce_staged && end <= stage_end) sum = warp_sum_in_order(Staged{staged, begin}, from, end);
-    else sum = warp_sum_in_order(values, from, end);
-    if (lane_id() == 0) out[r] = sum;
-  }
-  if (long_row == rows) return;
-  const u64 chunks = (offsets[long_row + 1] - offsets[long_row] + reduce_chunk - 1) / reduce_chunk;
-  if (threadIdx.x == 0) {
-    long_at = atomicAdd(&control[0], 1ull);
-    long_slot = atomicAdd(&control[1], chunks);
-    long_rows[long_at] = {long_row, long_slot};
-  }
-  __syncthreads();
-  for (u64 c = threadIdx.x; c < chunks; c += reduce_threads) owners[long_slot + c] = u32(long_at);
-}
-
-// sums[slot] = sum of a chunk of a long row. Any grid.
-extern "C" __global__ void __launch_bounds__(reduce_threads)
-reduce_chunks(const u64* offsets, const T* values, const u64* control, const LongRow* long_rows, const u32* owners,
-              T* sums) {
-  __shared__ Partial<T> scratch[reduce_warps];
-  for (u64 slot = blockIdx.x; slot < control[1]; slot += gridDim.x) {
-    const LongRow x = long_rows[owners[slot]];
-    const u64 begin = offsets[x.row] + (slot - x.chunk) * reduce_chunk;
-    const T sum = block_chunk_sum(values, begin, min(begin + reduce_chunk, offsets[x.row + 1]), scratch);
-    if (threadIdx.x == 0) sums[slot] = sum;
-  }
-}
-
-// out[row] of the long rows. Any grid.
-extern "C" __global__ void __launch_bounds__(reduce_threads)
-reduce_long(const u64* offsets, const u64* control, const LongRow* long_rows, const T* sums, T* out) {
-  __shared__ Partial<T> scratch[reduce_warps];
-  for (u64 i = blockIdx.x; i < control[0]; i += gridDim.x) {
-    const LongRow x = long_rows[i];
-    const u64 n = offsets[x.row + 1] - offsets[x.row];
-    const T sum = block_last_sum(sums + x.chunk, (n + reduce_chunk - 1) / reduce_chunk, scratch);
-    if (threadIdx.x == 0) out[x.row] = sum;
+    if constexpr (reduce_staged) sum = warp_sum_of_shares(staged, start, terms);
+    else sum = warp_sum_of_shares(own, start, terms);
+    if (lane_id() == 0) out[slot] = sum;
   }
 }
 

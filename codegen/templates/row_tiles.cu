@@ -1,7 +1,6 @@
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
-#include "device/long_row.cuh"
-#include "thread/search.cuh"
+#include "part/row_tiles.cuh"
 
 namespace oplus {
 
@@ -11,10 +10,6 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
-
-struct RowTile {
-  u64 entry, first;
-};
 
 // begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
@@ -30,17 +25,19 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   begins[t] = {offsets[low], low};
 }
 
-// Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
-// and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.
+// Chunks of the rows of more than `most` entries: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero
+// before.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-row_longs(u64 rows, const u64* offsets, u32 chunk, u64* control, LongRow* longs, u32* owners) {
+row_chunks(u64 rows, const u64* offsets, u32 most, u64* control, RowChunk* chunks) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s >= rows) return;
-  const u64 n = offsets[s + 1] - offsets[s];
-  if (n <= chunk) return;
-  const u64 chunks = (n + chunk - 1) / chunk, at = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], chunks);
-  longs[at] = {s, first};
-  for (u64 c = 0; c < chunks; c++) owners[first + c] = u32(at);
+  const u64 begin = offsets[s], end = offsets[s + 1], aligned = begin & ~u64(3);
+  if (end - begin <= most) return;
+  const u64 total = (end - aligned + tile_chunk - 1) / tile_chunk, owner = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], total);
+  for (u64 c = 0; c < total; c++) {
+    const u64 from = max(aligned + c * tile_chunk, begin), to = min(aligned + (c + 1) * tile_chunk, end);
+    chunks[first + c] = {from, s, u32(to - from), u32(c), u32(total), u32(owner)};
+  }
 }
 
 }  // namespace oplus

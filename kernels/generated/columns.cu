@@ -301,7 +301,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -339,7 +338,12 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_narrow = 252;
+constexpr u32 spmv_wide = 1024;
+constexpr u32 spmv_wide_mean = 64;
+constexpr u32 spmv_wide_rows = 4096;
+constexpr u32 spmv_chunk = 2048;
+constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -511,21 +515,6 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 
 }  // namespace oplus
 #line 4 "codegen/templates/columns.cu"
-#line 1 "kernels/thread/rank.cuh"
-// Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
-#line 3 "kernels/thread/rank.cuh"
-
-namespace oplus {
-
-// Marks before place p; p may be the place behind the last.
-__device__ inline u64 rank(const u32* words, const u64* starts, u64 p) {
-  const u32 bit = u32(p & 31);
-  return starts[p >> 5] + (bit ? u32(__popc(words[p >> 5] & ((1u << bit) - 1))) : 0);
-}
-
-__device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
-
-}  // namespace oplus
 #line 5 "codegen/templates/columns.cu"
 
 namespace oplus {
@@ -557,29 +546,29 @@ columns_offsets(u64 rows, const u64* offsets, const u64* starts, u64* out) {
   if (r <= rows) out[r] = starts[offsets[r]];
 }
 
-// A rectangle: marks of the entries first .. first + n - 1 whose columns are among `count` from `from` on.
+// A rectangle of columns `left` .. left + width - 1: row r of the result, `to` .. to + count - 1 of them A's from `from` on, has the
+// counts[r] entries of A from starts[r] on (null: nobody asks); the other rows have none.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-window_mark(u64 n, u64 first, const u32* indices, u32 from, u32 count, u32* words, u32* counts) {
-  const u64 base = u64(blockIdx.x) * entry_tile;
-#pragma unroll
-  for (u32 t = 0; t < tuning::entry_items; t++) {
-    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
-    const u32 word = __ballot_sync(full_warp, e < n && indices[first + e] - from < count);
-    if (lane_id() == 0 && e < n) {
-      words[e >> 5] = word;
-      counts[e >> 5] = u32(__popc(word));
-    }
+window_spans(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* indices, u32 left, u64 width, u64* starts, u32* counts) {
+  const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  u64 begin = 0, end = 0;
+  if (r >= to && r - to < count) {
+    begin = offsets[from + (r - to)];
+    end = offsets[from + (r - to) + 1];
+    const u64 right = u64(left) + width;
+    if (left > 0) begin = lower_bound<u32, u64>(indices, begin, end, left);
+    if (right >> 32 == 0) end = lower_bound<u32, u64>(indices, begin, end, u32(right));
   }
+  if (starts) starts[r] = begin;
+  counts[r] = u32(end - begin);
 }
 
-// out[r] = its entries before row r, r = 0 ..= rows: rows `to` .. to + count - 1 are A's from `from` on, the others are empty.
-// words null: all are marked.
+// out[r] = its entries before row r, r = 0 ..= rows, where all columns are taken.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-window_offsets(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, const u32* words, const u64* starts, u64* out) {
+window_offsets(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, u64* out) {
   const u64 r = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (r > rows) return;
-  const u64 e = offsets[from + (r < to ? 0 : min(r - to, count))] - offsets[from];
-  out[r] = words ? rank(words, starts, e) : e;
+  if (r <= rows) out[r] = offsets[from + (r < to ? 0 : min(r - to, count))] - offsets[from];
 }
 
 // Keys row << bits | target, and the entry of A.

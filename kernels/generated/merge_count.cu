@@ -307,7 +307,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -345,7 +344,12 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_narrow = 252;
+constexpr u32 spmv_wide = 1024;
+constexpr u32 spmv_wide_mean = 64;
+constexpr u32 spmv_wide_rows = 4096;
+constexpr u32 spmv_chunk = 2048;
+constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -393,9 +397,38 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
 // each of its ends, since a tile may end between the two of a pair.
-#line 1 "kernels/block/tile_rows.cuh"
-// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
-// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 1 "kernels/device/rows.cuh"
+// Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
+
+namespace oplus {
+
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace oplus
+#line 3 "kernels/device/rows.cuh"
+#line 1 "kernels/warp/search.cuh"
+// Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -446,75 +479,6 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
-#line 4 "kernels/block/tile_rows.cuh"
-
-namespace oplus {
-
-// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
-struct TilePart {
-  const u64* offsets;
-  u64 begin, end;
-  u32 first, last, at;
-};
-
-// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
-// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
-template <u32 THREADS, u32 SEGMENT, class Mark>
-__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
-  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
-    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
-    if (from >= to) continue;
-    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
-    const u32 number = u32(r - part.first) + 1;
-    mark(place, number);
-    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
-  }
-}
-
-// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
-// that at the last of them. All lanes call.
-__device__ inline u32 number_at(u32 mark, u32& carried) {
-  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
-  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
-  const u32 number = marks ? found : carried;
-  carried = shuffle(number, 31);
-  return number;
-}
-
-}  // namespace oplus
-#line 6 "codegen/templates/part/merge.cuh"
-#line 1 "kernels/device/rows.cuh"
-// Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
-
-namespace oplus {
-
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-}  // namespace oplus
-#line 3 "kernels/device/rows.cuh"
-#line 1 "kernels/warp/search.cuh"
-// Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
 #line 3 "kernels/warp/search.cuh"
 
 namespace oplus {
@@ -562,20 +526,19 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/part/merge.cuh"
+#line 6 "codegen/templates/part/merge.cuh"
 
 namespace oplus {
 
 constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
 static_assert(merge_items == 8, "a thread marks a byte");
-constexpr u64 no_key = ~0ull;
+static_assert(entry_tile < 1 << 16, "where rows begin in a tile is two halves of a word");
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
 struct Sorted {
   const u64* offsets;
   const u32* indices;
-  __device__ u64 key(u32 row, u64 e) const { return u64(row) << 32 | indices[e]; }
 };
 
 // Where tiles begin: entries of A before, and the row.
@@ -584,99 +547,136 @@ struct Splits {
   const u32* row;
 };
 
-constexpr u32 merge_segments = merge_block / 32;
-constexpr u32 merge_keys = entry_tile + 3 + (entry_tile + 2) / 16;
-
 // What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
 struct Merged {
   u32 sides, pairs, first;
 };
 
+// Of so many rows a tile knows where they begin; in tiles of more, most of which are empty, that is looked up.
+constexpr u32 merge_rows = entry_tile;
+
+// A tile's columns, and where its rows begin: a thread goes from one to the next.
 struct MergeTile {
-  u64* keys;  // shared, merge_keys: A's entry before the tile, A's, none, B's, B's entry behind the tile
-  u64 a0, b0;
-  u32 na, nb;
+  u32* columns;  // shared, merge_columns: A's entry before the tile, A's, B's, B's entry behind the tile
+  u32* begins;   // shared, merge_rows + 1
+  Sorted a, b;
+  u64 a0, a1, b0, b1;
+  u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
+  bool before, behind;
 
-  // One place is left out after every row of banks: threads stand eight entries apart.
-  __device__ u64& key(u32 i) const { return keys[i + i / 16]; }
-  // Of A's and B's entries side by side.
-  __device__ u64& entry(u32 i) const { return key(1 + i + (i >= na)); }
+  // One place is left out after every row of banks: threads stand some entries apart.
+  static __device__ constexpr u32 place(u32 i) { return i + i / 32; }
+  __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
+  __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
 
-  // All threads call. Has barriers. Rows are marked in the upper half of the keys. segments: shared, merge_segments.
-  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32* segments) {
-    constexpr u32 segment = 32 * merge_items;
+  // Entries of A and, in the upper half, of B that come before row r of the tile.
+  __device__ u32 counted(u64 r) const {
+    if (r == 0) return 0;
+    return u32(min(a.offsets[first + r], a1) - a0) | u32(min(b.offsets[first + r], b1) - b0) << 16;
+  }
+  __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
+
+  // All threads call. Has a barrier.
+  __device__ void load(const Splits& splits, u64 total) {
     const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
-    const u64 a1 = splits.a[tile + 1], b1 = end - a1;
-    const u32 first = splits.row[tile], last = splits.row[tile + 1];
     a0 = splits.a[tile];
+    a1 = splits.a[tile + 1];
     b0 = begin - a0;
+    b1 = end - a1;
+    first = splits.row[tile];
+    last = splits.row[tile + 1] - first;
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
-    const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
-    // Of so many rows most are empty: they are passed over by searches.
-    const bool marked = last - first < 16 * entry_tile;
+    const u32 n = na + nb;
+    // B's entries as if they stood behind A's: so many bytes from there.
+    const u64 from = reinterpret_cast<u64>(a.indices + a0), gap = reinterpret_cast<u64>(b.indices + b0) - from - 4 * u64(na);
     u32 column[merge_items];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = mine + t * 32;
-      column[t] = i < na ? a.indices[a0 + i] : i < n ? b.indices[b0 + (i - na)] : 0;
-      if (i < n) entry(i) = 0;
+      const u32 i = t * merge_block + threadIdx.x;
+      column[t] = i < n ? *reinterpret_cast<const u32*>(from + 4 * u64(i) + (i < na ? 0 : gap)) : 0;
     }
-    if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) key(1 + na) = no_key;
-    if (threadIdx.x == 64) key(2 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
-    __syncthreads();
-    if (marked) {
-      const auto mark = [&](u32 place, u32 number) { entry(place) = number; };
-      mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
-      mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
+    before = a0 > a.offsets[first];
+    behind = b1 < b.offsets[u64(first) + last + 1];
+    if (threadIdx.x == 0 && before) columns[0] = a.indices[a0 - 1];
+    if (threadIdx.x == 32 && behind) columns[place(1 + n)] = b.indices[b1];
+    if (last < merge_rows) {
+      for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) begins[r] = counted(r);
     }
-    __syncthreads();
-    u32 carried = segments[threadIdx.x / 32];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = mine + t * 32;
-      u32 row = 0;
-      if (marked) row = first + number_at(i < n ? u32(entry(i)) : 0, carried) - 1;
-      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
-      if (i < n) entry(i) = u64(row) << 32 | column[t];
+      const u32 i = t * merge_block + threadIdx.x;
+      // Which is place(1 + i).
+      if (i < n) columns[place(1 + threadIdx.x) + t * place(merge_block)] = column[t];
     }
     __syncthreads();
   }
 
-  // The thread's merged entries; f(t, key) for each.
+  // The last row that begins at the d-th merged entry or before it.
+  __device__ u32 row_at(u32 d) const {
+    u32 low = 0, high = last;
+    while (low < high) {
+      const u32 middle = high - (high - low) / 2, begin = begin_of(middle);
+      if ((begin & 0xffff) + (begin >> 16) <= d) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  // The thread's merged entries; f(t, row, column) for each.
   template <class F> __device__ Merged walk(F f) const {
     const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
-    u32 i = d > nb ? d - nb : 0, high = min(d, na);
-    while (i < high) {
-      const u32 middle = (i + high) / 2;
-      if (key(1 + middle) <= key(1 + na + d - middle)) i = middle + 1;
+    u32 row = row_at(d), begin = begin_of(row), end = begin_of(u64(row) + 1);
+    u32 i = begin & 0xffff, j = begin >> 16, a_end = end & 0xffff, b_end = end >> 16;
+    const u32 k = d - i - j, row_b = b_end - j;
+    u32 low = k > row_b ? k - row_b : 0, high = min(k, a_end - i);
+    while (low < high) {
+      const u32 middle = (low + high) / 2;
+      if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
       else high = middle;
     }
-    // Behind A's last entry there is none, which comes after all of B's.
-    u32 j = 2 + na + d - i;
-    u64 before = key(i), x = key(++i), y = key(j);
-    u32 sides = 0, again = 0;
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      if (d + t < n) {
-        const bool take_a = x <= y;
-        const u64 now = take_a ? x : y;
-        sides |= u32(take_a) << t;
-        again |= u32(now == before) << t;
-        f(t, now);
-        before = now;
-        const u64 next = key(take_a ? ++i : ++j);
-        if (take_a) x = next;
-        else y = next;
+    // Of this row's, the entry of A that comes before.
+    const bool preceded = low > 0 || (row == 0 && before);
+    i += low;
+    j += k - low;
+    b_end += row == last && behind;
+    const u32 recent = preceded ? columns[place(i)] : 0, count = min(n - d, merge_items);
+    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0;
+    const bool again = preceded && j < b_end && recent == y;
+    // Not unrolled: the way to the next row is long.
+#pragma unroll 1
+    for (u32 t = 0; t < count; t++) {
+      if (i == a_end && j == b_end) {
+        row++;
+        begin = end;
+        end = begin_of(u64(row) + 1);
+        if (begin == end) {
+          row = row_at(i + j);
+          end = begin_of(u64(row) + 1);
+        }
+        a_end = end & 0xffff;
+        b_end = (end >> 16) + (row == last && behind);
+        if (i < a_end) x = of_a(i);
+        if (j < b_end) y = of_b(j);
       }
+      const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
+      f(t, first + row, take_a ? x : y);
+      sides |= u32(take_a) << t;
+      pairs |= u32(take_a && in_b && x == y) << t;
+      i += take_a;
+      j += !take_a;
+      // What comes next of the side that was taken.
+      const u32 next = take_a ? i : na + j;
+      const u32 column = (take_a ? i < a_end : j < b_end) ? columns[place(1 + next)] : 0;
+      if (take_a) x = column;
+      else y = column;
     }
-    // What is again is B's, and before it A's. The last one's partner may be the next thread's.
-    const u32 count = min(n - d, merge_items), valid = (1u << count) - 1;
-    again |= u32(count > 0 && y == before) << count;
-    return {sides, sides & again >> 1, valid & ~again};
+    // Behind A's of a pair stands B's.
+    const u32 valid = (1u << count) - 1;
+    return {sides, pairs, valid & ~(pairs << 1 | u32(again))};
   }
 };
+constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 
 }  // namespace oplus
 #line 5 "codegen/templates/merge_count.cu"
@@ -716,15 +716,16 @@ struct MaskWalk {
   u32 row;
   bool started;
 
-  __device__ bool has(u64 key) {
-    const u32 r = u32(key >> 32), column = u32(key);
+  __device__ bool has(u32 r, u32 column) {
+    u64 step = 1;
     if (!started || r != row) {
-      row = r;
       at = offsets[r];
       end = offsets[u64(r) + 1];
+      // The first one may stand anywhere in its row, the first of another row stands near where that begins.
+      if (!started) step = end - at;
+      row = r;
       started = true;
     }
-    u64 step = 1;
     while (end - at > step && indices[at + step - 1] < column) {
       at += step;
       step *= 2;
@@ -762,10 +763,9 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u64 keys[merge_keys];
-  __shared__ u32 segments[merge_segments];
-  MergeTile tile = {keys, 0, 0, 0, 0};
-  tile.load({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, segments);
+  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+  tile.load({a_splits, row_splits}, total);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
@@ -773,12 +773,11 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
   }
   // All where nothing restricts them.
   u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  const Merged merged = tile.walk([&](u32 t, u64 key) {
+  const Merged merged = tile.walk([&](u32 t, u32 row, u32 column) {
     bool admit = true;
-    if constexpr (flag::masked) admit = mask.has(key) != flag::complement;
+    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
     bool erase = flag::replace && !admit;
     if constexpr (flag::region) {
-      const u32 row = u32(key >> 32), column = u32(key);
       const bool reached = parts[2].has(row) && parts[3].has(column);
       erase = erase && reached;
       admit = admit && reached && parts[0].has(row) && parts[1].has(column);

@@ -301,7 +301,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -339,7 +338,12 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_narrow = 252;
+constexpr u32 spmv_wide = 1024;
+constexpr u32 spmv_wide_mean = 64;
+constexpr u32 spmv_wide_rows = 4096;
+constexpr u32 spmv_chunk = 2048;
+constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -381,47 +385,325 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 #line 1 "codegen/templates/row_tiles.cu"
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.
 // No scalar type. Deterministic but for the order of the long rows. Launches: README.md.
-#line 1 "kernels/device/long_row.cuh"
-// Rows that are summed in chunks, by many blocks.
-#line 3 "kernels/device/long_row.cuh"
+#line 1 "codegen/templates/part/row_tiles.cuh"
+// Tiles of rows and entries together, and what their kernels have in common: terms are added in batches.
+#line 1 "codegen/templates/part/partial.cuh"
+// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 1 "kernels/warp/shuffle.cuh"
+// Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
+#line 3 "kernels/warp/shuffle.cuh"
 
 namespace oplus {
 
-// A row of several chunks; the first of them stands at `chunk` among those of all.
-struct LongRow {
-  u64 row, chunk;
+constexpr u32 full_warp = 0xffffffffu;
+
+__device__ inline u32 lane_id() { return threadIdx.x & 31; }
+__device__ inline u32 lanes_below() { return (1u << lane_id()) - 1; }
+
+// A value as 4-byte words; the last word of a type whose size is no multiple of 4 is filled up with zeros.
+template <class T> union Words {
+  static constexpr u32 count = (sizeof(T) + 3) / 4;
+  T value;
+  u32 word[count];
+  __device__ Words() {
+    for (u32 i = 0; i < count; i++) word[i] = 0;
+  }
+  __device__ Words(T x) {
+    if constexpr (sizeof(T) % 4 != 0) {
+      for (u32 i = 0; i < count; i++) word[i] = 0;
+    }
+    value = x;
+  }
+};
+
+// x of lane `source` (counted within groups of `width` lanes).
+template <class T> __device__ inline T shuffle(T x, u32 source, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_sync(mask, from.word[i], source, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_up(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_up_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_down(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_down_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, u32 mask = full_warp) {
+  Words<T> from(x), to;
+  for (u32 i = 0; i < Words<T>::count; i++) to.word[i] = __shfl_xor_sync(mask, from.word[i], by, width);
+  return to.value;
+}
+
+}  // namespace oplus
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
+  }
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 3 "kernels/block/team.cuh"
+
+namespace oplus {
+
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
 };
 
 }  // namespace oplus
-#line 4 "codegen/templates/row_tiles.cu"
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
+#line 3 "codegen/templates/part/partial.cuh"
 
 namespace oplus {
 
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
+template <class T> struct Partial {
+  T value;
+  u32 order;  // of the first term, for monoids that keep it
+  bool has;
+};
+template <class T> __device__ inline Partial<T> no_term() { return {T(), 0xffffffffu, false}; }
+
+// FIRST: the term of smaller order stays.
+template <class Monoid> struct Join {
+  static constexpr bool first = Monoid::atomic == atomic_first || Monoid::terminal == terminal_always;
+  template <class T> static __device__ Partial<T> join(Partial<T> x, Partial<T> y) {
+    if (!y.has) return x;
+    if (!x.has) return y;
+    if constexpr (first) return y.order < x.order ? y : x;
+    else return {Monoid::add(x.value, y.value), x.order, true};
   }
-  return low;
+  template <class T> static __device__ void append(Partial<T>& sum, T term, u32 order) {
+    sum = join(sum, Partial<T>{term, order, true});
+  }
+};
+
+// Lane 0 of each group of WIDTH lanes gets the group's sum, terms in the order of lanes.
+template <class Monoid, u32 WIDTH, class T> __device__ inline Partial<T> group_reduce(Partial<T> x) {
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    Partial<T> y;
+    y.value = shuffle_down(x.value, d, WIDTH);
+    y.order = __shfl_down_sync(full_warp, x.order, d, WIDTH);
+    y.has = __shfl_down_sync(full_warp, u32(x.has), d, WIDTH);
+    if ((lane_id() & (WIDTH - 1)) + d < WIDTH) x = Join<Monoid>::join(x, y);
+  }
+  return x;
 }
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
+// Thread 0 of the team gets the sum, in the order of ranks. `scratch`: THREADS / 32 partials. Has barriers.
+template <class Monoid, u32 THREADS, class T>
+__device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Partial<T>* scratch) {
+  x = group_reduce<Monoid, 32>(x);
+  if constexpr (THREADS > 32) {
+    team.sync();
+    if (lane_id() == 0) scratch[threadIdx.x / 32] = x;
+    team.sync();
+    if (threadIdx.x < 32) {
+      x = threadIdx.x < THREADS / 32 ? scratch[threadIdx.x] : no_term<T>();
+      x = group_reduce<Monoid, 32>(x);
+    }
+    team.sync();
   }
-  return low;
+  return x;
 }
 
 }  // namespace oplus
-#line 5 "codegen/templates/row_tiles.cu"
+#line 3 "codegen/templates/part/row_tiles.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read and written in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+// The same written.
+template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
+  if (e + 4 <= count) {
+    *reinterpret_cast<Quad<X>*>(values + e) = q;
+    return;
+  }
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    if (e + s < count) values[e + s] = q.x[s];
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/row_tiles.cuh"
+
+namespace oplus {
+
+// Where a tile begins: its first row and that row's first entry.
+struct RowTile {
+  u64 entry, first;
+};
+
+// A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4
+// but for the first, which is the shorter for it. The row is the owner-th of those.
+struct RowChunk {
+  u64 begin, slot;
+  u32 n, nth, total, owner;
+};
+
+constexpr u32 tile_threads = tuning::spmv_block, tile_warps = tile_threads / 32, tile_chunk = tuning::spmv_chunk;
+// Entries that all threads load at once, four side by side twice.
+constexpr u32 tile_round = 8 * tile_threads;
+static_assert(tile_chunk == tile_round, "a chunk is read at once");
+static_assert(tuning::spmv_tile + tuning::spmv_narrow + 3 <= tile_round, "rows that begin in a tile of short ones are read at once");
+
+// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. BATCH at once, the last of them read again
+// where there are fewer: a branch would make each wait for the one before it.
+template <class Monoid, class T, u32 BATCH = 4, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+  T sum = T();
+  if (e >= end) return sum;
+  if constexpr (Join<Monoid>::first) return term(e);
+  bool has = false;
+  for (; e < end; e += BATCH * stride) {
+    T x[BATCH];
+#pragma unroll
+    for (u32 s = 0; s < BATCH; s++) x[s] = term(min(I(e + s * stride), I(end - 1)));
+    sum = has ? Monoid::add(sum, x[0]) : x[0];
+    has = true;
+#pragma unroll
+    for (u32 s = 1; s < BATCH; s++) {
+      if (e + s * stride < end) sum = Monoid::add(sum, x[s]);
+    }
+  }
+  return sum;
+}
+
+// Lane 0 of each group of so many lanes gets the sum of the first `terms` lanes', in their order. All lanes call.
+template <class Monoid, class T> __device__ inline T ordered_join(T x, u32 lanes, u32 terms) {
+  if constexpr (!Join<Monoid>::first) {
+    for (u32 d = 1; d < lanes; d *= 2) {
+      const T y = shuffle_down(x, d);
+      const u32 from = (lane_id() & (lanes - 1)) + d;
+      if (from < lanes && from < terms) x = Monoid::add(x, y);
+    }
+  }
+  return x;
+}
+
+// out = the sum of a row of which this block has a chunk and its first `terms` threads a share each, in order; of several chunks'
+// blocks the last to end writes it. ended: 0 a row, again at the end; sums: a place a chunk; scratch: shared, a place a warp. All threads
+// call; has a barrier.
+template <class Monoid, class T>
+__device__ inline void join_chunks(const RowChunk& part, u64 chunk, T mine, u32 terms, T* sums, u32* ended, T* out, T* scratch) {
+  const u32 warp = threadIdx.x / 32, lane = lane_id();
+  if (warp * 32 < terms) mine = ordered_join<Monoid>(mine, 32, terms - warp * 32);
+  if (lane == 0) scratch[warp] = mine;
+  __syncthreads();
+  if (warp > 0) return;
+  T sum = ordered_join<Monoid>(scratch[min(lane, tile_warps - 1)], 32, (terms + 31) / 32);
+  if (part.total > 1) {
+    u32 before = 0;
+    if (lane == 0) {
+      sums[chunk] = sum;
+      __threadfence();
+      before = atomicAdd(&ended[part.owner], 1u);
+    }
+    if (shuffle(before, 0) + 1 < part.total) return;
+    // Now it sees all the others'.
+    __threadfence();
+    const T* const all = sums + (chunk - part.nth);
+    const u32 share = (part.total + 31) / 32, first = lane * share;
+    sum = batched_sum<Monoid, T>(first, min(first + share, part.total), 1, [&](u32 c) { return all[c]; });
+    sum = ordered_join<Monoid>(sum, 32, (part.total + share - 1) / share);
+    if (lane == 0) ended[part.owner] = 0;
+  }
+  if (lane == 0) out[part.slot] = sum;
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/row_tiles.cu"
 
 namespace oplus {
 
@@ -431,10 +713,6 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
-
-struct RowTile {
-  u64 entry, first;
-};
 
 // begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
@@ -450,17 +728,19 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
   begins[t] = {offsets[low], low};
 }
 
-// Rows of more than `chunk` entries, control[0] of them, and their control[1] chunks, with the row each belongs to; `room` rows
-// and 2 · room chunks fit, which is enough with room = entries / chunk. control is zero before.
+// Chunks of the rows of more than `most` entries: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero
+// before.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-row_longs(u64 rows, const u64* offsets, u32 chunk, u64* control, LongRow* longs, u32* owners) {
+row_chunks(u64 rows, const u64* offsets, u32 most, u64* control, RowChunk* chunks) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s >= rows) return;
-  const u64 n = offsets[s + 1] - offsets[s];
-  if (n <= chunk) return;
-  const u64 chunks = (n + chunk - 1) / chunk, at = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], chunks);
-  longs[at] = {s, first};
-  for (u64 c = 0; c < chunks; c++) owners[first + c] = u32(at);
+  const u64 begin = offsets[s], end = offsets[s + 1], aligned = begin & ~u64(3);
+  if (end - begin <= most) return;
+  const u64 total = (end - aligned + tile_chunk - 1) / tile_chunk, owner = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], total);
+  for (u64 c = 0; c < total; c++) {
+    const u64 from = max(aligned + c * tile_chunk, begin), to = min(aligned + (c + 1) * tile_chunk, end);
+    chunks[first + c] = {from, s, u32(to - from), u32(c), u32(total), u32(owner)};
+  }
 }
 
 }  // namespace oplus

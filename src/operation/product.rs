@@ -65,6 +65,10 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 }
 
 /// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
+///
+/// On CUDA, A with the same values as the last time and a vector without gaps: pulled along the columns of A, which are kept with it from
+/// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Floating sums pushed there
+/// run in any order, pulled ones in one that depends on A alone.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -12,6 +12,41 @@ template <class Value> struct Entries {
   const Value* values;
 };
 
+// The rows of the block's tile of entries, spread as below.
+struct TileRows {
+  const u64* offsets;
+  const u32* marks;
+  u64 base, n;
+  RowRange range;
+  u32 carried;
+  bool marked;
+
+  // All threads call. marks: shared, entry_tile; segments: shared, one a warp. Has barriers.
+  __device__ void find(u64 entries, u64 rows, const u64* row_offsets, u32* tile_marks, u32* segments) {
+    constexpr u32 segment = 32 * tuning::entry_items;
+    offsets = row_offsets;
+    marks = tile_marks;
+    n = entries;
+    base = u64(blockIdx.x) * entry_tile;
+    for (u32 i = threadIdx.x; i < entry_tile; i += tuning::primitive_block) tile_marks[i] = 0;
+    const u64 end = min(base + entry_tile, n);
+    range = rows_of_entries(offsets, rows, base, end);
+    // Of so many rows most are empty: they are passed over by searches.
+    marked = range.last - range.first < 16 * entry_tile;
+    if (marked) {
+      mark_rows<tuning::primitive_block, segment>({offsets, base, end, range.first, range.last, 0}, segments,
+                                                  [&](u32 place, u32 number) { tile_marks[place] = number; });
+    }
+    __syncthreads();
+    carried = segments[threadIdx.x / 32];
+  }
+  // Of entry e, the warp's next 32 at once. All lanes call.
+  __device__ u32 next(u64 e) {
+    if (marked) return range.first + number_at(marks[e - base], carried) - 1;
+    return e < n ? row_of(offsets, range.first, range.last, e) : 0;
+  }
+};
+
 // f(e, inside, value, row, column) for each entry of the block's tile; not inside: e >= n, and the rest says nothing. f may use
 // the whole warp. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
 template <bool VALUE, bool ROW, bool COLUMN, class Value, class F>
@@ -20,22 +55,8 @@ __device__ inline void for_entries(const Entries<Value>& a, F f) {
   constexpr u32 batch = sizeof(Value) <= 8 ? items : sizeof(Value) <= 16 ? 4 : 1;
   const u64 base = u64(blockIdx.x) * entry_tile, first = base + threadIdx.x / 32 * segment + lane_id();
   __shared__ u32 marks[ROW ? entry_tile : 1], segments[warps];
-  RowRange range = {0, 0};
-  u32 carried = 0;
-  bool marked = false;
-  if constexpr (ROW) {
-    for (u32 i = threadIdx.x; i < entry_tile; i += tuning::primitive_block) marks[i] = 0;
-    const u64 end = min(base + entry_tile, a.n);
-    range = rows_of_entries(a.offsets, a.rows, base, end);
-    // Of so many rows most are empty: they are passed over by searches.
-    marked = range.last - range.first < 16 * entry_tile;
-    if (marked) {
-      mark_rows<tuning::primitive_block, segment>({a.offsets, base, end, range.first, range.last, 0}, segments,
-                                                  [&](u32 place, u32 number) { marks[place] = number; });
-    }
-    __syncthreads();
-    carried = segments[threadIdx.x / 32];
-  }
+  TileRows rows = {};
+  if constexpr (ROW) rows.find(a.n, a.rows, a.offsets, marks, segments);
   for (u32 t = 0; t < items; t += batch) {
     Value values[batch];
     u32 columns[batch];
@@ -54,13 +75,20 @@ __device__ inline void for_entries(const Entries<Value>& a, F f) {
     for (u32 s = 0; s < batch; s++) {
       const u64 e = first + (t + s) * 32;
       u32 row = 0;
-      if constexpr (ROW) {
-        if (marked) row = range.first + number_at(marks[e - base], carried) - 1;
-        else if (e < a.n) row = row_of(a.offsets, range.first, range.last, e);
-      }
+      if constexpr (ROW) row = rows.next(e);
       f(e, e < a.n, values[s], row, columns[s]);
     }
   }
+}
+
+// row[t] of the thread's t-th entry of the block's tile, 32 after the one before. All threads call. Has barriers.
+__device__ inline void find_tile_rows(u64 n, u64 rows, const u64* offsets, u32 (&row)[tuning::entry_items]) {
+  __shared__ u32 marks[entry_tile], segments[tuning::primitive_block / 32];
+  TileRows tile = {};
+  tile.find(n, rows, offsets, marks, segments);
+  const u64 first = u64(blockIdx.x) * entry_tile + threadIdx.x / 32 * (32 * tuning::entry_items) + lane_id();
+#pragma unroll
+  for (u32 t = 0; t < tuning::entry_items; t++) row[t] = tile.next(first + t * 32);
 }
 
 // Marks of entries, a bit each, and how many a word has. All lanes of a warp call with consecutive entries.

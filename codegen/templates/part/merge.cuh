@@ -2,21 +2,19 @@
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
 // each of its ends, since a tile may end between the two of a pair.
-#include "block/tile_rows.cuh"
 #include "device/rows.cuh"
 
 namespace oplus {
 
 constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
 static_assert(merge_items == 8, "a thread marks a byte");
-constexpr u64 no_key = ~0ull;
+static_assert(entry_tile < 1 << 16, "where rows begin in a tile is two halves of a word");
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
 struct Sorted {
   const u64* offsets;
   const u32* indices;
-  __device__ u64 key(u32 row, u64 e) const { return u64(row) << 32 | indices[e]; }
 };
 
 // Where tiles begin: entries of A before, and the row.
@@ -25,98 +23,135 @@ struct Splits {
   const u32* row;
 };
 
-constexpr u32 merge_segments = merge_block / 32;
-constexpr u32 merge_keys = entry_tile + 3 + (entry_tile + 2) / 16;
-
 // What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
 struct Merged {
   u32 sides, pairs, first;
 };
 
+// Of so many rows a tile knows where they begin; in tiles of more, most of which are empty, that is looked up.
+constexpr u32 merge_rows = entry_tile;
+
+// A tile's columns, and where its rows begin: a thread goes from one to the next.
 struct MergeTile {
-  u64* keys;  // shared, merge_keys: A's entry before the tile, A's, none, B's, B's entry behind the tile
-  u64 a0, b0;
-  u32 na, nb;
+  u32* columns;  // shared, merge_columns: A's entry before the tile, A's, B's, B's entry behind the tile
+  u32* begins;   // shared, merge_rows + 1
+  Sorted a, b;
+  u64 a0, a1, b0, b1;
+  u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
+  bool before, behind;
 
-  // One place is left out after every row of banks: threads stand eight entries apart.
-  __device__ u64& key(u32 i) const { return keys[i + i / 16]; }
-  // Of A's and B's entries side by side.
-  __device__ u64& entry(u32 i) const { return key(1 + i + (i >= na)); }
+  // One place is left out after every row of banks: threads stand some entries apart.
+  static __device__ constexpr u32 place(u32 i) { return i + i / 32; }
+  __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
+  __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
 
-  // All threads call. Has barriers. Rows are marked in the upper half of the keys. segments: shared, merge_segments.
-  __device__ void load(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32* segments) {
-    constexpr u32 segment = 32 * merge_items;
+  // Entries of A and, in the upper half, of B that come before row r of the tile.
+  __device__ u32 counted(u64 r) const {
+    if (r == 0) return 0;
+    return u32(min(a.offsets[first + r], a1) - a0) | u32(min(b.offsets[first + r], b1) - b0) << 16;
+  }
+  __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
+
+  // All threads call. Has a barrier.
+  __device__ void load(const Splits& splits, u64 total) {
     const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
-    const u64 a1 = splits.a[tile + 1], b1 = end - a1;
-    const u32 first = splits.row[tile], last = splits.row[tile + 1];
     a0 = splits.a[tile];
+    a1 = splits.a[tile + 1];
     b0 = begin - a0;
+    b1 = end - a1;
+    first = splits.row[tile];
+    last = splits.row[tile + 1] - first;
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
-    const u32 n = na + nb, mine = threadIdx.x / 32 * segment + lane_id();
-    // Of so many rows most are empty: they are passed over by searches.
-    const bool marked = last - first < 16 * entry_tile;
+    const u32 n = na + nb;
+    // B's entries as if they stood behind A's: so many bytes from there.
+    const u64 from = reinterpret_cast<u64>(a.indices + a0), gap = reinterpret_cast<u64>(b.indices + b0) - from - 4 * u64(na);
     u32 column[merge_items];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = mine + t * 32;
-      column[t] = i < na ? a.indices[a0 + i] : i < n ? b.indices[b0 + (i - na)] : 0;
-      if (i < n) entry(i) = 0;
+      const u32 i = t * merge_block + threadIdx.x;
+      column[t] = i < n ? *reinterpret_cast<const u32*>(from + 4 * u64(i) + (i < na ? 0 : gap)) : 0;
     }
-    if (threadIdx.x == 0) key(0) = a0 > a.offsets[first] ? a.key(first, a0 - 1) : no_key;
-    if (threadIdx.x == 32) key(1 + na) = no_key;
-    if (threadIdx.x == 64) key(2 + n) = b1 < b.offsets[u64(last) + 1] ? b.key(last, b1) : no_key;
-    __syncthreads();
-    if (marked) {
-      const auto mark = [&](u32 place, u32 number) { entry(place) = number; };
-      mark_rows<merge_block, segment>({a.offsets, a0, a1, first, last, 0}, segments, mark);
-      mark_rows<merge_block, segment>({b.offsets, b0, b1, first, last, na}, segments, mark);
+    before = a0 > a.offsets[first];
+    behind = b1 < b.offsets[u64(first) + last + 1];
+    if (threadIdx.x == 0 && before) columns[0] = a.indices[a0 - 1];
+    if (threadIdx.x == 32 && behind) columns[place(1 + n)] = b.indices[b1];
+    if (last < merge_rows) {
+      for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) begins[r] = counted(r);
     }
-    __syncthreads();
-    u32 carried = segments[threadIdx.x / 32];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = mine + t * 32;
-      u32 row = 0;
-      if (marked) row = first + number_at(i < n ? u32(entry(i)) : 0, carried) - 1;
-      else if (i < n) row = i < na ? row_of(a.offsets, first, last, a0 + i) : row_of(b.offsets, first, last, b0 + (i - na));
-      if (i < n) entry(i) = u64(row) << 32 | column[t];
+      const u32 i = t * merge_block + threadIdx.x;
+      // Which is place(1 + i).
+      if (i < n) columns[place(1 + threadIdx.x) + t * place(merge_block)] = column[t];
     }
     __syncthreads();
   }
 
-  // The thread's merged entries; f(t, key) for each.
+  // The last row that begins at the d-th merged entry or before it.
+  __device__ u32 row_at(u32 d) const {
+    u32 low = 0, high = last;
+    while (low < high) {
+      const u32 middle = high - (high - low) / 2, begin = begin_of(middle);
+      if ((begin & 0xffff) + (begin >> 16) <= d) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  // The thread's merged entries; f(t, row, column) for each.
   template <class F> __device__ Merged walk(F f) const {
     const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
-    u32 i = d > nb ? d - nb : 0, high = min(d, na);
-    while (i < high) {
-      const u32 middle = (i + high) / 2;
-      if (key(1 + middle) <= key(1 + na + d - middle)) i = middle + 1;
+    u32 row = row_at(d), begin = begin_of(row), end = begin_of(u64(row) + 1);
+    u32 i = begin & 0xffff, j = begin >> 16, a_end = end & 0xffff, b_end = end >> 16;
+    const u32 k = d - i - j, row_b = b_end - j;
+    u32 low = k > row_b ? k - row_b : 0, high = min(k, a_end - i);
+    while (low < high) {
+      const u32 middle = (low + high) / 2;
+      if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
       else high = middle;
     }
-    // Behind A's last entry there is none, which comes after all of B's.
-    u32 j = 2 + na + d - i;
-    u64 before = key(i), x = key(++i), y = key(j);
-    u32 sides = 0, again = 0;
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      if (d + t < n) {
-        const bool take_a = x <= y;
-        const u64 now = take_a ? x : y;
-        sides |= u32(take_a) << t;
-        again |= u32(now == before) << t;
-        f(t, now);
-        before = now;
-        const u64 next = key(take_a ? ++i : ++j);
-        if (take_a) x = next;
-        else y = next;
+    // Of this row's, the entry of A that comes before.
+    const bool preceded = low > 0 || (row == 0 && before);
+    i += low;
+    j += k - low;
+    b_end += row == last && behind;
+    const u32 recent = preceded ? columns[place(i)] : 0, count = min(n - d, merge_items);
+    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0;
+    const bool again = preceded && j < b_end && recent == y;
+    // Not unrolled: the way to the next row is long.
+#pragma unroll 1
+    for (u32 t = 0; t < count; t++) {
+      if (i == a_end && j == b_end) {
+        row++;
+        begin = end;
+        end = begin_of(u64(row) + 1);
+        if (begin == end) {
+          row = row_at(i + j);
+          end = begin_of(u64(row) + 1);
+        }
+        a_end = end & 0xffff;
+        b_end = (end >> 16) + (row == last && behind);
+        if (i < a_end) x = of_a(i);
+        if (j < b_end) y = of_b(j);
       }
+      const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
+      f(t, first + row, take_a ? x : y);
+      sides |= u32(take_a) << t;
+      pairs |= u32(take_a && in_b && x == y) << t;
+      i += take_a;
+      j += !take_a;
+      // What comes next of the side that was taken.
+      const u32 next = take_a ? i : na + j;
+      const u32 column = (take_a ? i < a_end : j < b_end) ? columns[place(1 + next)] : 0;
+      if (take_a) x = column;
+      else y = column;
     }
-    // What is again is B's, and before it A's. The last one's partner may be the next thread's.
-    const u32 count = min(n - d, merge_items), valid = (1u << count) - 1;
-    again |= u32(count > 0 && y == before) << count;
-    return {sides, sides & again >> 1, valid & ~again};
+    // Behind A's of a pair stands B's.
+    const u32 valid = (1u << count) - 1;
+    return {sides, pairs, valid & ~(pairs << 1 | u32(again))};
   }
 };
+constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 
 }  // namespace oplus

@@ -336,7 +336,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 reduce_tile = 2048;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -374,7 +373,12 @@ constexpr u32 reduce_block = 256;
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_chunk = 1024;
+constexpr u32 spmv_narrow = 252;
+constexpr u32 spmv_wide = 1024;
+constexpr u32 spmv_wide_mean = 64;
+constexpr u32 spmv_wide_rows = 4096;
+constexpr u32 spmv_chunk = 2048;
+constexpr u32 spmv_blocks = 5;
 constexpr u32 table_optimism = 8;
 constexpr u32 warp_products = 8192;
 constexpr u32 warp_share = 16384;
@@ -421,7 +425,11 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 // https://doi.org/10.1109/SC.2014.68.
 //
 // Deterministic: `lanes` take a row's terms in strides, then a fixed tree; a warp those of rows of more than 32 + 8 · lanes entries;
-// blocks those of rows of more than spmv_chunk, so many each, whose sums the last block to end adds in order. Any: the smallest k.
+// blocks those of long rows, spmv_chunk each, whose sums the last block to end adds in order. Any: the smallest k.
+#line 1 "codegen/templates/part/row_tiles.cuh"
+// Tiles of rows and entries together, and what their kernels have in common: terms are added in batches.
+#line 1 "codegen/templates/part/partial.cuh"
+// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -560,24 +568,6 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 10 "codegen/templates/spmv_full.cu"
-#line 1 "kernels/device/long_row.cuh"
-// Rows that are summed in chunks, by many blocks.
-#line 3 "kernels/device/long_row.cuh"
-
-namespace oplus {
-
-// A row of several chunks; the first of them stands at `chunk` among those of all.
-struct LongRow {
-  u64 row, chunk;
-};
-
-}  // namespace oplus
-#line 11 "codegen/templates/spmv_full.cu"
-#line 1 "codegen/templates/part/spmv.cuh"
-// The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
-#line 1 "codegen/templates/part/partial.cuh"
-// A sum that may have no term yet, and its reduction across lanes, warps and blocks in a fixed order.
 #line 3 "codegen/templates/part/partial.cuh"
 
 namespace oplus {
@@ -634,6 +624,129 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }
 
 }  // namespace oplus
+#line 3 "codegen/templates/part/row_tiles.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read and written in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+// The same written.
+template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
+  if (e + 4 <= count) {
+    *reinterpret_cast<Quad<X>*>(values + e) = q;
+    return;
+  }
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    if (e + s < count) values[e + s] = q.x[s];
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/row_tiles.cuh"
+
+namespace oplus {
+
+// Where a tile begins: its first row and that row's first entry.
+struct RowTile {
+  u64 entry, first;
+};
+
+// A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4
+// but for the first, which is the shorter for it. The row is the owner-th of those.
+struct RowChunk {
+  u64 begin, slot;
+  u32 n, nth, total, owner;
+};
+
+constexpr u32 tile_threads = tuning::spmv_block, tile_warps = tile_threads / 32, tile_chunk = tuning::spmv_chunk;
+// Entries that all threads load at once, four side by side twice.
+constexpr u32 tile_round = 8 * tile_threads;
+static_assert(tile_chunk == tile_round, "a chunk is read at once");
+static_assert(tuning::spmv_tile + tuning::spmv_narrow + 3 <= tile_round, "rows that begin in a tile of short ones are read at once");
+
+// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. BATCH at once, the last of them read again
+// where there are fewer: a branch would make each wait for the one before it.
+template <class Monoid, class T, u32 BATCH = 4, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+  T sum = T();
+  if (e >= end) return sum;
+  if constexpr (Join<Monoid>::first) return term(e);
+  bool has = false;
+  for (; e < end; e += BATCH * stride) {
+    T x[BATCH];
+#pragma unroll
+    for (u32 s = 0; s < BATCH; s++) x[s] = term(min(I(e + s * stride), I(end - 1)));
+    sum = has ? Monoid::add(sum, x[0]) : x[0];
+    has = true;
+#pragma unroll
+    for (u32 s = 1; s < BATCH; s++) {
+      if (e + s * stride < end) sum = Monoid::add(sum, x[s]);
+    }
+  }
+  return sum;
+}
+
+// Lane 0 of each group of so many lanes gets the sum of the first `terms` lanes', in their order. All lanes call.
+template <class Monoid, class T> __device__ inline T ordered_join(T x, u32 lanes, u32 terms) {
+  if constexpr (!Join<Monoid>::first) {
+    for (u32 d = 1; d < lanes; d *= 2) {
+      const T y = shuffle_down(x, d);
+      const u32 from = (lane_id() & (lanes - 1)) + d;
+      if (from < lanes && from < terms) x = Monoid::add(x, y);
+    }
+  }
+  return x;
+}
+
+// out = the sum of a row of which this block has a chunk and its first `terms` threads a share each, in order; of several chunks'
+// blocks the last to end writes it. ended: 0 a row, again at the end; sums: a place a chunk; scratch: shared, a place a warp. All threads
+// call; has a barrier.
+template <class Monoid, class T>
+__device__ inline void join_chunks(const RowChunk& part, u64 chunk, T mine, u32 terms, T* sums, u32* ended, T* out, T* scratch) {
+  const u32 warp = threadIdx.x / 32, lane = lane_id();
+  if (warp * 32 < terms) mine = ordered_join<Monoid>(mine, 32, terms - warp * 32);
+  if (lane == 0) scratch[warp] = mine;
+  __syncthreads();
+  if (warp > 0) return;
+  T sum = ordered_join<Monoid>(scratch[min(lane, tile_warps - 1)], 32, (terms + 31) / 32);
+  if (part.total > 1) {
+    u32 before = 0;
+    if (lane == 0) {
+      sums[chunk] = sum;
+      __threadfence();
+      before = atomicAdd(&ended[part.owner], 1u);
+    }
+    if (shuffle(before, 0) + 1 < part.total) return;
+    // Now it sees all the others'.
+    __threadfence();
+    const T* const all = sums + (chunk - part.nth);
+    const u32 share = (part.total + 31) / 32, first = lane * share;
+    sum = batched_sum<Monoid, T>(first, min(first + share, part.total), 1, [&](u32 c) { return all[c]; });
+    sum = ordered_join<Monoid>(sum, 32, (part.total + share - 1) / share);
+    if (lane == 0) ended[part.owner] = 0;
+  }
+  if (lane == 0) out[part.slot] = sum;
+}
+
+}  // namespace oplus
+#line 10 "codegen/templates/spmv_full.cu"
+#line 1 "codegen/templates/part/spmv.cuh"
+// The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #line 3 "codegen/templates/part/spmv.cuh"
 
 namespace oplus {
@@ -680,19 +793,17 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
 }
 
 }  // namespace oplus
-#line 12 "codegen/templates/spmv_full.cu"
+#line 11 "codegen/templates/spmv_full.cu"
 
 namespace oplus {
 
-constexpr u32 full_threads = tuning::spmv_block, full_warps = full_threads / 32;
-constexpr u32 full_tile = tuning::spmv_tile, full_chunk = tuning::spmv_chunk, full_batch = 8, full_room = full_batch * full_threads;
-static_assert(full_room >= full_tile, "rows that begin in a tile mostly end there");
 // Terms are staged where they are small and need not know their row.
 static_assert(!flag::gathered || !Semiring::positional, "an entry is not where its value is");
 constexpr bool full_staged = !Semiring::positional && sizeof(C) <= 8;
 
 // Rows of A with entries; rows: which they are, null if all are. places: where the entries' values are, if gathered.
 struct FullRows {
+  u64 count;
   const u64* offsets;
   const u32* indices;
   const u32* places;
@@ -712,158 +823,178 @@ struct FullRows {
 
 __device__ constexpr u64 max_of(u64 x, u64 y) { return x > y ? x : y; }
 
-// The terms of entries [begin, end) in shared memory, one place left out after every row of banks: threads that walk rows of equal
-// length meet in few banks.
+// The terms of entries from `begin`, a multiple of 4, on in shared memory, one place left out after every row of banks: threads that
+// walk rows of equal length meet in few banks.
 struct FullTerms {
   C* values;
-  u64 begin, end;
+  u64 begin;
   static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(C) <= 4 ? 32 : 16); }
 
-  // All threads call. Many loads at once: each waits for the one before it.
-  __device__ void load(const FullRows& a) const {
-    const u32 n = u32(end - begin);
-    u32 k[full_batch];
-    Matrix v[full_batch];
+  // The thread's terms of the first tile_round, of `end`. Many loads at once: each waits for the one before it. What is read beyond
+  // `end` is of the same matrix and does no harm.
+  static __device__ void read(const FullRows& a, u64 begin, u32 end, Quad<C> (&term)[2]) {
+    Quad<u32> k[2], place[2];
+    Quad<Matrix> v[2];
 #pragma unroll
-    for (u32 t = 0; t < full_batch; t++) {
-      const u32 i = t * full_threads + threadIdx.x;
-      k[t] = i < n ? a.indices[begin + i] : 0;
-      v[t] = reads_matrix && i < n ? a.values[a.place(begin + i)] : Matrix();
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
+      // Of none behind the end.
+      const u64 count = i < end ? a.count : 0;
+      k[t] = quad_at(a.indices, begin + i, count);
+      if constexpr (reads_matrix && flag::gathered) place[t] = quad_at(a.places, begin + i, count);
+      else if constexpr (reads_matrix) v[t] = quad_at(a.values, begin + i, count);
     }
-    C term[full_batch];
+    if constexpr (reads_matrix && flag::gathered) {
 #pragma unroll
-    for (u32 t = 0; t < full_batch; t++) {
-      if (t * full_threads + threadIdx.x < n) term[t] = product_of(v[t], reads_vector ? a.x[k[t]] : Vector(), {0, 0, 0});
+      for (u32 t = 0; t < 2; t++) {
+#pragma unroll
+        for (u32 s = 0; s < 4; s++) v[t].x[s] = a.values[place[t].x[s]];
+      }
     }
 #pragma unroll
-    for (u32 t = 0; t < full_batch; t++) {
-      const u32 i = t * full_threads + threadIdx.x;
-      if (i < n) values[skewed(i)] = term[t];
+    for (u32 t = 0; t < 2; t++) {
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) {
+        const Matrix value = reads_matrix ? v[t].x[s] : Matrix();
+        term[t].x[s] = product_of(value, reads_vector ? a.x[k[t].x[s]] : Vector(), {0, 0, 0});
+      }
+    }
+  }
+  // All threads call.
+  __device__ void load(const FullRows& a, u32 end) const {
+    Quad<C> term[2];
+    read(a, begin, end, term);
+#pragma unroll
+    for (u32 t = 0; t < 2; t++) {
+      const u32 i = 4 * (t * tile_threads + threadIdx.x);
+      if (i >= end) continue;
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) values[skewed(i) + s] = term[t].x[s];
     }
   }
 };
-constexpr u32 full_places = full_staged ? FullTerms::skewed(full_room) : 1;
+constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_round - 1) + 1 : 1;
 
-// The sum of term(e), term(e + stride), … below end; e < end, else nothing.
-template <class I, class F> __device__ inline C strided_sum(I e, I end, u32 stride, F term) {
+// Of the row's n entries from `from` after terms.begin on, each stride-th from the lane's on.
+__device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u32 from, u32 n, u32 lane, u32 stride) {
+  return batched_sum<Semiring, C>(from + lane, from + n, stride, [&](u32 i) {
+    if constexpr (full_staged) return terms.values[FullTerms::skewed(i)];
+    else return a.term(slot, terms.begin + i);
+  });
+}
+
+// A chunk of a long row. scratch: shared, a sum a warp.
+__device__ inline void full_chunk(const FullRows& a, u64 chunk, const RowChunk* chunks, u32* ended, C* sums, C* y, C* scratch) {
+  const RowChunk part = chunks[chunk];
   C sum = C();
-  if (e >= end) return sum;
-  sum = term(e);
-  if constexpr (!Join<Semiring>::first) {
-#pragma unroll 4
-    for (e += stride; e < end; e += stride) sum = Semiring::add(sum, term(e));
-  }
-  return sum;
-}
-
-// Of the row's entries from `from` on below end, each stride-th from the lane's on.
-__device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u64 from, u64 end, u32 lane, u32 stride) {
-  if (full_staged && end <= terms.end) {
-    const u32 first = u32(from - terms.begin), last = u32(end - terms.begin);
-    return strided_sum(first + lane, last, stride, [&](u32 i) { return terms.values[FullTerms::skewed(i)]; });
-  }
-  return strided_sum(from + lane, end, stride, [&](u64 e) { return a.term(slot, e); });
-}
-
-// Lane 0 of each group of so many lanes gets the group's sum, of the first `terms` lanes'.
-__device__ inline C full_join(C x, u32 lanes, u32 terms) {
-  if constexpr (!Join<Semiring>::first) {
-    for (u32 d = 1; d < lanes; d *= 2) {
-      const C y = shuffle_down(x, d);
-      const u32 from = (lane_id() & (lanes - 1)) + d;
-      if (from < lanes && from < terms) x = Semiring::add(x, y);
+  u32 terms;
+  if constexpr (full_staged) {
+    const u64 begin = part.begin & ~u64(3);
+    const u32 lead = u32(part.begin - begin), end = lead + part.n;
+    Quad<C> term[2];
+    FullTerms::read(a, begin, end, term);
+    bool has = false;
+#pragma unroll
+    for (u32 t = 0; t < 2; t++) {
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) {
+        const u32 i = 4 * (t * tile_threads + threadIdx.x) + s;
+        if (i < lead || i >= end) continue;
+        sum = !has ? term[t].x[s] : Join<Semiring>::first ? sum : Semiring::add(sum, term[t].x[s]);
+        has = true;
+      }
     }
+    // Of these all have some.
+    terms = min(tile_threads, (end + 3) / 4);
+  } else {
+    const auto term = [&](u64 e) { return a.term(part.slot, e); };
+    sum = batched_sum<Semiring, C>(part.begin + threadIdx.x, part.begin + part.n, tile_threads, term);
+    terms = min(tile_threads, part.n);
   }
-  return x;
+  join_chunks<Semiring>(part, chunk, sum, terms, sums, ended, y, scratch);
 }
 
-// A chunk of a long row; the last of the row's blocks to end adds them all.
-// scratch: shared, a partial a warp.
-__device__ inline void full_chunk_sum(const FullRows& a, u64 chunk, const LongRow* long_rows, const u32* owners, u32* ended,
-                                      C* sums, C* y, Partial<C>* scratch, volatile u32* last) {
-  const Team<full_threads> team = {nullptr};
-  const u32 owner = owners[chunk];
-  const LongRow row = long_rows[owner];
-  const u64 start = a.offsets[row.row], stop = a.offsets[row.row + 1];
-  const u64 begin = start + (chunk - row.chunk) * full_chunk, end = min(begin + full_chunk, stop);
-  Partial<C> sum = {full_sum(a, {nullptr, 0, 0}, row.row, begin, end, threadIdx.x, full_threads), threadIdx.x, begin + threadIdx.x < end};
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  const u32 chunks = u32((stop - start + full_chunk - 1) / full_chunk);
-  if (threadIdx.x == 0) {
-    sums[chunk] = sum.value;
-    __threadfence();
-    *last = atomicAdd(&ended[owner], 1u) == chunks - 1;
-  }
-  __syncthreads();
-  if (!*last) return;
-  __threadfence();
-  sum = no_term<C>();
-  for (u32 c = threadIdx.x; c < chunks; c += full_threads) Join<Semiring>::append(sum, sums[row.chunk + c], c);
-  sum = team_reduce<Semiring>(team, sum, scratch);
-  if (threadIdx.x == 0) {
-    y[row.row] = sum.value;
-    // As it was found.
-    ended[owner] = 0;
-  }
-}
-
-// Where a tile begins: its first row and that row's first entry.
-struct FullTile {
-  u64 entry, first;
-};
-
-// Blocks below `tiles` have a tile each, up to where the next begins, those from there on a chunk of a long row. lanes: 1 to 32.
-// ended: a zero a long row, again when the launch ends; sums: a place a chunk. Long rows: see row_tiles.cu.
-extern "C" __global__ void __launch_bounds__(full_threads, 5)
-spmv_full(const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows, const u64* i_ids,
-          const u64* k_ids, const FullTile* begins, u32 tiles, u32 lanes, const LongRow* long_rows, const u32* owners, u32* ended,
-          C* sums, C* y) {
-  // Of terms, or a partial a warp.
-  __shared__ u64 space[max_of((full_places * sizeof(C) + 7) / 8, full_warps * ((sizeof(Partial<C>) + 7) / 8))];
-  __shared__ u32 medium_count, medium[full_tile / 32 + 2];
-  const FullRows a = {offsets, indices, places, values, x, rows, {i_ids, k_ids}};
-  if (blockIdx.x >= tiles) {
-    full_chunk_sum(a, blockIdx.x - tiles, long_rows, owners, ended, sums, y, reinterpret_cast<Partial<C>*>(space), &medium_count);
+// Blocks below `chunk_count` have a chunk of a long row each (more than spmv_narrow entries), those from there on a tile, up to where the
+// next begins. count: entries of A. log_lanes: 0 to 5. ended: a zero a long row, again when the launch ends; sums: a place a chunk.
+extern "C" __global__ void __launch_bounds__(tile_threads, tuning::spmv_blocks)
+spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, const RowTile* begins,
+          u32 log_lanes) {
+  // Of terms, or a sum a warp.
+  __shared__ u64 space[(max_of(full_places, tile_warps) * sizeof(C) + 7) / 8];
+  __shared__ u32 medium_count, medium[tuning::spmv_tile / 32 + 2];
+  const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
     return;
   }
-  const FullTile begin = begins[blockIdx.x], behind = begins[blockIdx.x + 1];
+  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
   const u64 first = begin.first;
-  const u32 n = u32(behind.first - first), most = 32 + 8 * lanes, lane = threadIdx.x & (lanes - 1);
+  // A warp for each row is as good as a warp for some.
+  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
+  const u32 lane = threadIdx.x & (lanes - 1), mine = threadIdx.x >> log_lanes, step = tile_threads >> log_lanes;
   if (n == 0) return;
-  FullTerms terms = {reinterpret_cast<C*>(space), begin.entry, behind.entry};
-  // Asked for here, so that it is there when the terms are.
-  u64 from = 0, end = 0;
-  if (threadIdx.x / lanes < n) {
-    from = offsets[first + threadIdx.x / lanes];
-    end = offsets[first + threadIdx.x / lanes + 1];
-  }
+  const FullTerms terms = {reinterpret_cast<C*>(space), begin.entry & ~u64(3)};
+  // Where row r of the tile begins, and how many entries it has, one too many for a long one.
+  const auto look_up = [&](u32 r, u32& from, u32& size) {
+    const u64 start = r < n ? offsets[first + r] : terms.begin, end = r < n ? offsets[first + r + 1] : terms.begin;
+    from = u32(start - terms.begin);
+    size = u32(min(end - start, u64(tuning::spmv_narrow + 1)));
+  };
+  // Those of the first rounds are asked for here, so that they are there when the terms are.
+  u32 from[2], size[2];
+  look_up(mine, from[0], size[0]);
+  look_up(mine + step, from[1], size[1]);
   if (threadIdx.x == 0) medium_count = 0;
-  if constexpr (full_staged) {
-    // The last row may be a long one.
-    terms.end = min(terms.end, terms.begin + full_room);
-    terms.load(a);
-  }
+  // The last row may be a long one, whose terms nobody wants here.
+  if constexpr (full_staged) terms.load(a, u32(min(behind.entry - terms.begin, u64(tile_round))));
   __syncthreads();
-  for (u32 base = 0; base < n; base += full_threads / lanes) {
-    const u32 r = base + threadIdx.x / lanes;
-    if (base > 0) {
-      from = r < n ? offsets[first + r] : 0;
-      end = r < n ? offsets[first + r + 1] : 0;
+  // All lanes of a warp call.
+  const auto sum_up = [&](u32 r, u32 from, u32 size) {
+    if (size > most) {
+      if (lane == 0 && size <= tuning::spmv_narrow) medium[atomicAdd(&medium_count, 1u)] = r;
+      size = 0;
     }
-    if (end - from > most) {
-      if (lane == 0 && end - from <= full_chunk) medium[atomicAdd(&medium_count, 1u)] = r;
-      end = from;
-    }
-    const C sum = full_sum(a, terms, first + r, from, end, lane, lanes);
-    const C all = full_join(sum, lanes, u32(end - from));
-    if (lane == 0 && end > from) y[first + r] = all;
+    const C sum = ordered_join<Semiring>(full_sum(a, terms, first + r, from, size, lane, lanes), lanes, size);
+    if (lane == 0 && size > 0) y[first + r] = sum;
+  };
+  const u32 first_row = threadIdx.x / 32 * (32 >> log_lanes);
+  if (first_row < n) sum_up(mine, from[0], size[0]);
+  if (first_row + step < n) sum_up(mine + step, from[1], size[1]);
+  for (u32 base = 2 * step; first_row + base < n; base += step) {
+    look_up(mine + base, from[0], size[0]);
+    sum_up(mine + base, from[0], size[0]);
   }
+  if (lanes == 32) return;
   __syncthreads();
-  for (u32 m = threadIdx.x / 32; m < medium_count; m += full_warps) {
-    const u64 slot = first + medium[m], from = offsets[slot], end = offsets[slot + 1];
-    const C all = full_join(full_sum(a, terms, slot, from, end, lane_id(), 32), 32, u32(end - from));
-    if (lane_id() == 0) y[slot] = all;
+  for (u32 m = threadIdx.x / 32; m < medium_count; m += tile_warps) {
+    u32 start, terms_of_row;
+    look_up(medium[m], start, terms_of_row);
+    const C sum = full_sum(a, terms, first + medium[m], start, terms_of_row, lane_id(), 32);
+    const C all = ordered_join<Semiring>(sum, 32, terms_of_row);
+    if (lane_id() == 0) y[first + medium[m]] = all;
   }
+}
+
+// The same where rows are long in the mean: a warp for each of `slots` rows with entries, and chunks of those of more than spmv_wide.
+// Without shared memory for terms there is more for what is read of x.
+extern "C" __global__ void __launch_bounds__(tile_threads, sizeof(C) <= 8 ? 4 : 1)
+spmv_wide(u64 count, const u64* offsets, const u32* indices, const u32* places, const Matrix* values, const Vector* x, const u32* rows,
+          const u64* i_ids, const u64* k_ids, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* y, u64 slots) {
+  __shared__ u64 space[(tile_warps * sizeof(C) + 7) / 8];
+  const FullRows a = {count, offsets, indices, places, values, x, rows, {i_ids, k_ids}};
+  if (blockIdx.x < chunk_count) {
+    full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
+    return;
+  }
+  const u64 slot = u64(blockIdx.x - chunk_count) * tile_warps + threadIdx.x / 32;
+  if (slot >= slots) return;
+  const u64 from = offsets[slot], end = offsets[slot + 1];
+  if (end - from > tuning::spmv_wide) return;
+  constexpr u32 batch = sizeof(C) <= 8 ? 8 : 4;
+  const C sum = batched_sum<Semiring, C, batch>(from + lane_id(), end, 32, [&](u64 e) { return a.term(slot, e); });
+  const C all = ordered_join<Semiring>(sum, 32, u32(end - from));
+  if (lane_id() == 0) y[slot] = all;
 }
 
 }  // namespace oplus

@@ -154,6 +154,16 @@ fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
+/// Whether the operator holds along a row up to some column (`true`), or from one on.
+fn side_by_side<A: Scalar>(text: OperatorText) -> Option<bool> {
+    fn is<A: Scalar, F: IndexUnaryOp<A, i64>>(text: OperatorText) -> bool {
+        text == F::TEXT
+    }
+    let upto = is::<A, Tril>(text) || is::<A, ColLe>(text) || is::<A, RowLe>(text) || is::<A, RowGt>(text);
+    let from = is::<A, Triu>(text) || is::<A, ColGt>(text);
+    (upto || from).then_some(upto)
+}
+
 type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
@@ -240,6 +250,18 @@ impl Backend for Cuda {
                 false => self.empty("select", a.pattern.nrows, a.pattern.ncols),
             };
         }
+        if let (Some(upto), None) = (side_by_side::<A>(F::TEXT), &at.j)
+            && at.i.is_none()
+            && a.nnz() > 0
+        {
+            let spans = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), upto)?;
+            let (offsets, kept) = spans.counted()?;
+            if kept == a.nnz() {
+                return Ok(a.clone());
+            }
+            let ncols = a.pattern.ncols;
+            return a.moved(A::TEXT, |scalar, a| spans.taken(scalar, a, (offsets, kept), (ncols, 0)));
+        }
         let read = a.read_if(reads(F::TEXT, 0))?;
         let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
         if kept == a.nnz() {
@@ -248,7 +270,8 @@ impl Backend for Cuda {
         a.moved(A::TEXT, |scalar, a| entries::compact(scalar, a, &marks, kept))
     }
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        made(reduce::reduce_rows(monoid_text::<T, M>("op"), a.read()?.operand()))
+        let (pattern, values) = reduce::reduce_rows(monoid_text::<T, M>("op"), a.read()?.operand())?;
+        Ok(DeviceCsr::on(pattern, values))
     }
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &DeviceCsr<T>) -> Result<Option<T>> {
         match reduce::reduce(monoid_text::<T, M>("op"), a.read()?.operand())? {

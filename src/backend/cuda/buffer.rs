@@ -7,6 +7,7 @@ use crate::memory;
 use bytemuck::Pod;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Bytes on a device, aligned to at least 256, freed in stream order when dropped. It does not know what it holds.
 /// A length of 0 is normal and never touches the driver.
@@ -16,6 +17,7 @@ pub struct Buffer {
     bytes: u64,
     /// What was allocated: no less than `bytes`.
     capacity: u64,
+    serial: u64,
     /// Its part of what the operation that made it may hold.
     _share: Option<Share>,
 }
@@ -29,12 +31,16 @@ impl std::fmt::Debug for Buffer {
 /// Above this a copy from the host waits until the source has been read; below it a copy of the source is cheaper.
 const STAGED: usize = 64 << 10;
 
+/// The number of the next buffer.
+static SERIAL: AtomicU64 = AtomicU64::new(1);
+
 impl Buffer {
     /// `bytes` of memory, contents unspecified.
     pub fn alloc(context: &Arc<Context>, bytes: u64) -> Result<Buffer> {
         let share = Share::take(context, bytes)?;
         let pointer = if bytes == 0 { 0 } else { context.allocate("allocate", bytes)? };
-        Ok(Buffer { context: context.clone(), pointer, bytes, capacity: bytes, _share: share })
+        let serial = SERIAL.fetch_add(1, Relaxed);
+        Ok(Buffer { context: context.clone(), pointer, bytes, capacity: bytes, serial, _share: share })
     }
 
     /// Memory for `count` values of `T`, contents unspecified.
@@ -91,6 +97,11 @@ impl Buffer {
             0 => 0,
             size => (self.bytes / size as u64) as usize,
         }
+    }
+
+    /// A number that no other buffer has or had; not 0.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// The device address, for libraries that take one; 0 if empty. Valid while the buffer lives.

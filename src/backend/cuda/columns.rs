@@ -1,5 +1,5 @@
 //! Columns moved: entries counted, keyed by where they go, and sorted only where the order changes.
-use super::entries::{Marks, block_and_tile, empty, movable, places, sortable};
+use super::entries::{At, Spans, block_and_tile, empty, movable, places, sortable};
 use super::product::Operand;
 use super::program::{Program, widen_and_scan};
 use super::sort::{Keyed, bits_below, sort};
@@ -29,40 +29,40 @@ pub(super) fn window(
     else {
         return Err(Error::InvalidValue { operation: "extract", reason: "places that are no range".into() });
     };
-    let first: u64 = pattern.offsets.read_one(places(from))?;
-    let n = pattern.offsets.read_one::<u64>(places(from + count))? - first;
-    if n == 0 || width == 0 {
+    if count == 0 || width == 0 || pattern.nnz == 0 {
         return empty(context, nrows, ncols);
     }
     let (block, tile) = block_and_tile(context);
     let program = Program::new(context, Template::Columns, |s| s);
-    let (marks, nnz) = if width == pattern.ncols as u64 {
-        (None, n)
-    } else {
-        let marks = Marks::room(context, n)?;
-        let kernel = program.kernel("window_mark")?;
-        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(&pattern.indices);
-        // SAFETY: of all launches here, parameters as the README lists them; `n` entries from `first` on, rows + 1
-        // offsets.
-        unsafe { launch.arg(left as u32).arg(width as u32).arg(&marks.words).arg(&marks.counts).run()? };
-        let kept = marks.ranked()?;
-        (Some(marks), kept)
-    };
-    let (words, starts) = (marks.as_ref().map(|m| &m.words), marks.as_ref().map(|m| &m.starts));
+    let (shift, rows) = ((target as u32).wrapping_sub(left as u32), nrows as u64);
+    if width < pattern.ncols as u64 {
+        // From the first column on, and no row is moved: where rows begin.
+        let whole = left == 0 && to == 0 && count == rows;
+        let at = if whole { At::Begins(from) } else { At::Places(Buffer::alloc_for::<u64>(context, nrows)?) };
+        let spans = Spans::room(context, nrows, at)?;
+        let kernel = program.kernel("window_spans")?;
+        let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(from).arg(count).arg(to);
+        let launch = launch.arg(&pattern.offsets).arg(&pattern.indices).arg(left as u32).arg(width);
+        // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(spans.places()).arg(&spans.counts).run()? };
+        let counted = spans.counted()?;
+        return spans.taken(scalar, a, counted, (ncols, shift));
+    }
+    let first: u64 = pattern.offsets.read_one(places(from))?;
+    let n = pattern.offsets.read_one::<u64>(places(from + count))? - first;
     let offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
     let kernel = program.kernel("window_offsets")?;
-    let launch = kernel.launch((nrows as u64 + 1).div_ceil(u64::from(block)), block, 0).arg(nrows as u64).arg(from);
+    let launch = kernel.launch((rows + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(from);
     // SAFETY: as above.
-    unsafe { launch.arg(count).arg(to).arg(&pattern.offsets).arg(words).arg(starts).arg(&offsets).run()? };
-    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-    let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
+    unsafe { launch.arg(count).arg(to).arg(&pattern.offsets).arg(&offsets).run()? };
+    let indices = Buffer::alloc_for::<u32>(context, places(n))?;
+    let values = Buffer::alloc(context, n.saturating_mul(scalar.size as u64))?;
     let kernel =
         Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_window")?;
-    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(words).arg(starts);
-    let launch = launch.arg((target as u32).wrapping_sub(left as u32)).arg(&pattern.indices).arg(a.values);
-    // SAFETY: as above; a place for each marked entry.
-    unsafe { launch.arg(&indices).arg(&values).run()? };
-    Ok((DevicePattern::new((nrows, ncols), nnz, offsets, indices), values))
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(first).arg(shift).arg(&pattern.indices);
+    // SAFETY: as above.
+    unsafe { launch.arg(a.values).arg(&indices).arg(&values).run()? };
+    Ok((DevicePattern::new((nrows, ncols), n, offsets, indices), values))
 }
 
 pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) -> Result<(DevicePattern, Buffer)> {

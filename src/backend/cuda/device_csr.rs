@@ -2,6 +2,7 @@
 use super::band::Band;
 use super::program::resident;
 use super::row_tiles::RowTiles;
+use super::turned::Columns;
 use super::values::Values;
 use super::{Buffer, Context, entries};
 use crate::algebra::{Scalar, scalar::as_bytes};
@@ -9,7 +10,7 @@ use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Positions: u64 offsets (nrows + 1), u32 columns.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct DevicePattern {
     pub(super) row_tiles: OnceLock<Box<RowTiles>>,
     /// A single row with an entry for every column that has any, once it is known.
     pub(super) filled_columns: OnceLock<Arc<DevicePattern>>,
+    /// Its columns as rows, once they were asked for twice.
+    pub(super) columns: Mutex<Columns>,
 }
 
 /// Positions and values, shared.
@@ -45,7 +48,8 @@ impl<T> Clone for DeviceCsr<T> {
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { nrows, ncols, nnz, longest: None, offsets, indices, band, row_tiles, filled_columns }
+        let columns = Mutex::default();
+        Self { nrows, ncols, nnz, longest: None, offsets, indices, band, row_tiles, filled_columns, columns }
     }
     pub(crate) fn with_longest(self, longest: u64) -> Self {
         Self { longest: Some(longest), ..self }

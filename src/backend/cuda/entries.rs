@@ -1,6 +1,6 @@
 //! What the operations on entries share: tiles, marks and their ranks, values as bytes, the structure kernels.
 use super::product::Operand;
-use super::program::{Program, tuning, widen_and_scan};
+use super::program::{Program, scan_in_place, tuning, widen_and_scan};
 use super::{Buffer, Context, DevicePattern, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
@@ -104,6 +104,69 @@ pub(super) fn compact(scalar: ScalarText, a: Operand<'_>, marks: &Marks, nnz: u6
     Ok((DevicePattern::new((a.pattern.nrows, a.pattern.ncols), nnz, offsets, indices), values))
 }
 
+/// Entries that stand side by side in each row: how many, and where they are in A.
+pub(super) struct Spans {
+    pub(super) counts: Buffer,
+    rows: usize,
+    at: At,
+}
+
+/// Where spans begin.
+pub(super) enum At {
+    /// Here.
+    Places(Buffer),
+    /// Where rows do, of the rows from this one on.
+    Begins(u64),
+    /// So that they end where rows do.
+    Ends,
+}
+
+impl Spans {
+    /// Of so many rows.
+    pub(super) fn room(context: &Arc<Context>, rows: usize, at: At) -> Result<Self> {
+        Ok(Self { counts: Buffer::alloc_for::<u32>(context, rows)?, rows, at })
+    }
+    /// Where they are to be written.
+    pub(super) fn places(&self) -> Option<&Buffer> {
+        if let At::Places(starts) = &self.at { Some(starts) } else { None }
+    }
+    /// Offsets of the result and its entries, once counts are written.
+    pub(super) fn counted(&self) -> Result<(Buffer, u64)> {
+        let context = self.counts.context();
+        let offsets = Buffer::alloc_for::<u64>(context, self.rows.saturating_add(1))?;
+        widen_and_scan(context, &self.counts, &offsets, self.rows as u64)?;
+        let nnz = offsets.read_one(self.rows)?;
+        Ok((offsets, nnz))
+    }
+    /// These entries of A, as they were counted, with so many columns, all moved by a shift modulo 2^32.
+    pub(super) fn taken(
+        &self,
+        scalar: ScalarText,
+        a: Operand<'_>,
+        (offsets, nnz): (Buffer, u64),
+        (ncols, shift): (usize, u32),
+    ) -> Result<(DevicePattern, Buffer)> {
+        let context = a.pattern.offsets.context();
+        let (block, tile) = block_and_tile(context);
+        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
+        let program = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar)));
+        let kernel = program.kernel("entries_spans")?;
+        let of_a = a.pattern.offsets.pointer();
+        let (starts, ends) = match &self.at {
+            At::Places(starts) => (starts.pointer(), 0u32),
+            At::Begins(first) => (of_a + 8 * first, 0),
+            At::Ends => (of_a + 8, 1),
+        };
+        let launch = kernel.launch(nnz.div_ceil(tile), block, 0).arg(nnz).arg(self.rows as u64).arg(&offsets);
+        let launch = launch.arg(starts).arg(ends).arg(shift).arg(&a.pattern.indices).arg(a.values).arg(&indices);
+        // SAFETY: parameters as the README lists them; what the spans say is in A, the results have as many places; rows have a place
+        // each from `starts` on.
+        unsafe { launch.arg(&values).run()? };
+        Ok((DevicePattern::new((self.rows, ncols), nnz, offsets, indices), values))
+    }
+}
+
 /// Where the entry at (row, column) is, both inside the shape.
 pub(super) fn find(pattern: &DevicePattern, row: usize, column: u32) -> Result<Option<u64>> {
     let context = pattern.offsets.context();
@@ -129,7 +192,7 @@ pub(super) fn listed_rows(scalar: ScalarText, a: Operand<'_>, list: &Buffer) -> 
     let launch = kernel.launch(count.div_ceil(u64::from(block)), block, 0).arg(count).arg(list);
     // SAFETY: parameters as the README lists them; the listed rows exist.
     unsafe { launch.arg(&a.pattern.offsets).arg(&offsets).run()? };
-    super::program::scan_in_place(context, &offsets, count, None)?;
+    scan_in_place(context, &offsets, count, None)?;
     let nnz: u64 = offsets.read_one(places(count))?;
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;

@@ -1,6 +1,6 @@
 //! apply and select: a function of every entry.
 use super::Buffer;
-use super::entries::{Marks, block_and_tile};
+use super::entries::{At, Marks, Spans, block_and_tile};
 use super::product::Operand;
 use super::program::Program;
 use crate::backend::Positions;
@@ -63,4 +63,19 @@ pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Position
     unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).arg(&marks.counts).run()? };
     let kept = marks.ranked()?;
     Ok((marks, kept))
+}
+
+/// The entries where f holds, side by side in each row: f looks at positions alone, and along a row holds `upto` some column, or from
+/// one on.
+pub(super) fn spans(op: FunctionText, thunk: &[u8], a: Operand<'_>, upto: bool) -> Result<Spans> {
+    let (context, rows) = (a.pattern.offsets.context(), a.pattern.nrows as u64);
+    let at = if upto { At::Begins(0) } else { At::Ends };
+    let (spans, block) = (Spans::room(context, a.pattern.nrows, at)?, block_and_tile(context).0);
+    let x = inputs(true, op, thunk, a, &Positions::default())?;
+    let kernel = x.program.kernel("map_spans")?;
+    let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(&a.pattern.offsets);
+    let launch = launch.arg(&a.pattern.indices).arg(x.thunk.as_ref()).arg(u32::from(upto));
+    // SAFETY: parameters as the README lists them; a count a row.
+    unsafe { launch.arg(&spans.counts).run()? };
+    Ok(spans)
 }

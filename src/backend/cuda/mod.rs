@@ -46,6 +46,7 @@ mod spmspv;
 mod spmv;
 mod trace;
 mod transpose;
+mod turned;
 mod values;
 mod vector;
 

@@ -17,22 +17,24 @@ pub(super) struct RowTiles {
     /// Tiles, and where each begins and the last ends.
     pub(super) count: u64,
     pub(super) begins: Buffer,
-    pub(super) long: Option<LongRows>,
+    /// Rows are long in the mean: a warp for each may be better than tiles.
+    pub(super) wide: bool,
+    /// Rows of more entries are no tile's, nor a warp's.
+    pub(super) most: u32,
+    pub(super) chunks: RowChunks,
 }
 
-/// Rows that blocks share, and their parts.
+/// Parts of those rows, a block each.
 #[derive(Debug)]
-pub(super) struct LongRows {
-    /// Chunks of all, and the row each belongs to.
-    pub(super) chunks: u64,
-    pub(super) owners: Buffer,
-    pub(super) rows: Buffer,
-    /// A zero each, for the blocks of a launch to count in.
+pub(super) struct RowChunks {
+    pub(super) count: u64,
+    pub(super) records: Buffer,
+    /// A zero each row, for the blocks of a launch to count in.
     pub(super) ended: Buffer,
 }
 
-/// Bytes of a long row's record on the device.
-pub(super) const LONG_ROW: u64 = 16;
+/// Bytes of a part's record on the device.
+const CHUNK: u64 = 32;
 
 impl RowTiles {
     pub(super) fn of(pattern: &DevicePattern) -> Result<&RowTiles> {
@@ -82,28 +84,30 @@ impl RowTiles {
         let launch = kernel.launch(grid(count + 1), block, 0).arg(rows.nnz).arg(offsets).arg(count);
         // SAFETY: as above.
         unsafe { launch.arg(tuning.spmv_tile).arg(&begins).run()? };
-        let long = LongRows::find(&program, rows.nnz, pattern, offsets)?;
-        Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, long })
+        let mean = pattern.nnz.checked_div(rows.nnz).unwrap_or(0);
+        let wide = mean >= u64::from(tuning.spmv_wide_mean) && rows.nnz >= u64::from(tuning.spmv_wide_rows);
+        let most = if wide { tuning.spmv_wide } else { tuning.spmv_narrow };
+        let chunks = RowChunks::find(&program, rows.nnz, pattern, offsets, most)?;
+        Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, wide, most, chunks })
     }
 }
 
-impl LongRows {
-    fn find(program: &Program, rows: u64, pattern: &DevicePattern, offsets: &Buffer) -> Result<Option<LongRows>> {
-        let context = program.context;
-        let (chunk, block) = (tuning(context).spmv_chunk, block_and_tile(context).0);
-        let room = pattern.nnz / u64::from(chunk);
-        if room == 0 || pattern.longest.is_some_and(|longest| longest <= u64::from(chunk)) {
-            return Ok(None);
+impl RowChunks {
+    fn find(program: &Program, rows: u64, pattern: &DevicePattern, offsets: &Buffer, most: u32) -> Result<RowChunks> {
+        let (context, block) = (program.context, block_and_tile(program.context).0);
+        let room = 3 * pattern.nnz / u64::from(most);
+        if pattern.nnz <= u64::from(most) || pattern.longest.is_some_and(|longest| longest <= u64::from(most)) {
+            let none = || Buffer::alloc(context, 0);
+            return Ok(RowChunks { count: 0, records: none()?, ended: none()? });
         }
         let control = Buffer::zeroed_for::<u64>(context, 2)?;
-        let longs = Buffer::alloc(context, room * LONG_ROW)?;
-        let owners = Buffer::alloc_for::<u32>(context, places(2 * room))?;
-        let kernel = program.kernel("row_longs")?;
-        let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(offsets).arg(chunk);
-        // SAFETY: parameters as the README lists them; no more rows of over `chunk` entries than `room`, nor chunks than twice that.
-        unsafe { launch.arg(&control).arg(&longs).arg(&owners).run()? };
-        let (count, chunks): (u64, u64) = (control.read_one(0)?, control.read_one(1)?);
-        let ended = Buffer::zeroed_for::<u32>(context, places(count))?;
-        Ok((count > 0).then_some(LongRows { chunks, owners, rows: longs, ended }))
+        let mut records = Buffer::alloc(context, room * CHUNK)?;
+        let kernel = program.kernel("row_chunks")?;
+        let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(offsets).arg(most);
+        // SAFETY: parameters as the README lists them; no more chunks than there is room for.
+        unsafe { launch.arg(&control).arg(&records).run()? };
+        let (long, count): (u64, u64) = (control.read_one(0)?, control.read_one(1)?);
+        records.shorten(count * CHUNK)?;
+        Ok(RowChunks { count, records, ended: Buffer::zeroed_for::<u32>(context, places(long))? })
     }
 }

@@ -1,4 +1,4 @@
-//! Vector times matrix by pushing the vector's entries along the rows of the matrix.
+//! Vector times matrix by pushing the vector's entries along the rows of the matrix, or by its columns where they are kept.
 //!
 //! Launch orders, sizes and workspaces are those of `codegen/templates/README.md`.
 use super::entries::block_and_tile;
@@ -6,6 +6,7 @@ use super::product::{DeviceIds, Product, is_narrow};
 use super::program::{Program, tuning};
 use super::vector::{self, DeviceBitmap};
 use super::{Buffer, DevicePattern};
+use super::{spmv, turned};
 use crate::error::Result;
 use oplus_codegen::Template;
 use oplus_codegen::text::{Atomic, Terminal};
@@ -14,6 +15,13 @@ use std::sync::Arc;
 /// t⟨m⟩ = xᵀ ⊕.⊗ A by pushing the entries of x along the rows of A.
 pub(super) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let Product { context, semiring, a: x, b: a, mask, at } = product.clone();
+    if mask.is_none()
+        && x.pattern.nnz == a.pattern.nrows as u64
+        && a.pattern.nnz > 0
+        && let Some(columns) = turned::columns_of(a, semiring.b, semiring.reads.b)?
+    {
+        return spmv::full_left(product, columns.operand());
+    }
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let (columns, count, c, tuning) = (a.pattern.ncols as u64, x.pattern.nnz, semiring.c, tuning(context));
     let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;

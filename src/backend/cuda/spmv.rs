@@ -1,5 +1,5 @@
 //! Matrix times vector by rows (pull).
-use super::product::{DeviceIds, Product};
+use super::product::{DeviceIds, Operand, Product};
 use super::program::{Program, resident, tuning};
 use super::row_tiles::RowTiles;
 use super::vector::{self, DeviceBitmap};
@@ -58,6 +58,21 @@ fn full(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     Ok((tiles.rows.clone(), y))
 }
 
+/// xᵀ A for x without gaps, by the columns of A as rows.
+pub(super) fn full_left(product: &Product, columns: Operand<'_>) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let Product { context, semiring, a: x, at, .. } = product.clone();
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    // Rows of the transpose are the result's columns.
+    let ids = DeviceIds { i: ids.j, k: ids.k, j: None };
+    let tiles = RowTiles::of(columns.pattern)?;
+    let size = semiring.c.size;
+    let program = Program::new(context, Template::SpmvFull, |s| {
+        s.semiring(semiring).flag("mapped", ids.mapped()).flag("vector_left", true)
+    });
+    let y = full_sums(&program, size, columns.pattern, tiles, (None, columns.values, x.values), &ids)?;
+    Ok((tiles.rows.clone(), y))
+}
+
 /// A sum for every row that has entries: of terms value ⊗ x(index), where entry e has the e-th value, or the one at places[e].
 pub(super) fn full_sums(
     program: &Program,
@@ -70,16 +85,25 @@ pub(super) fn full_sums(
     let (context, size, block) = (program.context, size as u64, tuning(program.context).spmv_block);
     let y = Buffer::alloc(context, tiles.rows.nnz.saturating_mul(size))?;
     let (offsets, rows) = (tiles.offsets(pattern), tiles.numbers());
-    let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32) as u32;
-    let long = tiles.long.as_ref();
-    let chunks = long.map_or(0, |l| l.chunks);
-    let sums = Buffer::alloc(context, chunks.saturating_mul(size))?;
-    let kernel = program.kernel("spmv_full")?;
-    let launch = kernel.launch(tiles.count + chunks, block, 0).arg(offsets).arg(&pattern.indices).arg(places);
-    let launch = launch.arg(values).arg(x).arg(rows).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&tiles.begins);
-    let launch = launch.arg(tiles.count as u32).arg(lanes).arg(long.map(|l| &l.rows)).arg(long.map(|l| &l.owners));
+    let chunks = &tiles.chunks;
+    let sums = Buffer::alloc(context, chunks.count.saturating_mul(size))?;
+    let (kernel, work) = if tiles.wide {
+        (program.kernel("spmv_wide")?, tiles.rows.nnz.div_ceil(u64::from(block / 32)))
+    } else {
+        (program.kernel("spmv_full")?, tiles.count)
+    };
+    let launch = kernel.launch(chunks.count + work, block, 0).arg(pattern.nnz).arg(offsets);
+    let launch = launch.arg(&pattern.indices).arg(places).arg(values).arg(x).arg(rows).arg(ids.i.as_ref());
+    let launch = launch.arg(ids.k.as_ref()).arg(chunks.count as u32).arg(&chunks.records).arg(&chunks.ended);
+    let launch = launch.arg(&sums).arg(&y);
+    let launch = if tiles.wide {
+        launch.arg(tiles.rows.nnz)
+    } else {
+        let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32);
+        launch.arg(&tiles.begins).arg(lanes.trailing_zeros())
+    };
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
     // come one after the other, so that the long rows' counters are zero when one begins.
-    unsafe { launch.arg(long.map(|l| &l.ended)).arg(&sums).arg(&y).run()? };
+    unsafe { launch.run()? };
     Ok(y)
 }

@@ -1,0 +1,80 @@
+//! The columns of a matrix as rows: found when a full vector is multiplied from the left with the same values a second time, and
+//! kept with the positions.
+use super::product::Operand;
+use super::row_tiles::RowTiles;
+use super::transpose::transpose;
+use super::{DevicePattern, account, lock};
+use crate::error::{Error, Result};
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// No more of the memory that is free than one part in so many.
+const PART: u64 = 4;
+/// What is moved where nobody reads values: nothing.
+const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
+
+/// The transpose of a matrix.
+#[derive(Debug)]
+pub(super) struct Turned {
+    pattern: DevicePattern,
+    values: super::Buffer,
+}
+impl Turned {
+    pub(super) fn operand(&self) -> Operand<'_> {
+        Operand { pattern: &self.pattern, values: &self.values }
+    }
+}
+
+/// What is known of a pattern's columns, and with which values, as [`Buffer::serial`](super::Buffer) counts them; 0: with any.
+#[derive(Debug, Default)]
+pub(super) enum Columns {
+    #[default]
+    Unasked,
+    Once(u64),
+    /// There was no room for them.
+    Refused(u64),
+    Kept(u64, Arc<Turned>),
+}
+
+/// Aᵀ, if A is asked for a second time and there is room for it. Where values are not read they may be any.
+pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
+    let serial = if reads { a.values.serial() } else { 0 };
+    let mut known = lock(&a.pattern.columns);
+    match &*known {
+        Columns::Kept(of, turned) if *of == serial || !reads => return Ok(Some(turned.clone())),
+        Columns::Refused(of) if *of == serial => return Ok(None),
+        Columns::Once(of) if *of == serial => {}
+        _ => {
+            *known = Columns::Once(serial);
+            return Ok(None);
+        }
+    }
+    let scalar = if reads { scalar } else { NOTHING };
+    let found = if has_room(a.pattern, scalar)? {
+        // What an operand keeps is not the operation's.
+        let made = account::outside(|| {
+            let (pattern, values) = transpose(scalar, a)?;
+            RowTiles::of(&pattern)?;
+            Ok((pattern, values))
+        });
+        match made {
+            Err(Error::OutOfMemory { .. }) => None,
+            made => Some(made?),
+        }
+    } else {
+        None
+    };
+    let turned = found.map(|(pattern, values)| Arc::new(Turned { pattern, values }));
+    *known = match &turned {
+        Some(turned) => Columns::Kept(serial, turned.clone()),
+        None => Columns::Refused(serial),
+    };
+    Ok(turned)
+}
+
+/// Entries, and places for every column and for tiles of them.
+fn has_room(pattern: &DevicePattern, scalar: ScalarText) -> Result<bool> {
+    let entries = pattern.nnz.saturating_mul(4 + scalar.size as u64);
+    let needed = entries.saturating_add(20 * (pattern.ncols as u64 + 1));
+    Ok(needed <= pattern.offsets.context().memory()?.0 / PART)
+}
