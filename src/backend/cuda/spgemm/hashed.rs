@@ -28,6 +28,8 @@ impl Tables {
     const ROOM: u32 = 48 << 10;
 }
 
+/// So many bytes are taken for C without a thought about how many there will be.
+const BOUND_ROOM: u64 = 512 << 10;
 /// A sample pays for itself where each multiprocessor has so many products.
 const WORTH: u64 = 32 << 10;
 /// Rows are sorted where the sample has fewer products than this of two entries.
@@ -79,8 +81,9 @@ impl Job<'_> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
         let surely = small && longest <= u64::from(Tables::TINY);
         let seen = if surely || (longest <= u64::from(Tables::LIKELY) && self.is_small()) {
-            let products = self.likely_products();
-            let entries = if small { bound } else { products.saturating_add(products / 2) };
+            let size = 4 + self.semiring.c.size as u64;
+            let entries =
+                if bound.saturating_mul(size) <= BOUND_ROOM { bound } else { self.likely_products().saturating_mul(2) };
             Sampled { entries, most: longest.min(u64::from(Tables::FITS)) }
         } else {
             let seen = self.sampled_by_hash()?;
