@@ -301,6 +301,7 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
+constexpr u32 merge_once = 65536;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -585,7 +586,7 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }  // namespace oplus
 #line 3 "codegen/templates/part/row_tiles.cuh"
 #line 1 "kernels/thread/quad.cuh"
-// Four values side by side, read and written in one piece where their size allows it.
+// Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
 
 namespace oplus {
@@ -602,18 +603,6 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
 #pragma unroll
   for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
   return q;
-}
-
-// The same written.
-template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
-  if (e + 4 <= count) {
-    *reinterpret_cast<Quad<X>*>(values + e) = q;
-    return;
-  }
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) {
-    if (e + s < count) values[e + s] = q.x[s];
-  }
 }
 
 }  // namespace oplus
