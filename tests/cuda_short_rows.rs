@@ -220,6 +220,35 @@ fn rows_that_do_not_fit_go_another_way() {
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
 
+/// Longest rows of A that meet longest rows of B have more products than a warp sorts at once; others do not.
+#[test]
+fn long_rows_that_meet_or_do_not() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 9000;
+    for meet in [false, true] {
+        let mut coo = Coo::<i64>::new(n, n);
+        for row in 0..n {
+            let (length, first) = match (row % 1000, meet) {
+                (7, _) => (60, row + 1),
+                // Where they meet row 7 of each thousand reaches rows of 20 entries, else of two.
+                (8..68, true) => (20, row * 13),
+                (500, _) => (20, row * 7),
+                _ => (2, row * 31),
+            };
+            let step = if row % 1000 == 7 { 1 } else { 97 };
+            (0..length).for_each(|e| coo.push(row, (first + e * step) % n, (row + e) as i64 % 100));
+        }
+        let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+        assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+        let a = a.to(&Device::Cuda(0)).unwrap();
+        let (_, trace) = mxm(&a, &a).traced().unwrap();
+        let analysed = trace.kernels.iter().any(|k| k.name == "spgemm_analyze");
+        assert!(trace.kernels.iter().any(|k| k.name == "spgemm_esc") && analysed == meet, "{trace}");
+    }
+}
+
 #[test]
 fn floats_are_summed_in_the_order_of_k() {
     if emulator::cuda().is_none() {

@@ -15,7 +15,8 @@ namespace oplus {
 // flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
 // rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest] (0 before). Unused: list, first, last, row_counts.
+// control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
+// (0 before): then C is useless. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
@@ -83,6 +84,10 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
           if (phase == 0 || piece < held) {
             const u64 from = shuffle(begins, r), to = shuffle(run.stop, r + piece - 1);
             filled = expand_rows<width, batch>(x, run, from, to, bits, keys, scratch, load, put);
+            if (filled > width && piece == 1) {
+              if (lane_id() == 0) atomicMax(&control[control_failed], u64(1));
+              filled = 0;
+            }
             if (filled > width) {
               piece /= 2;
               r = 0u - piece;

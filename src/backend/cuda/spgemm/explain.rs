@@ -94,6 +94,9 @@ impl Job<'_> {
             let (name, about) = match whole {
                 Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
                 Whole::Hash => ("hash", "a hash table a row, if a sample of rows has few columns".to_string()),
+                Whole::Esc(width, _) if longest.0.saturating_mul(longest.1) > u64::from(width) => {
+                    ("sort", format!("sorted by a warp, {width} products at a time; by class if a row has more"))
+                }
                 Whole::Esc(width, rows) => {
                     ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
                 }

@@ -19,8 +19,12 @@ const SMALL: u64 = 4 << 20;
 pub(super) const SAMPLE: u64 = 64;
 /// Products that a warp sorts at once, at least.
 const ESC_WIDTH: u32 = 256;
+/// Rows may have so many products by the longest ones of A and B, and still be tried as rows that a warp sorts.
+const MEETING: u64 = 8192;
+/// If a warp sorts at least so many of them at once.
+const TINY_TOGETHER: u32 = 8;
 /// Warps that sort of a multiprocessor, at least.
-const ESC_WARPS: u64 = 12;
+const ESC_WARPS: u64 = 24;
 /// Small blocks of a multiprocessor that all have room: where rows are no more, they get as many threads as small blocks may.
 const AT_ONCE: u64 = 8;
 /// Mean products of a row from which on it gets a large block.
@@ -35,7 +39,7 @@ const ROOM: u64 = 512;
 pub(super) enum Whole {
     /// A thread, up to so many products.
     Thread(u32),
-    /// A warp that sorts so many products, of as many rows at once.
+    /// A warp that sorts so many products, of as many rows at once; if no row turns out to have more.
     Esc(u32, u32),
     /// A hash table each, if a sample has few columns.
     Hash,
@@ -76,13 +80,18 @@ impl Job<'_> {
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
-        let width = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
+        let surely = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
+        // Where a longest row of A would have to meet longest rows of B for more products than fit, it hardly ever does.
+        let width = if most <= MEETING { surely.min(self.tuning.esc_products) } else { surely };
         let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
-        let often = u64::from(width) * 3 / 4 / self.mean_products().max(1);
+        let often = self.rows.saturating_mul(u64::from(width) * 3 / 4) / self.likely_products().max(1);
         // Fewer where not every multiprocessor would have warps enough.
         let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
         let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
         let rows = if rows == 0 { return None } else { 1 << rows.ilog2() };
+        if width < surely && rows < TINY_TOGETHER {
+            return None;
+        }
         let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
         fits.then_some((width, rows))
     }
@@ -146,10 +155,23 @@ impl Job<'_> {
                 self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
             }
             Whole::Esc(width, rows) => {
-                // Rows of B are hardly ever used so unevenly that half as many again do not fit.
+                // Rows of B are hardly ever used so unevenly that half as many again, or where rows are uneven twice as many,
+                // do not fit.
                 let guess = self.likely_products();
-                let room = if small { bound } else { guess.saturating_add(guess / 2) };
-                self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c)).map(Some)
+                let uneven = self.longest_row().is_none_or(|most| most > u64::from(width));
+                let room = guess.saturating_add(if uneven { guess } else { guess / 2 });
+                let room = if small { bound } else { room };
+                let mut failed = false;
+                let made = self.allocated(room.min(bound), |c| {
+                    let found = self.by_sorting(width, rows, c)?;
+                    failed = found[FAILED] > 0;
+                    Ok(found)
+                })?;
+                match failed {
+                    false => Ok(Some(made)),
+                    true if self.is_small() => self.mxm_whole(Whole::Block),
+                    true => Ok(None),
+                }
             }
             Whole::Block => {
                 // C is hardly ever that full.
