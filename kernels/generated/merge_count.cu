@@ -307,6 +307,7 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
+constexpr u32 merge_once = 65536;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -392,6 +393,8 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
+#line 1 "codegen/templates/part/merge_rule.cuh"
+// Which of a tile's merged entries are entries of the result.
 #line 1 "codegen/templates/part/merge.cuh"
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
@@ -577,8 +580,8 @@ struct MergeTile {
   __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
 
   // All threads call. Has a barrier.
-  __device__ void load(const Splits& splits, u64 total) {
-    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
+  __device__ void load(u64 tile, const Splits& splits, u64 total) {
+    const u64 begin = tile * entry_tile, end = min(begin + entry_tile, total);
     a0 = splits.a[tile];
     a1 = splits.a[tile + 1];
     b0 = begin - a0;
@@ -679,34 +682,9 @@ struct MergeTile {
 constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 
 }  // namespace oplus
-#line 5 "codegen/templates/merge_count.cu"
+#line 3 "codegen/templates/part/merge_rule.cuh"
 
 namespace oplus {
-
-// Where the tiles begin: thread t finds the t-th, of 0 ..= tiles.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
-                const u32* b_indices, u64* a_splits, u32* row_splits) {
-  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t > tiles) return;
-  const u64 d = min(t * entry_tile, total);
-  u64 row = 0, behind = rows;
-  while (behind - row > 1) {
-    const u64 middle = row + (behind - row) / 2;
-    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
-    else behind = middle;
-  }
-  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
-  const u64 k = d - a0 - b0;
-  u64 i = k > nb ? k - nb : 0, high = min(k, na);
-  while (i < high) {
-    const u64 middle = i + (high - i) / 2;
-    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
-    else high = middle;
-  }
-  a_splits[t] = a0 + i;
-  row_splits[t] = u32(row);
-}
 
 // Looks ascending places up in a mask, going on from where the last was.
 struct MaskWalk {
@@ -756,16 +734,13 @@ __device__ inline u32 word_of_bytes(u32 byte) {
   return word | __shfl_xor_sync(full_warp, word, 2);
 }
 
-// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
-// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
-// three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
-merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
-            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
-            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-  tile.load({a_splits, row_splits}, total);
+// 32 merged entries, a bit each: which are entries of the result, A's, such of A's as B has too, and where T counts.
+struct MergeWords {
+  u32 kept, sides, pairs, admitted;
+};
+
+// Those of the thread's word of its tile, in all four threads that have entries of it. All threads call.
+__device__ inline MergeWords merge_rule(const MergeTile& tile, const u64* m_offsets, const u32* m_indices, const u32* bounds) {
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
@@ -789,21 +764,37 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {
     kept = merged.pairs;
-  } else if constexpr (number::kind != kind_union) {
+  } else if constexpr (number::kind != kind_union && number::kind != kind_filled) {
     // Where T does not count C stays, unless it is replaced.
     const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
     kept &= (admits & written) | (merged.sides & ~admits & ~erased);
   }
-  kept = word_of_bytes(kept & 255);
-  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
-  admits = word_of_bytes(admits);
+  return {word_of_bytes(kept & 255), word_of_bytes(merged.sides), word_of_bytes(merged.pairs), word_of_bytes(admits)};
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/merge_count.cu"
+
+namespace oplus {
+
+// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
+// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
+// three numbers each, then bits.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
+merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
+            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
+  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+  tile.load(blockIdx.x, {a_splits, row_splits}, total);
+  const MergeWords made = merge_rule(tile, m_offsets, m_indices, bounds);
   if ((threadIdx.x & 3) == 0) {
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
-    words[w] = kept;
-    counts[w] = u32(__popc(kept));
-    sides[w] = side;
-    pairs[w] = pair;
-    if constexpr (flag::masked || flag::region) admitted[w] = admits;
+    words[w] = made.kept;
+    counts[w] = u32(__popc(made.kept));
+    sides[w] = made.sides;
+    pairs[w] = made.pairs;
+    if constexpr (flag::masked || flag::region) admitted[w] = made.admitted;
   }
 }
 

@@ -53,8 +53,8 @@ struct MergeTile {
   __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
 
   // All threads call. Has a barrier.
-  __device__ void load(const Splits& splits, u64 total) {
-    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
+  __device__ void load(u64 tile, const Splits& splits, u64 total) {
+    const u64 begin = tile * entry_tile, end = min(begin + entry_tile, total);
     a0 = splits.a[tile];
     a1 = splits.a[tile + 1];
     b0 = begin - a0;
