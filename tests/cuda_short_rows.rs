@@ -244,8 +244,9 @@ fn long_rows_that_meet_or_do_not() {
         assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
         let a = a.to(&Device::Cuda(0)).unwrap();
         let (_, trace) = mxm(&a, &a).traced().unwrap();
-        let analysed = trace.kernels.iter().any(|k| k.name == "spgemm_analyze");
-        assert!(trace.kernels.iter().any(|k| k.name == "spgemm_esc") && analysed == meet, "{trace}");
+        // By class, or where there is memory enough for all that C could be by a block a row.
+        let another_way = trace.kernels.iter().any(|k| ["spgemm_analyze", "spgemm_block"].contains(&&*k.name));
+        assert!(trace.kernels.iter().any(|k| k.name == "spgemm_esc") && another_way == meet, "{trace}");
     }
 }
 
