@@ -176,9 +176,9 @@ fn unions_and_intersections() {
     });
 }
 
-/// What is large enough is merged in one pass, tiles of which look back at those before them.
+/// Many tiles, most of which begin inside a row.
 #[test]
-fn merged_in_one_pass() {
+fn merges_of_many_tiles() {
     if emulator::cuda().is_none() {
         return;
     }

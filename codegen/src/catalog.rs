@@ -129,9 +129,6 @@ templates! {
         numbers ["kind" = 0];
     /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
-    /// Two matrices' entries merged in one pass. `kind` as of both.
-    MergeOnce = "merge_once", semiring false, functions ["op"], types [], flags ["masked", "complement", "replace", "region"],
-        numbers ["kind" = 0];
     /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
     Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
         numbers ["kind" = 0, "again" = 3];
@@ -195,8 +192,6 @@ parts! {
     "part/accumulate.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
-    "part/merge_rule.cuh"
-    "part/merge_values.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

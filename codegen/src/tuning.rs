@@ -29,8 +29,6 @@ tuning! {
     partition_small,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
-    /// Patterns of so many entries together are merged in one pass, of fewer in two, which need less of a module for each operator.
-    merge_once,
     /// Sums of rows: rows of up to so many entries are added one after the other by a thread.
     reduce_serial,
     /// Sums: entries of a chunk, which a block adds.
@@ -208,7 +206,6 @@ pub const SM_90: Tuning = Tuning {
     partition_bits: 11,
     partition_small: 2048,
     entry_items: 8,
-    merge_once: 65536,
     reduce_serial: 64,
     reduce_chunk: 4096,
     analyze_block: 256,

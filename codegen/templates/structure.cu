@@ -179,29 +179,4 @@ row_spans(u64 rows, const u64* offsets, const u32* indices, u64* sum) {
   if (lane_id() == 0 && mine) atomicAdd(sum, mine);
 }
 
-// Where the tiles of two merged patterns begin: thread t finds the t-th, of 0 ..= tiles.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
-                const u32* b_indices, u64* a_splits, u32* row_splits) {
-  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t > tiles) return;
-  const u64 d = min(t * entry_tile, total);
-  u64 row = 0, behind = rows;
-  while (behind - row > 1) {
-    const u64 middle = row + (behind - row) / 2;
-    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
-    else behind = middle;
-  }
-  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
-  const u64 k = d - a0 - b0;
-  u64 i = k > nb ? k - nb : 0, high = min(k, na);
-  while (i < high) {
-    const u64 middle = i + (high - i) / 2;
-    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
-    else high = middle;
-  }
-  a_splits[t] = a0 + i;
-  row_splits[t] = u32(row);
-}
-
 }  // namespace oplus

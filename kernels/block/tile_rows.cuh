@@ -15,24 +15,13 @@ struct TilePart {
 // number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
 template <u32 THREADS, u32 SEGMENT, class Mark>
 __device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
-  // Some are asked for at once: each waits for memory.
-  constexpr u32 batch = 4;
-  for (u64 low = u64(part.first) + threadIdx.x; low <= part.last; low += batch * THREADS) {
-    u64 from[batch], to[batch];
-#pragma unroll
-    for (u32 t = 0; t < batch; t++) {
-      const u64 r = low + t * THREADS;
-      from[t] = r <= part.last ? max(part.offsets[r], part.begin) : part.end;
-      to[t] = r <= part.last ? min(part.offsets[r + 1], part.end) : part.begin;
-    }
-#pragma unroll
-    for (u32 t = 0; t < batch; t++) {
-      if (from[t] >= to[t]) continue;
-      const u32 place = part.at + u32(from[t] - part.begin), behind = part.at + u32(to[t] - part.begin);
-      const u32 number = u32(low + t * THREADS - part.first) + 1;
-      mark(place, number);
-      for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
-    }
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    const u32 number = u32(r - part.first) + 1;
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
   }
 }
 

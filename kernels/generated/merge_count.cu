@@ -307,7 +307,6 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
-constexpr u32 merge_once = 65536;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -393,8 +392,6 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
-#line 1 "codegen/templates/part/merge_rule.cuh"
-// Which of a tile's merged entries are entries of the result.
 #line 1 "codegen/templates/part/merge.cuh"
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
@@ -580,8 +577,8 @@ struct MergeTile {
   __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
 
   // All threads call. Has a barrier.
-  __device__ void load(u64 tile, const Splits& splits, u64 total) {
-    const u64 begin = tile * entry_tile, end = min(begin + entry_tile, total);
+  __device__ void load(const Splits& splits, u64 total) {
+    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
     a0 = splits.a[tile];
     a1 = splits.a[tile + 1];
     b0 = begin - a0;
@@ -591,13 +588,12 @@ struct MergeTile {
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
     const u32 n = na + nb;
-    // B's entries as if they stood behind A's: so many bytes from there.
-    const u64 from = reinterpret_cast<u64>(a.indices + a0), gap = reinterpret_cast<u64>(b.indices + b0) - from - 4 * u64(na);
+    const u32 *const from_a = a.indices + a0, *const from_b = b.indices + b0;
     u32 column[merge_items];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       const u32 i = t * merge_block + threadIdx.x;
-      column[t] = i < n ? *reinterpret_cast<const u32*>(from + 4 * u64(i) + (i < na ? 0 : gap)) : 0;
+      column[t] = i < na ? from_a[i] : i < n ? from_b[i - na] : 0;
     }
     before = a0 > a.offsets[first];
     behind = b1 < b.offsets[u64(first) + last + 1];
@@ -609,8 +605,7 @@ struct MergeTile {
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       const u32 i = t * merge_block + threadIdx.x;
-      // Which is place(1 + i).
-      if (i < n) columns[place(1 + threadIdx.x) + t * place(merge_block)] = column[t];
+      if (i < n) columns[place(1 + i)] = column[t];
     }
     __syncthreads();
   }
@@ -638,17 +633,16 @@ struct MergeTile {
       if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
       else high = middle;
     }
-    // Of this row's, the entry of A that comes before.
-    const bool preceded = low > 0 || (row == 0 && before);
+    // Whether the row has an entry of A before, and which.
+    bool taken = low > 0 || (row == 0 && before);
     i += low;
     j += k - low;
+    u32 recent = taken ? columns[place(i)] : 0;
     b_end += row == last && behind;
-    const u32 recent = preceded ? columns[place(i)] : 0, count = min(n - d, merge_items);
-    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0;
-    const bool again = preceded && j < b_end && recent == y;
-    // Not unrolled: the way to the next row is long.
-#pragma unroll 1
-    for (u32 t = 0; t < count; t++) {
+    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0, again = 0;
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      if (d + t >= n) continue;
       if (i == a_end && j == b_end) {
         row++;
         begin = end;
@@ -659,32 +653,59 @@ struct MergeTile {
         }
         a_end = end & 0xffff;
         b_end = (end >> 16) + (row == last && behind);
+        taken = false;
         if (i < a_end) x = of_a(i);
         if (j < b_end) y = of_b(j);
       }
       const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
       f(t, first + row, take_a ? x : y);
-      sides |= u32(take_a) << t;
-      pairs |= u32(take_a && in_b && x == y) << t;
-      i += take_a;
-      j += !take_a;
-      // What comes next of the side that was taken.
-      const u32 next = take_a ? i : na + j;
-      const u32 column = (take_a ? i < a_end : j < b_end) ? columns[place(1 + next)] : 0;
-      if (take_a) x = column;
-      else y = column;
+      if (take_a) {
+        sides |= 1u << t;
+        pairs |= u32(in_b && x == y) << t;
+        taken = true;
+        recent = x;
+        if (++i < a_end) x = of_a(i);
+      } else {
+        // B's of a pair whose other came before.
+        again |= u32(taken && recent == y) << t;
+        if (++j < b_end) y = of_b(j);
+      }
     }
-    // Behind A's of a pair stands B's.
-    const u32 valid = (1u << count) - 1;
-    return {sides, pairs, valid & ~(pairs << 1 | u32(again))};
+    const u32 valid = (1u << min(n - d, merge_items)) - 1;
+    return {sides, pairs, valid & ~again};
   }
 };
 constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 
 }  // namespace oplus
-#line 3 "codegen/templates/part/merge_rule.cuh"
+#line 5 "codegen/templates/merge_count.cu"
 
 namespace oplus {
+
+// Where the tiles begin: thread t finds the t-th, of 0 ..= tiles.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
+                const u32* b_indices, u64* a_splits, u32* row_splits) {
+  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t > tiles) return;
+  const u64 d = min(t * entry_tile, total);
+  u64 row = 0, behind = rows;
+  while (behind - row > 1) {
+    const u64 middle = row + (behind - row) / 2;
+    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
+    else behind = middle;
+  }
+  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
+  const u64 k = d - a0 - b0;
+  u64 i = k > nb ? k - nb : 0, high = min(k, na);
+  while (i < high) {
+    const u64 middle = i + (high - i) / 2;
+    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
+    else high = middle;
+  }
+  a_splits[t] = a0 + i;
+  row_splits[t] = u32(row);
+}
 
 // Looks ascending places up in a mask, going on from where the last was.
 struct MaskWalk {
@@ -734,13 +755,16 @@ __device__ inline u32 word_of_bytes(u32 byte) {
   return word | __shfl_xor_sync(full_warp, word, 2);
 }
 
-// 32 merged entries, a bit each: which are entries of the result, A's, such of A's as B has too, and where T counts.
-struct MergeWords {
-  u32 kept, sides, pairs, admitted;
-};
-
-// Those of the thread's word of its tile, in all four threads that have entries of it. All threads call.
-__device__ inline MergeWords merge_rule(const MergeTile& tile, const u64* m_offsets, const u32* m_indices, const u32* bounds) {
+// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
+// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
+// three numbers each, then bits.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
+merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
+            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
+  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+  tile.load({a_splits, row_splits}, total);
   MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
   Within parts[4] = {};
   if constexpr (flag::region) {
@@ -764,37 +788,21 @@ __device__ inline MergeWords merge_rule(const MergeTile& tile, const u64* m_offs
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {
     kept = merged.pairs;
-  } else if constexpr (number::kind != kind_union && number::kind != kind_filled) {
+  } else if constexpr (number::kind != kind_union) {
     // Where T does not count C stays, unless it is replaced.
     const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
     kept &= (admits & written) | (merged.sides & ~admits & ~erased);
   }
-  return {word_of_bytes(kept & 255), word_of_bytes(merged.sides), word_of_bytes(merged.pairs), word_of_bytes(admits)};
-}
-
-}  // namespace oplus
-#line 5 "codegen/templates/merge_count.cu"
-
-namespace oplus {
-
-// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
-// has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
-// three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
-merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
-            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
-            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-  tile.load(blockIdx.x, {a_splits, row_splits}, total);
-  const MergeWords made = merge_rule(tile, m_offsets, m_indices, bounds);
+  kept = word_of_bytes(kept & 255);
+  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
+  admits = word_of_bytes(admits);
   if ((threadIdx.x & 3) == 0) {
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
-    words[w] = made.kept;
-    counts[w] = u32(__popc(made.kept));
-    sides[w] = made.sides;
-    pairs[w] = made.pairs;
-    if constexpr (flag::masked || flag::region) admitted[w] = made.admitted;
+    words[w] = kept;
+    counts[w] = u32(__popc(kept));
+    sides[w] = side;
+    pairs[w] = pair;
+    if constexpr (flag::masked || flag::region) admitted[w] = admits;
   }
 }
 

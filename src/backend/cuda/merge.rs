@@ -1,10 +1,10 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
-use super::entries::{Marks, block_and_tile, empty, places, rank_offsets, structure};
+use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
 use super::product::Operand;
-use super::program::{Program, tuning};
-use super::{Buffer, Context, DevicePattern};
+use super::program::Program;
+use super::{Buffer, DevicePattern};
 use crate::backend::MaskOn;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
 
@@ -20,139 +20,69 @@ pub(super) enum Kind<'a> {
     Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool, bounds: Option<&'a Buffer> },
 }
 
-/// Two operands and where their tiles begin.
-struct Merging<'a> {
-    context: &'a Arc<Context>,
-    a: Operand<'a>,
-    b: Operand<'a>,
-    total: u64,
-    tiles: u64,
-    splits: Buffer,
-    split_rows: Buffer,
-    kind: &'a Kind<'a>,
-}
-
 /// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
 pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
-    let (rows, total) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz);
+    let (rows, total, size) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz, op.output.size as u64);
     if total == 0 {
         return empty(context, pattern.nrows, pattern.ncols);
     }
+    let (number, mask, replace, bounds) = match kind {
+        Kind::Union => (0, None, false, None),
+        Kind::Intersection => (1, None, false, None),
+        Kind::Write { mask, replace, accumulate, bounds } => {
+            (if *accumulate { 3 } else { 2 }, *mask, *replace, *bounds)
+        }
+        Kind::Filled { .. } => (4, None, false, None),
+    };
+    let count = Program::new(context, Template::MergeCount, |s| {
+        let complement = mask.is_some_and(|m| m.complement);
+        // A filled union's entries are a union's.
+        let s = s.number("kind", number % 4).flag("masked", mask.is_some()).flag("region", bounds.is_some());
+        s.flag("complement", complement).flag("replace", replace && mask.is_some())
+    });
     let (block, tile) = block_and_tile(context);
     let tiles = total.div_ceil(tile);
     let splits = Buffer::alloc_for::<u64>(context, places(tiles + 1))?;
     let split_rows = Buffer::alloc_for::<u32>(context, places(tiles + 1))?;
-    let kernel = structure(context, "merge_partition")?;
+    let marks = Marks::room(context, tiles * tile)?;
+    let bits = || Buffer::alloc_for::<u32>(context, places(tiles * tile / 32));
+    let (sides, pairs) = (bits()?, bits()?);
+    let admitted = if mask.is_some() || bounds.is_some() { Some(bits()?) } else { None };
+    let kernel = count.kernel("merge_partition")?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
-    // SAFETY: of all launches here, parameters as the README lists them; total > 0, so there is a row; buffers of the sizes it
-    // asks for.
+    // SAFETY: of all launches here, parameters as the README lists them; total > 0, so there is a row; buffers of the
+    // sizes it asks for.
     unsafe { launch.arg(&b.pattern.indices).arg(&splits).arg(&split_rows).run()? };
-    let merging = Merging { context, a, b, total, tiles, splits, split_rows, kind };
-    // Rows without entries are passed over one by one; of that there should not be much.
-    if total >= u64::from(tuning(context).merge_once) && rows <= 4 * total {
-        match merging.once(op.clone()) {
-            // Room for all that could be an entry is more than for what is.
-            Err(Error::OutOfMemory { .. }) => {}
-            made => return made,
-        }
-    }
-    merging.twice(op)
-}
-
-impl Merging<'_> {
-    /// The templates' number, and what restricts T.
-    fn rule(&self) -> (u64, Option<&MaskOn<Arc<DevicePattern>>>, bool, Option<&Buffer>) {
-        match self.kind {
-            Kind::Union => (0, None, false, None),
-            Kind::Intersection => (1, None, false, None),
-            Kind::Write { mask, replace, accumulate, bounds } => {
-                (if *accumulate { 3 } else { 2 }, *mask, *replace && mask.is_some(), *bounds)
-            }
-            Kind::Filled { .. } => (4, None, false, None),
-        }
-    }
-
-    /// What takes the place of missing values.
-    fn missing(&self) -> Result<Option<(Buffer, Buffer)>> {
-        match self.kind {
+    let kernel = count.kernel("merge_count")?;
+    let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
+    let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
+    let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
+    let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
+    // SAFETY: as above.
+    unsafe { launch.arg(admitted.as_ref()).run()? };
+    let nnz = marks.ranked()?;
+    let offsets = rank_offsets(&marks, a.pattern, Some(b.pattern))?;
+    let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
+    let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
+    if nnz > 0 {
+        let write = Program::new(context, Template::MergeWrite, |s| {
+            s.function(op).number("kind", number).flag("masked", admitted.is_some())
+        });
+        let kernel = write.kernel("merge_write")?;
+        let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.indices).arg(a.values);
+        let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&splits).arg(&marks.words).arg(&marks.starts);
+        let launch = launch.arg(&sides).arg(&pairs).arg(admitted.as_ref());
+        let missing = match kind {
             Kind::Filled { alpha, beta } => {
-                Ok(Some((Buffer::from_host(self.context, alpha)?, Buffer::from_host(self.context, beta)?)))
+                Some((Buffer::from_host(context, alpha)?, Buffer::from_host(context, beta)?))
             }
-            _ => Ok(None),
-        }
-    }
-
-    /// Counted and written at once, into room for all that could be an entry.
-    fn once(&self, op: FunctionText) -> Result<(DevicePattern, Buffer)> {
-        let (context, a, b, tiles) = (self.context, self.a, self.b, self.tiles);
-        let (number, mask, replace, bounds) = self.rule();
-        let (size, block) = (op.output.size as u64, block_and_tile(context).0);
-        let most = if number == 1 { a.pattern.nnz.min(b.pattern.nnz) } else { self.total };
-        let state = Buffer::zeroed_for::<u64>(context, places(tiles + 1))?;
-        let offsets = Buffer::alloc_for::<u64>(context, a.pattern.nrows + 1)?;
-        let mut indices = Buffer::alloc_for::<u32>(context, places(most))?;
-        let mut values = Buffer::alloc(context, most.saturating_mul(size))?;
-        let program = Program::new(context, Template::MergeOnce, |s| {
-            let complement = mask.is_some_and(|m| m.complement);
-            let s = s.function(op).number("kind", number).flag("masked", mask.is_some()).flag("replace", replace);
-            s.flag("complement", complement).flag("region", bounds.is_some())
-        });
-        let kernel = program.kernel("merge_once")?;
-        let launch = kernel.launch(tiles, block, 0).arg(a.pattern.nrows as u64).arg(self.total).arg(tiles);
-        let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&b.pattern.offsets);
-        let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&self.splits).arg(&self.split_rows);
-        let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
-        let missing = self.missing()?;
-        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1)).arg(&state);
+            _ => None,
+        };
+        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
         // SAFETY: as above.
-        unsafe { launch.arg(&offsets).arg(&indices).arg(&values).run()? };
-        let nnz: u64 = offsets.read_one(a.pattern.nrows)?;
-        indices.shorten(4 * nnz)?;
-        values.shorten(nnz.saturating_mul(size))?;
-        Ok((DevicePattern::new((a.pattern.nrows, a.pattern.ncols), nnz, offsets, indices), values))
+        unsafe { launch.arg(&indices).arg(&values).run()? };
     }
-
-    /// Counted, then written.
-    fn twice(&self, op: FunctionText) -> Result<(DevicePattern, Buffer)> {
-        let (context, a, b, tiles) = (self.context, self.a, self.b, self.tiles);
-        let (number, mask, replace, bounds) = self.rule();
-        let (size, (block, tile)) = (op.output.size as u64, block_and_tile(context));
-        let count = Program::new(context, Template::MergeCount, |s| {
-            let complement = mask.is_some_and(|m| m.complement);
-            // A filled union's entries are a union's.
-            let s = s.number("kind", number % 4).flag("masked", mask.is_some()).flag("region", bounds.is_some());
-            s.flag("complement", complement).flag("replace", replace)
-        });
-        let marks = Marks::room(context, tiles * tile)?;
-        let bits = || Buffer::alloc_for::<u32>(context, places(tiles * tile / 32));
-        let (sides, pairs) = (bits()?, bits()?);
-        let admitted = if mask.is_some() || bounds.is_some() { Some(bits()?) } else { None };
-        let kernel = count.kernel("merge_count")?;
-        let launch = kernel.launch(tiles, block, 0).arg(self.total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
-        let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&self.splits).arg(&self.split_rows);
-        let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
-        let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
-        // SAFETY: as above.
-        unsafe { launch.arg(admitted.as_ref()).run()? };
-        let nnz = marks.ranked()?;
-        let offsets = rank_offsets(&marks, a.pattern, Some(b.pattern))?;
-        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
-        if nnz > 0 {
-            let write = Program::new(context, Template::MergeWrite, |s| {
-                s.function(op).number("kind", number).flag("masked", admitted.is_some())
-            });
-            let kernel = write.kernel("merge_write")?;
-            let launch = kernel.launch(tiles, block, 0).arg(self.total).arg(&a.pattern.indices).arg(a.values);
-            let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&self.splits).arg(&marks.words);
-            let launch = launch.arg(&marks.starts).arg(&sides).arg(&pairs).arg(admitted.as_ref());
-            let missing = self.missing()?;
-            let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
-            // SAFETY: as above.
-            unsafe { launch.arg(&indices).arg(&values).run()? };
-        }
-        Ok((DevicePattern::new((a.pattern.nrows, a.pattern.ncols), nnz, offsets, indices), values))
-    }
+    Ok((DevicePattern::new((pattern.nrows, pattern.ncols), nnz, offsets, indices), values))
 }
