@@ -176,6 +176,36 @@ fn unions_and_intersections() {
     });
 }
 
+/// Many tiles, most of which begin inside a row.
+#[test]
+fn merges_of_many_tiles() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(8);
+    // Rows of about 20, one of all columns, runs of empty ones.
+    let mut positions = |salt: u64| {
+        let (m, n) = (3000u64, 700u64);
+        let mut all: Vec<_> =
+            (0..45_000).map(|_| (rng.below(m), rng.below(n))).filter(|p| p.0 % 500 > 40 + salt).collect();
+        all.extend((0..n).map(|j| (1234, j)));
+        all.sort_unstable();
+        all.dedup();
+        (m, n, all)
+    };
+    let (a, b, mask) = (positions(0), positions(9), positions(3));
+    both::<f64, Mix>(&a, &b);
+    let (x, y, m): (Matrix<f64>, Matrix<f64>, Matrix<bool>) = (matrix(&a, 0), matrix(&b, 3), matrix(&mask, 1));
+    same("filled, written", |d| {
+        let (x, y, m) = (x.to(&d).unwrap(), y.to(&d).unwrap(), m.to(&d).unwrap());
+        let filled = ewise_union(&x, 2.0, &y, -3.0, Mix).eval().unwrap();
+        let (mut c, mut e) = (x.clone(), x.clone());
+        apply(&y, Identity).mask(&m.structure()).accumulate(Mix).into(&mut c).unwrap();
+        apply(&y, Identity).mask(&m.structure().complement()).replace().into(&mut e).unwrap();
+        (entries(filled), entries(c), entries(e))
+    });
+}
+
 fn written<T: Made, F: BinaryOp<T, T, Out = T> + Default>(c: &Positions, t: &Positions, m: &Positions) {
     let (c, t, mask): (Matrix<T>, Matrix<T>, Matrix<bool>) = (matrix(c, 0), matrix(t, 3), matrix(m, 1));
     for case in 0..16 {

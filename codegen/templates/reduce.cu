@@ -138,10 +138,10 @@ reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, con
     reduce_chunk_of_row(count, values, blockIdx.x, chunks, ended, sums, out, reinterpret_cast<T*>(space));
     return;
   }
-  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
+  const RowTile begin = begins[blockIdx.x - chunk_count];
   const u64 first = begin.first, origin = begin.entry & ~u64(3);
-  const u32 n = u32(behind.first - first);
-  if (n == 0) return;
+  const u32 n = u32(begins[blockIdx.x - chunk_count + 1].first - first);
+  if (begin.end == begin.entry) return;
   // A row and its entry are two at least. Asked for here, so that all are there when the values are.
   constexpr u32 rows = (tuning::spmv_tile / 2 + reduce_threads) / reduce_threads;
   u32 from[rows], size[rows];
@@ -156,10 +156,10 @@ reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, con
   const Staged staged = {reinterpret_cast<T*>(space)};
   const T* const own = values + origin;
   if constexpr (reduce_staged) {
-    const u64 all = behind.entry - origin, left = count - origin;
-    staged.template load<2>(own, left, 0, u32(min(all, u64(tile_round))));
-    // The last row may be a long one, whose values nobody wants here.
-    if (all > tile_round && behind.entry - offsets[behind.first - 1] <= most) staged.template load<1>(own, left, tile_round, u32(all));
+    const u64 left = count - origin;
+    const u32 all = u32(begin.end - origin);
+    staged.template load<2>(own, left, 0, min(all, tile_round));
+    if (all > tile_round) staged.template load<1>(own, left, tile_round, all);
   }
   __syncthreads();
 #pragma unroll

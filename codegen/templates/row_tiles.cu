@@ -11,18 +11,27 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
 
-// begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
-  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t > tiles) return;
+// The first row s with s + offsets[s] >= d, of `rows`.
+__device__ inline u64 row_behind(u64 rows, const u64* offsets, u64 d) {
   u64 low = 0, high = rows;
   while (low < high) {
     const u64 middle = (low + high) / 2;
-    if (middle + offsets[middle] < t * tile) low = middle + 1;
+    if (middle + offsets[middle] < d) low = middle + 1;
     else high = middle;
   }
-  begins[t] = {offsets[low], low};
+  return low;
+}
+
+// begins[t], t = 0 ..= tiles: the t-th tile's rows begin with the first s with s + offsets[s] >= t · tile. Rows of more than `most`
+// entries are long.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, u32 most, RowTile* begins) {
+  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t > tiles) return;
+  const u64 first = row_behind(rows, offsets, t * tile);
+  u64 last = t < tiles ? row_behind(rows, offsets, (t + 1) * tile) : first;
+  while (last > first && offsets[last] - offsets[last - 1] > most) last--;
+  begins[t] = {offsets[first], first, offsets[last]};
 }
 
 // Chunks of the rows of more than `most` entries: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero

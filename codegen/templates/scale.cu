@@ -1,7 +1,6 @@
 // C(i, j) = v(i) ⊗ A(i, j) with flag rows, A(i, j) ⊗ v(j) without: values at A's entries, where v has one. v is a bitmap with
 // dense values. Spread over entries; deterministic. Launches: README.md.
 #include "part/entries.cuh"
-#include "thread/quad.cuh"
 
 namespace oplus {
 
@@ -34,42 +33,14 @@ typedef Sides<flag::rows> Scaling;
 typedef Scaling::Entry Entry;
 typedef Scaling::Factor Factor;
 
-// Where all are small, a thread has four entries side by side.
-constexpr bool scale_quads = !flag::rows && sizeof(Entry) <= 8 && sizeof(Factor) <= 8 && sizeof(Result) <= 8;
-
 // Values of all entries, each of which has its factor.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 scale_apply(u64 n, u64 rows, const u64* offsets, const u32* indices, const Entry* __restrict__ values,
             const Factor* __restrict__ factors, Result* __restrict__ out) {
-  if constexpr (scale_quads) {
-    constexpr u32 quads = tuning::entry_items / 4;
-    const u64 first = u64(blockIdx.x) * entry_tile + 4 * threadIdx.x;
-    Quad<u32> column[quads];
-    Quad<Entry> x[quads];
-#pragma unroll
-    for (u32 t = 0; t < quads; t++) {
-      column[t] = quad_at(indices, first + t * 4 * tuning::primitive_block, n);
-      x[t] = quad_at(values, first + t * 4 * tuning::primitive_block, n);
-    }
-    Factor factor[quads][4];
-#pragma unroll
-    for (u32 t = 0; t < quads; t++) {
-#pragma unroll
-      for (u32 s = 0; s < 4; s++) factor[t][s] = first + t * 4 * tuning::primitive_block + s < n ? factors[column[t].x[s]] : Factor();
-    }
-#pragma unroll
-    for (u32 t = 0; t < quads; t++) {
-      Quad<Result> result;
-#pragma unroll
-      for (u32 s = 0; s < 4; s++) result.x[s] = Scaling::apply(factor[t][s], x[t].x[s]);
-      put_quad(result, out, first + t * 4 * tuning::primitive_block, n);
-    }
-  } else {
-    const Entries<Entry> a = {n, rows, offsets, indices, values};
-    for_entries<true, flag::rows, !flag::rows>(a, [&](u64 e, bool inside, const Entry& x, u32 row, u32 column) {
-      if (inside) out[e] = Scaling::apply(factors[flag::rows ? row : column], x);
-    });
-  }
+  const Entries<Entry> a = {n, rows, offsets, indices, values};
+  for_entries<true, flag::rows, !flag::rows>(a, [&](u64 e, bool inside, const Entry& x, u32 row, u32 column) {
+    if (inside) out[e] = Scaling::apply(factors[flag::rows ? row : column], x);
+  });
 }
 
 }  // namespace oplus

@@ -588,13 +588,12 @@ struct MergeTile {
     na = u32(a1 - a0);
     nb = u32(b1 - b0);
     const u32 n = na + nb;
-    // B's entries as if they stood behind A's: so many bytes from there.
-    const u64 from = reinterpret_cast<u64>(a.indices + a0), gap = reinterpret_cast<u64>(b.indices + b0) - from - 4 * u64(na);
+    const u32 *const from_a = a.indices + a0, *const from_b = b.indices + b0;
     u32 column[merge_items];
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       const u32 i = t * merge_block + threadIdx.x;
-      column[t] = i < n ? *reinterpret_cast<const u32*>(from + 4 * u64(i) + (i < na ? 0 : gap)) : 0;
+      column[t] = i < na ? from_a[i] : i < n ? from_b[i - na] : 0;
     }
     before = a0 > a.offsets[first];
     behind = b1 < b.offsets[u64(first) + last + 1];
@@ -606,8 +605,7 @@ struct MergeTile {
 #pragma unroll
     for (u32 t = 0; t < merge_items; t++) {
       const u32 i = t * merge_block + threadIdx.x;
-      // Which is place(1 + i).
-      if (i < n) columns[place(1 + threadIdx.x) + t * place(merge_block)] = column[t];
+      if (i < n) columns[place(1 + i)] = column[t];
     }
     __syncthreads();
   }
@@ -635,17 +633,16 @@ struct MergeTile {
       if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
       else high = middle;
     }
-    // Of this row's, the entry of A that comes before.
-    const bool preceded = low > 0 || (row == 0 && before);
+    // Whether the row has an entry of A before, and which.
+    bool taken = low > 0 || (row == 0 && before);
     i += low;
     j += k - low;
+    u32 recent = taken ? columns[place(i)] : 0;
     b_end += row == last && behind;
-    const u32 recent = preceded ? columns[place(i)] : 0, count = min(n - d, merge_items);
-    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0;
-    const bool again = preceded && j < b_end && recent == y;
-    // Not unrolled: the way to the next row is long.
-#pragma unroll 1
-    for (u32 t = 0; t < count; t++) {
+    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0, again = 0;
+#pragma unroll
+    for (u32 t = 0; t < merge_items; t++) {
+      if (d + t >= n) continue;
       if (i == a_end && j == b_end) {
         row++;
         begin = end;
@@ -656,24 +653,26 @@ struct MergeTile {
         }
         a_end = end & 0xffff;
         b_end = (end >> 16) + (row == last && behind);
+        taken = false;
         if (i < a_end) x = of_a(i);
         if (j < b_end) y = of_b(j);
       }
       const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
       f(t, first + row, take_a ? x : y);
-      sides |= u32(take_a) << t;
-      pairs |= u32(take_a && in_b && x == y) << t;
-      i += take_a;
-      j += !take_a;
-      // What comes next of the side that was taken.
-      const u32 next = take_a ? i : na + j;
-      const u32 column = (take_a ? i < a_end : j < b_end) ? columns[place(1 + next)] : 0;
-      if (take_a) x = column;
-      else y = column;
+      if (take_a) {
+        sides |= 1u << t;
+        pairs |= u32(in_b && x == y) << t;
+        taken = true;
+        recent = x;
+        if (++i < a_end) x = of_a(i);
+      } else {
+        // B's of a pair whose other came before.
+        again |= u32(taken && recent == y) << t;
+        if (++j < b_end) y = of_b(j);
+      }
     }
-    // Behind A's of a pair stands B's.
-    const u32 valid = (1u << count) - 1;
-    return {sides, pairs, valid & ~(pairs << 1 | u32(again))};
+    const u32 valid = (1u << min(n - d, merge_items)) - 1;
+    return {sides, pairs, valid & ~again};
   }
 };
 constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;

@@ -585,7 +585,7 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }  // namespace oplus
 #line 3 "codegen/templates/part/row_tiles.cuh"
 #line 1 "kernels/thread/quad.cuh"
-// Four values side by side, read and written in one piece where their size allows it.
+// Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
 
 namespace oplus {
@@ -604,26 +604,15 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
   return q;
 }
 
-// The same written.
-template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
-  if (e + 4 <= count) {
-    *reinterpret_cast<Quad<X>*>(values + e) = q;
-    return;
-  }
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) {
-    if (e + s < count) values[e + s] = q.x[s];
-  }
-}
-
 }  // namespace oplus
 #line 4 "codegen/templates/part/row_tiles.cuh"
 
 namespace oplus {
 
-// Where a tile begins: its first row and that row's first entry.
+// Where a tile begins: its first row and that row's first entry; and where the last of its rows ends that is not long, `entry` where
+// all are.
 struct RowTile {
-  u64 entry, first;
+  u64 entry, first, end;
 };
 
 // A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4
@@ -714,18 +703,27 @@ row_starts(u64 count, const u32* rows, u64 all, const u64* offsets, u64* out) {
   if (s <= count) out[s] = offsets[s < count ? u64(rows[s]) : all];
 }
 
-// begins[t] = the first row s with s + offsets[s] >= t · tile and its first entry, t = 0 ..= tiles.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, RowTile* begins) {
-  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t > tiles) return;
+// The first row s with s + offsets[s] >= d, of `rows`.
+__device__ inline u64 row_behind(u64 rows, const u64* offsets, u64 d) {
   u64 low = 0, high = rows;
   while (low < high) {
     const u64 middle = (low + high) / 2;
-    if (middle + offsets[middle] < t * tile) low = middle + 1;
+    if (middle + offsets[middle] < d) low = middle + 1;
     else high = middle;
   }
-  begins[t] = {offsets[low], low};
+  return low;
+}
+
+// begins[t], t = 0 ..= tiles: the t-th tile's rows begin with the first s with s + offsets[s] >= t · tile. Rows of more than `most`
+// entries are long.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, u32 most, RowTile* begins) {
+  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t > tiles) return;
+  const u64 first = row_behind(rows, offsets, t * tile);
+  u64 last = t < tiles ? row_behind(rows, offsets, (t + 1) * tile) : first;
+  while (last > first && offsets[last] - offsets[last - 1] > most) last--;
+  begins[t] = {offsets[first], first, offsets[last]};
 }
 
 // Chunks of the rows of more than `most` entries: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero

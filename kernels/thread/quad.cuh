@@ -1,4 +1,4 @@
-// Four values side by side, read and written in one piece where their size allows it.
+// Four values side by side, read in one piece where their size allows it.
 #include "portable.cuh"
 
 namespace oplus {
@@ -15,18 +15,6 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
 #pragma unroll
   for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
   return q;
-}
-
-// The same written.
-template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
-  if (e + 4 <= count) {
-    *reinterpret_cast<Quad<X>*>(values + e) = q;
-    return;
-  }
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) {
-    if (e + s < count) values[e + s] = q.x[s];
-  }
 }
 
 }  // namespace oplus

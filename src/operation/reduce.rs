@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)).
 ///
 /// Integers, booleans, min and max give the same bits everywhere. Floating sums run in column order on the host; on CUDA
-/// too in rows of up to 64 entries, longer ones in a tree that depends on their length only.
+/// too in rows of up to 64 entries, longer ones in a tree that depends on where the entries of A are, and on nothing else.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

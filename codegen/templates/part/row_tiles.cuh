@@ -4,9 +4,10 @@
 
 namespace oplus {
 
-// Where a tile begins: its first row and that row's first entry.
+// Where a tile begins: its first row and that row's first entry; and where the last of its rows ends that is not long, `entry` where
+// all are.
 struct RowTile {
-  u64 entry, first;
+  u64 entry, first, end;
 };
 
 // A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4

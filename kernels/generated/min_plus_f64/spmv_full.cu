@@ -627,7 +627,7 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 }  // namespace oplus
 #line 3 "codegen/templates/part/row_tiles.cuh"
 #line 1 "kernels/thread/quad.cuh"
-// Four values side by side, read and written in one piece where their size allows it.
+// Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
 
 namespace oplus {
@@ -646,26 +646,15 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
   return q;
 }
 
-// The same written.
-template <class X> __device__ inline void put_quad(const Quad<X>& q, X* values, u64 e, u64 count) {
-  if (e + 4 <= count) {
-    *reinterpret_cast<Quad<X>*>(values + e) = q;
-    return;
-  }
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) {
-    if (e + s < count) values[e + s] = q.x[s];
-  }
-}
-
 }  // namespace oplus
 #line 4 "codegen/templates/part/row_tiles.cuh"
 
 namespace oplus {
 
-// Where a tile begins: its first row and that row's first entry.
+// Where a tile begins: its first row and that row's first entry; and where the last of its rows ends that is not long, `entry` where
+// all are.
 struct RowTile {
-  u64 entry, first;
+  u64 entry, first, end;
 };
 
 // A part of a row that is no tile's: entries begin .. begin + n of row `slot`, the nth of `total` parts. It begins at a multiple of 4
@@ -929,12 +918,12 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
     full_chunk(a, blockIdx.x, chunks, ended, sums, y, reinterpret_cast<C*>(space));
     return;
   }
-  const RowTile begin = begins[blockIdx.x - chunk_count], behind = begins[blockIdx.x - chunk_count + 1];
-  const u64 first = begin.first;
+  const RowTile begin = begins[blockIdx.x - chunk_count];
+  const u64 first = begin.first, behind = begins[blockIdx.x - chunk_count + 1].first;
   // A warp for each row is as good as a warp for some.
-  const u32 lanes = 1u << log_lanes, n = u32(behind.first - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
+  const u32 lanes = 1u << log_lanes, n = u32(behind - first), most = lanes < 32 ? 32 + 8 * lanes : tuning::spmv_narrow;
   const u32 lane = threadIdx.x & (lanes - 1), mine = threadIdx.x >> log_lanes, step = tile_threads >> log_lanes;
-  if (n == 0) return;
+  if (begin.end == begin.entry) return;
   const FullTerms terms = {reinterpret_cast<C*>(space), begin.entry & ~u64(3)};
   // Where row r of the tile begins, and how many entries it has, one too many for a long one.
   const auto look_up = [&](u32 r, u32& from, u32& size) {
@@ -947,8 +936,7 @@ spmv_full(u64 count, const u64* offsets, const u32* indices, const u32* places, 
   look_up(mine, from[0], size[0]);
   look_up(mine + step, from[1], size[1]);
   if (threadIdx.x == 0) medium_count = 0;
-  // The last row may be a long one, whose terms nobody wants here.
-  if constexpr (full_staged) terms.load(a, u32(min(behind.entry - terms.begin, u64(tile_round))));
+  if constexpr (full_staged) terms.load(a, u32(begin.end - terms.begin));
   __syncthreads();
   // All lanes of a warp call.
   const auto sum_up = [&](u32 r, u32 from, u32 size) {

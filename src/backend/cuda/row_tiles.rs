@@ -14,7 +14,7 @@ pub(super) struct RowTiles {
     pub(super) rows: Arc<DevicePattern>,
     /// Where each begins and the last ends, where there are others.
     starts: Option<Buffer>,
-    /// Tiles, and where each begins and the last ends.
+    /// Tiles, and where each begins and ends.
     pub(super) count: u64,
     pub(super) begins: Buffer,
     /// Rows are long in the mean: a warp for each may be better than tiles.
@@ -33,7 +33,9 @@ pub(super) struct RowChunks {
     pub(super) ended: Buffer,
 }
 
-/// Bytes of a part's record on the device.
+/// Bytes of a tile's record on the device.
+const TILE: u64 = 24;
+/// Bytes of a part's record.
 const CHUNK: u64 = 32;
 
 impl RowTiles {
@@ -79,14 +81,14 @@ impl RowTiles {
         };
         let offsets = starts.as_ref().unwrap_or(&pattern.offsets);
         let count = (rows.nnz + pattern.nnz).div_ceil(u64::from(tuning.spmv_tile));
-        let begins = Buffer::alloc_for::<u64>(context, places(2 * (count + 1)))?;
-        let kernel = program.kernel("row_tiles")?;
-        let launch = kernel.launch(grid(count + 1), block, 0).arg(rows.nnz).arg(offsets).arg(count);
-        // SAFETY: as above.
-        unsafe { launch.arg(tuning.spmv_tile).arg(&begins).run()? };
         let mean = pattern.nnz.checked_div(rows.nnz).unwrap_or(0);
         let wide = mean >= u64::from(tuning.spmv_wide_mean) && rows.nnz >= u64::from(tuning.spmv_wide_rows);
         let most = if wide { tuning.spmv_wide } else { tuning.spmv_narrow };
+        let begins = Buffer::alloc(context, TILE * (count + 1))?;
+        let kernel = program.kernel("row_tiles")?;
+        let launch = kernel.launch(grid(count + 1), block, 0).arg(rows.nnz).arg(offsets).arg(count);
+        // SAFETY: as above.
+        unsafe { launch.arg(tuning.spmv_tile).arg(most).arg(&begins).run()? };
         let chunks = RowChunks::find(&program, rows.nnz, pattern, offsets, most)?;
         Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, wide, most, chunks })
     }
