@@ -127,7 +127,7 @@ __device__ inline void reduce_chunk_of_row(u64 count, const T* values, u64 chunk
 // out[s] = sum of the s-th row that has entries. Blocks below `chunk_count` have a chunk of a row of more than `most` entries each, those
 // from there on a tile. count: entries; begins, offsets and chunks: of row_tiles.cu; ended: a zero a long row, again when the launch ends;
 // sums: a place a chunk.
-extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 8 : 1)
+extern "C" __global__ void __launch_bounds__(reduce_threads, sizeof(T) <= 8 ? 6 : 1)
 reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, const RowChunk* chunks, u32* ended, T* sums, T* out,
             const RowTile* begins, u32 most) {
   // Of values, or a sum a warp.
