@@ -1,10 +1,10 @@
 //! vxm of a vector with few entries: products go to bins by ranges of columns, in the order of k, and each bin is summed in
 //! an array that fits the cache nearest to the core. Nothing as long as the result is touched.
 use super::analysis::{OnMask, Soon, ask_whole};
+use super::ascending::filter;
 use super::assemble::{Block, Rows, assemble};
 use super::flat::Flat;
 use super::job::at;
-use super::multiply::filter;
 use super::neutral::neutral;
 use super::parallel::{SERIAL, Shared, unwritten, written};
 use super::push::Pushing;

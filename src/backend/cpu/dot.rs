@@ -1,9 +1,9 @@
 //! Masked mxm by dot products: one for each entry that the mask admits.
 use super::accumulator::{Dense, Scratch};
 use super::analysis::searches;
+use super::ascending::below;
 use super::assemble::{Block, Rows};
 use super::job::{Job, at, is_final, read};
-use super::multiply::below;
 use crate::algebra::*;
 use crate::error::Result;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Entry-wise operations on two sets of rows: merges, balanced by entries, long rows cut by columns.
 use super::analysis::OnMask;
+use super::ascending::below;
 use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
-use super::multiply::below;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 mod accumulator;
 mod analysis;
+mod ascending;
 mod assemble;
 mod assign;
 mod bins;
@@ -33,6 +34,7 @@ mod gather;
 mod job;
 mod kronecker;
 mod layout;
+mod loops;
 mod map;
 mod merge;
 mod met;

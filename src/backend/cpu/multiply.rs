@@ -1,76 +1,15 @@
-//! mxm and vxm by rows of B scattered: the inner loops, compiled for each semiring, around accumulators that know only its
-//! scalar.
-use super::accumulator::{Dense, Scratch, Table};
+//! mxm and vxm by rows of B scattered: how each row is made, around accumulators that know only its scalar.
+use super::accumulator::{Dense, Scratch};
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
+use super::ascending::filter;
 use super::assemble::{Block, Rows};
-use super::flat::Flat;
-use super::job::{Job, Run, at, read};
-use super::neutral::neutral;
-use super::pick::{Picked, Reached};
-use super::tiny::{self, Listed, Tries, add_listed, tiny_rows};
+use super::job::{Job, Run};
+use super::loops::Loops;
+use super::pick::Reached;
+use super::tiny::{self, Tries, tiny_rows};
 use crate::algebra::*;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
-use std::mem::MaybeUninit;
-
-/// The loops over the products of one row, compiled for one semiring.
-#[derive(Debug)]
-pub(super) struct Loops<A, B, C> {
-    neutral: fn() -> Option<(C, bool)>,
-    add: fn(C, C) -> C,
-    dense: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
-    gated: fn(&Job<A, B>, &Block, usize, &mut Scratch<C>, bool) -> bool,
-    close: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
-    far: fn(&Job<A, B>, &Block, usize, u32, &mut Flat<C>),
-    picked: fn(&Job<A, B>, usize, &Picked, &mut Flat<C>),
-    /// Not where it matters where a product stands.
-    listed: Option<unsafe fn(&Job<A, B>, &Listed, &mut [MaybeUninit<C>])>,
-    hash: fn(&Job<A, B>, &Block, usize, &mut Table<C>),
-    multiples: fn(&Run<A, B>, &mut [MaybeUninit<C>]),
-    add_multiples: unsafe fn(&Run<A, B>, &mut [MaybeUninit<C>]),
-}
-impl<A: Scalar, B: Scalar, C: Scalar> Loops<A, B, C> {
-    pub(super) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
-        Loops {
-            neutral: neutral::<C, S::Add>,
-            add: S::Add::apply,
-            dense: dense::<A, B, S, false>,
-            gated: dense::<A, B, S, true>,
-            close: close::<A, B, S, false>,
-            far: close::<A, B, S, true>,
-            picked: add_picked::<A, B, S>,
-            listed: if S::Multiply::READS.position { None } else { Some(add_listed::<A, B, S>) },
-            hash: hash::<A, B, S>,
-            multiples: multiples::<A, B, S>,
-            add_multiples: add_multiples::<A, B, S>,
-        }
-    }
-    /// The value that sums can start from, where there is one.
-    pub(super) fn start(&self) -> Option<C> {
-        (self.neutral)().map(|(start, _)| start)
-    }
-    /// Whether rows of few products can be done many at a time.
-    pub(super) fn lists(&self) -> bool {
-        self.listed.is_some()
-    }
-    /// A run times its entry of A.
-    pub(super) fn copied(&self, run: &Run<A, B>, to: &mut [MaybeUninit<C>]) {
-        (self.multiples)(run, to);
-    }
-    /// The sums of a row, from column `first` on: it has none before, and none behind the room that was made.
-    pub(super) fn flat(&self, job: &Job<A, B>, block: &Block, i: usize, first: u32, flat: &mut Flat<C>) {
-        (self.close)(job, block, i, first, flat);
-    }
-    /// The sums of a row of no more columns than the table has room for.
-    pub(super) fn hashed(&self, job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<C>) {
-        (self.hash)(job, block, i, table);
-    }
-    /// The sums of a row, with `gated` of the columns set in the gate alone.
-    pub(super) fn scattered(&self, job: &Job<A, B>, block: &Block, i: usize, scratch: &mut Scratch<C>, gated: bool) {
-        let sum = if gated { self.gated } else { self.dense };
-        sum(job, block, i, scratch, gated);
-    }
-}
 
 /// Rows of B scattered into an accumulator per row of A, in the order of k.
 pub(super) fn scatter_rows<A: Scalar, B: Scalar, C: Scalar>(
@@ -275,23 +214,6 @@ fn few<A: Scalar, B: Scalar, C: Scalar>(
     Ok(())
 }
 
-/// z = x ⊗ y along a run.
-fn multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
-    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
-        *z = MaybeUninit::new(run.product::<S>(*y, *j));
-    }
-}
-
-/// z = z ⊕ x ⊗ y along a run.
-/// # Safety
-/// Every z has a value.
-unsafe fn add_multiples<A: Scalar, B: Scalar, S: Semiring<A, B>>(run: &Run<A, B>, to: &mut [MaybeUninit<S::Out>]) {
-    for ((z, y), j) in to.iter_mut().zip(run.values).zip(run.columns) {
-        // SAFETY: the contract.
-        *z = MaybeUninit::new(S::Add::apply(unsafe { z.assume_init() }, run.product::<S>(*y, *j)));
-    }
-}
-
 /// A row of which the mask admits few columns, given ascending.
 fn listed<A: Scalar, B: Scalar, C: Scalar>(
     loops: &Loops<A, B, C>,
@@ -370,75 +292,6 @@ fn picked<A: Scalar, B: Scalar, C: Scalar>(
     if any { flat.drain_listed(job.operation, admitted, start, rows) } else { Ok(()) }
 }
 
-/// Adds products that were found.
-fn add_picked<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    i: usize,
-    picked: &Picked,
-    flat: &mut Flat<S::Out>,
-) {
-    let (a, b, first, flat) = (&job.a_rows, &job.b_rows, job.a.pattern.range(i).start, flat.open());
-    for (entry, place) in picked.found() {
-        // SAFETY: entries of A's row and places in the row of B that they meet, which lie within all arrays as `Job::new`
-        // asserted; columns are below ncols, for which there is room.
-        unsafe {
-            let e = first + entry as usize;
-            let (k, x) = (read(a.columns, e) as usize, read(a.values, e));
-            let f = read(b.offsets, k) as usize + place as usize;
-            let (j, y) = (read(b.columns, f) as usize, read(b.values, f));
-            flat.add(j, S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, j)), S::Add::apply);
-        }
-    }
-}
-
-/// Whether there was a product.
-fn dense<A: Scalar, B: Scalar, S: Semiring<A, B>, const GATED: bool>(
-    job: &Job<A, B>,
-    block: &Block,
-    i: usize,
-    scratch: &mut Scratch<S::Out>,
-    admitted: bool,
-) -> bool {
-    let mut met = false;
-    for e in job.entries(block, i) {
-        let run = job.run(block, i, e);
-        for (j, y) in run.columns.iter().zip(run.values) {
-            if GATED && scratch.gate.get(*j) != admitted {
-                continue;
-            }
-            let product = run.product::<S>(*y, *j);
-            // SAFETY: columns are below ncols in every pattern, and the accumulator was grown to ncols.
-            unsafe { scratch.dense.add(*j, product, S::Add::apply) };
-            met = true;
-        }
-    }
-    met
-}
-
-/// Products from the column `first` on, close together or far apart.
-fn close<A: Scalar, B: Scalar, S: Semiring<A, B>, const FAR: bool>(
-    job: &Job<A, B>,
-    block: &Block,
-    i: usize,
-    first: u32,
-    flat: &mut Flat<S::Out>,
-) {
-    let flat = flat.open();
-    for e in job.entries(block, i) {
-        let run = job.run(block, i, e);
-        for (j, y) in run.columns.iter().zip(run.values) {
-            let product = run.product::<S>(*y, *j);
-            // SAFETY: the survey's first and last column enclose all others, and room for what is between was made.
-            unsafe {
-                match FAR {
-                    true => flat.add_far((*j - first) as usize, product, S::Add::apply),
-                    false => flat.add((*j - first) as usize, product, S::Add::apply),
-                }
-            }
-        }
-    }
-}
-
 /// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of its loops.
 fn window<A: Scalar, B: Scalar, C: Scalar>(
     loops: &Loops<A, B, C>,
@@ -474,41 +327,4 @@ fn window<A: Scalar, B: Scalar, C: Scalar>(
         }
         summed = if summed.is_empty() { first..last } else { summed.start.min(first)..summed.end.max(last) };
     }
-}
-
-fn hash<A: Scalar, B: Scalar, S: Semiring<A, B>>(job: &Job<A, B>, block: &Block, i: usize, table: &mut Table<S::Out>) {
-    for e in job.entries(block, i) {
-        let run = job.run(block, i, e);
-        for (j, y) in run.columns.iter().zip(run.values) {
-            let product = run.product::<S>(*y, *j);
-            // SAFETY: the table was grown for as many columns as there are products.
-            unsafe { table.add(*j, product, S::Add::apply) };
-        }
-    }
-}
-
-/// Keeps of the entries from `start` on those that the mask's row admits.
-pub(super) fn filter<T: Copy>(rows: &mut Rows<T>, start: usize, mut mask: &[u32], complement: bool) {
-    let mut kept = start;
-    for e in start..rows.indices.len() {
-        let (column, value) = (rows.indices[e], rows.values[e]);
-        mask = &mask[below(mask, column)..];
-        if (mask.first() == Some(&column)) != complement {
-            (rows.indices[kept], rows.values[kept]) = (column, value);
-            kept += 1;
-        }
-    }
-    rows.indices.truncate(kept);
-    rows.values.truncate(kept);
-}
-
-/// How many of the ascending columns are below this one: O(log of the answer).
-#[inline(always)]
-pub(super) fn below(columns: &[u32], column: u32) -> usize {
-    let mut reach = 1;
-    while reach < columns.len() && columns[reach - 1] < column {
-        reach *= 2;
-    }
-    let (from, to) = (reach / 2, reach.min(columns.len()));
-    from + columns[from..to].partition_point(|c| *c < column)
 }

@@ -5,7 +5,7 @@ use super::analysis::OnMask;
 use super::assemble::{Block, Rows};
 use super::flat::Flat;
 use super::job::Job;
-use super::multiply::Loops;
+use super::loops::Loops;
 use super::need::Budget;
 use super::parallel::{unwritten, written};
 use super::workers::{Parts, share_out};
@@ -221,7 +221,7 @@ fn searched<A: Scalar, B: Scalar, C: Scalar>(
         let (row, values) = job.b.row(k);
         let mut from = 0;
         for (j, y) in row.iter().zip(values) {
-            from += super::multiply::below(&columns[from..], *j);
+            from += super::ascending::below(&columns[from..], *j);
             if columns.get(from) != Some(j) {
                 continue;
             }

@@ -218,7 +218,7 @@ fn by_list(
     assert!(columns.len() + SLACK <= to.len() && columns.len() + SLACK <= entries.len());
     let ([least, ..], Some(most)) = (list, list.last()) else { return 0 };
     // Columns ascend: what lies before and behind the list is not compared.
-    let skip = if columns.len() > 32 { super::multiply::below(columns, *least) } else { 0 };
+    let skip = if columns.len() > 32 { super::ascending::below(columns, *least) } else { 0 };
     let entry = _mm512_set1_epi32(entry as i32);
     let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let mut n = 0;

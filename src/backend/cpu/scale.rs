@@ -1,7 +1,7 @@
 //! Rows and columns met by the entries of a vector, and a vector as a diagonal.
+use super::ascending::below;
 use super::assemble::{Block, Rows, assemble};
 use super::merge::{entry_blocks, part};
-use super::multiply::below;
 use super::parallel::{Shared, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;

@@ -1,9 +1,10 @@
 //! mxm where every sum is known to be one and the same value: the pattern alone.
 use super::accumulator::Columns;
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
+use super::ascending::filter;
 use super::assemble::{Block, Rows};
 use super::flat::Flat;
-use super::multiply::{admits_none, filter};
+use super::multiply::admits_none;
 use super::short::{self, Short};
 use super::tiny::{self, Tiny, To, Tries};
 use crate::error::Result;
