@@ -1,6 +1,6 @@
 //! What of built-in scalars is compiled with this crate. Of a product over f64, say, a crate that uses this one compiles the
 //! loops of its semiring alone: all around them, which no semiring changes, is here already. Products that mix scalars,
-//! or are over a user's own, are compiled where they are used.
+//! or are over a user's own, are compiled where they are used, and in debug builds all are.
 //!
 //! The tables are statics: a function that a constant or a generic one refers to is compiled wherever that is used.
 use crate::algebra::Scalar;
