@@ -60,8 +60,9 @@ macro_rules! precompiled {
     ($t:ty) => {
         const PRODUCTS: Option<&'static crate::precompiled::Products<Self>> = {
             static HERE: crate::precompiled::Products<$t> = crate::precompiled::Products::here();
-            // Where nothing is optimised there is not that much to save, and the library is built more often.
-            if cfg!(debug_assertions) { None } else { Some(&HERE) }
+            // Where nothing is optimised there is not that much to save, and the library is built more often; but its own tests
+            // go this way.
+            if cfg!(all(debug_assertions, not(test))) { None } else { Some(&HERE) }
         };
         fn entries() -> &'static crate::precompiled::Entries<Self> {
             static HERE: crate::precompiled::Entries<$t> = crate::precompiled::Entries::here();

@@ -261,10 +261,12 @@ impl Job<'_> {
         let mean = self.mean_products();
         let most = self.longest_row().unwrap_or(u64::MAX);
         let at_once = self.rows <= AT_ONCE * u64::from(self.context.properties().multiprocessors);
-        let threads = match most / SKEWED > mean {
-            true if !at_once => self.tuning.block_threads,
-            _ if at_once => 2 * self.tuning.block_threads_small,
-            _ => 0,
+        let threads = if at_once {
+            2 * self.tuning.block_threads_small
+        } else if most / SKEWED > mean {
+            self.tuning.block_threads
+        } else {
+            0
         };
         let sized = (usize::from(mean > LARGE_ROWS), threads);
         let (program, shape) =
