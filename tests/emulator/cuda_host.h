@@ -1,12 +1,19 @@
 // What a kernel sees when the host's C++ compiler compiles it: CUDA's keywords, built-in variables and intrinsics.
 // A CUDA thread is a fiber (fiber.cpp), a block runs under a random seeded schedule (block.cpp).
 #pragma once
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
+// Every kernel is compiled with this before it: the C++ library's headers would take longer than most kernels.
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+float sqrtf(float) noexcept;
+float fmaxf(float, float) noexcept;
+double sqrt(double) noexcept;
+double fmax(double, double) noexcept;
+}
+#ifndef EMU_RUNTIME
+inline float sqrt(float x) { return sqrtf(x); }
+#endif
 
 #define OPLUS_EMULATOR 1
 #define __global__ EMU_GLOBAL  // nvrtc.cpp finds kernels by it, then compiles with it empty
@@ -60,12 +67,12 @@ static const int warpSize = 32;
 template <class T> inline uint64_t emu_bits(T v) {
   static_assert(sizeof(T) <= 8, "warp operations move up to 8 bytes");
   uint64_t b = 0;
-  std::memcpy(&b, &v, sizeof v);
+  __builtin_memcpy(&b, &v, sizeof v);
   return b;
 }
 template <class T> inline T emu_value(uint64_t b) {
   T v;
-  std::memcpy(&v, &b, sizeof v);
+  __builtin_memcpy(&v, &b, sizeof v);
   return v;
 }
 template <class T> inline T emu_shuffle(unsigned m, T v, int source, const char* site) {
@@ -107,13 +114,17 @@ inline void emu_syncwarp(const char* site, unsigned m = 0xffffffffu) { emu_warp(
 #define __reduce_xor_sync(m, v) emu_reduce(EMU_SITE, (m), emu_xor, (v))
 template <class T> inline T emu_reduce(const char* site, unsigned m, emu_warp_op op, T v) {
   static_assert(sizeof(T) == 4, "CUDA reduces 32-bit integers");
-  return T(emu_warp(m, op, std::is_signed<T>::value ? uint64_t(int64_t(v)) : uint64_t(v), std::is_signed<T>::value, site));
+  constexpr bool is_signed = T(-1) < T(0);
+  return T(emu_warp(m, op, is_signed ? uint64_t(int64_t(v)) : uint64_t(v), is_signed, site));
 }
 inline unsigned __activemask() { return 0xffffffffu; }
 
+// A parameter from which T is not deduced.
+template <class T> struct emu_same { typedef T type; };
+
 // Atomics: only one fiber runs at a time; each is a point where another may go on.
 #define EMU_ATOMIC(name, new_value)                               \
-  template <class T> inline T emu_##name(const char* site, T* p, typename std::common_type<T>::type v) { \
+  template <class T> inline T emu_##name(const char* site, T* p, typename emu_same<T>::type v) { \
     emu_step(site);                                               \
     const T old = *p;                                             \
     *p = new_value;                                               \
@@ -128,7 +139,7 @@ EMU_ATOMIC(atomicOr, T(old | v))
 EMU_ATOMIC(atomicXor, T(old ^ v))
 EMU_ATOMIC(atomicExch, v)
 template <class T>
-inline T emu_atomicCAS(const char* site, T* p, typename std::common_type<T>::type expected, typename std::common_type<T>::type v) {
+inline T emu_atomicCAS(const char* site, T* p, typename emu_same<T>::type expected, typename emu_same<T>::type v) {
   emu_step(site);
   const T old = *p;
   if (old == expected) *p = v;
@@ -183,7 +194,8 @@ inline long long __double_as_longlong(double x) { return emu_value<long long>(em
 inline long long clock64() { return 0; }
 
 // The entry a launch calls: arguments by address, as cuLaunchKernel has them.
-template <class... A, size_t... I> inline void emu_apply(void (*k)(A...), void** a, std::index_sequence<I...>) {
-  k(*static_cast<std::remove_reference_t<A>*>(a[I])...);
-}
-template <class... A> inline void emu_call(void (*k)(A...), void** a) { emu_apply(k, a, std::index_sequence_for<A...>{}); }
+template <size_t... I> struct emu_places {};
+template <size_t N, size_t... I> struct emu_first : emu_first<N - 1, N - 1, I...> {};
+template <size_t... I> struct emu_first<0, I...> { typedef emu_places<I...> type; };
+template <class... A, size_t... I> inline void emu_apply(void (*k)(A...), void** a, emu_places<I...>) { k(*static_cast<A*>(a[I])...); }
+template <class... A> inline void emu_call(void (*k)(A...), void** a) { emu_apply(k, a, typename emu_first<sizeof...(A)>::type{}); }

@@ -1,6 +1,8 @@
 // What the parts of the emulated driver share.
 #pragma once
+#define EMU_RUNTIME
 #include "cuda_host.h"
+#include <cstring>
 #include <string>
 
 namespace emu {
