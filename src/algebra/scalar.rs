@@ -224,31 +224,32 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         const SATURATES: bool = false;
         #[inline(always)] fn plus_saturating(self, y: Self) -> Self { self + y }
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
-        // −0 < +0, so that every backend and order gives the same bits. Two selections, each one instruction, differ
-        // for NaN and for equal zeros only.
+        // −0 < +0, so that every backend and order gives the same bits. One selection, an instruction, differs for NaN and for
+        // equal zeros only, and gives one of these there, which another instruction tells.
         #[inline(always)] fn least(self, y: Self) -> Self {
-            let (a, b) = (if self < y { self } else { y }, if y < self { y } else { self });
-            if a.to_bits() == b.to_bits() { a } else { rare(self, y, |x, y| $t::from_bits(x.to_bits() | y.to_bits())) }
+            let z = if self < y { self } else { y };
+            if z < 0.0 || z > 0.0 { z } else { rare(self, y, z, |x, y| $t::from_bits(x.to_bits() | y.to_bits())) }
         }
         #[inline(always)] fn greatest(self, y: Self) -> Self {
-            let (a, b) = (if self > y { self } else { y }, if y > self { y } else { self });
-            if a.to_bits() == b.to_bits() { a } else { rare(self, y, |x, y| $t::from_bits(x.to_bits() & y.to_bits())) }
+            let z = if self > y { self } else { y };
+            if z < 0.0 || z > 0.0 { z } else { rare(self, y, z, |x, y| $t::from_bits(x.to_bits() & y.to_bits())) }
         }
         #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
         #[inline(always)] fn of_f64(x: f64) -> Self { x as $t }
         #[inline(always)] fn of_u64(x: u64) -> Self { x as $t }
     }
 )*} }
-/// The one that is a number, or of two zeros what their signs make.
-#[cold]
+/// What is chosen where the choice is zero or no number: the one that is a number, of two zeros what their signs make.
 #[inline(never)]
-fn rare<T: Float>(x: T, y: T, zeros: fn(T, T) -> T) -> T {
+fn rare<T: Float>(x: T, y: T, chosen: T, zeros: fn(T, T) -> T) -> T {
     if x.is_nan() {
         y
     } else if y.is_nan() {
         x
-    } else {
+    } else if x == y {
         zeros(x, y)
+    } else {
+        chosen
     }
 }
 floats! { f32 "f32_bits" f64 "f64_bits" }

@@ -22,6 +22,11 @@ const ROWS: usize = 4;
 const LONG: u64 = 8;
 const LONG_UNEVEN: u64 = 4;
 
+/// Matrices of more entries are no processor's own cache's: their rows come fastest one behind the other, if they are longer than
+/// this in the mean.
+const STREAMED: usize = if cfg!(test) { 1 << 9 } else { 1 << 20 };
+const LONG_STREAMED: u64 = 20;
+
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
     if size_of::<T>() == 1 { 8 } else { 64 }
@@ -54,7 +59,8 @@ pub(super) fn lines<C: Scalar>(
     sums: &(dyn Fn(Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize + Sync),
 ) -> Result<HostCsr<C>> {
     let met = met::rows(operation, a, like)?;
-    let long = !soon && a.nnz() as u64 >= LONG_UNEVEN * a.nrows as u64;
+    let streamed = is_streamed(a.nnz(), a.nnz() as u64, a.nrows);
+    let long = !soon && !streamed && a.nnz() as u64 >= LONG_UNEVEN * a.nrows as u64;
     let batches = if long { even::batches(operation, a)? } else { None };
     let blocks = whole_rows(operation, a, soon, if batches.is_some() { BATCH } else { 1 })?;
     let mut values = unwritten::<C>(operation, met.nnz())?;
@@ -153,7 +159,8 @@ pub(super) fn sums<T: Scalar, M: Monoid<T>>(
         one_by_one(safe..len, &mut n, out);
         return n;
     }
-    if batches.is_none() && entries(0..len) < LONG * len as u64 {
+    let short = batches.is_none() && entries(0..len) < LONG * len as u64;
+    if short || is_streamed(most, entries(0..len), len) {
         one_by_one(0..len, &mut n, out);
         return n;
     }
@@ -232,6 +239,11 @@ fn soon<T: Scalar, M: Monoid<T>>(
         n += (from < to) as usize;
     }
     n
+}
+
+/// Whether rows with so many entries together come one behind the other, of a matrix with `all`.
+fn is_streamed(all: usize, entries: u64, rows: usize) -> bool {
+    all >= STREAMED && entries >= LONG_STREAMED * rows as u64
 }
 
 /// Whether a sum of some products hardly ever needs the others.
