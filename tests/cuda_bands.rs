@@ -2,7 +2,16 @@
 mod common;
 
 use common::emulator;
+use oplus::backend::cuda::Context;
 use oplus::prelude::*;
+
+oplus::scalar! { pub struct Hop { length: f64, hops: u64 } }
+oplus::semiring! {
+    pub struct Shortest[](Hop, Hop) -> Hop;
+    identity = Hop::make(f64::INFINITY, 0);
+    add = |x, y| (select(x.length < y.length || (x.length == y.length && x.hops <= y.hops), x, y));
+    multiply = |a, b, _| (Hop::make(add(a.length, b.length), add(a.hops, b.hops)));
+}
 
 /// Entries on the diagonals j - i of `shifts` but for one in `gap`, values by place; m rows, n columns.
 fn on_diagonals(m: u64, n: u64, shifts: &[i64], gap: u64) -> Matrix<i64> {
@@ -100,4 +109,73 @@ fn powers() {
         mxm(&squared, &squared).strategy(Strategy::Band).eval().unwrap().entries().unwrap()
     };
     assert!(on(Device::Cuda(0)) == on(Device::Reference));
+}
+
+/// Vectors with a value at every place, from the right and, from the second time on by kept columns, from the left.
+#[test]
+fn full_vectors() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let context = Context::get(0).unwrap();
+    let many: Vec<i64> = (-3..=28).collect();
+    // Rows that fill no warp at the end; gaps, but an entry in each row; all 32 diagonals; more columns than rows; rows without any
+    // entry, too many diagonals and too few rows for this way.
+    for (m, n, shifts, gap, by_diagonals) in [
+        (33_001, 33_001, vec![-180, -1, 0, 1, 180], u64::MAX / 4, true),
+        (33_010, 33_010, vec![-2, 0, 7], 5, true),
+        (32_800, 32_828, many.clone(), 40, true),
+        (32_770, 70_000, vec![0, 30_000], u64::MAX / 4, true),
+        (33_000, 33_000, vec![3, 40], u64::MAX / 4, false),
+        (32_800, 32_850, many.iter().copied().chain([40]).collect(), 40, false),
+        (3_000, 3_000, vec![-1, 0, 1], u64::MAX / 4, false),
+    ] {
+        let a = on_diagonals(m, n, &shifts, gap);
+        let full = |n: u64| -> Vector<i64> {
+            Vector::build(n, &(0..n).map(|i| (i, (i * 37 % 101) as i64 - 40)).collect::<Vec<_>>()).unwrap()
+        };
+        let hop = |v: i64| Hop::make((v % 50) as f64, v.unsigned_abs());
+        let hops: Vec<_> = a.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, hop(v))).collect();
+        let hops: Matrix<Hop, Shortest> = Matrix::build(m, n, &hops).unwrap();
+        let to: Vec<_> = (0..n).map(|j| (j, hop(j as i64))).collect();
+        let to: Vector<Hop, Shortest> = Vector::build(n, &to).unwrap();
+        let on = |d: Device| {
+            let (a, x, y) = (a.to(&d).unwrap(), full(n).to(&d).unwrap(), full(m).to(&d).unwrap());
+            // Of two times the second is by columns.
+            let mut values = vec![
+                mxv(&a, &x).eval().unwrap(),
+                mxv(&a.over::<MinPlus>(), &x.over()).eval().unwrap().over(),
+                vxm(&y, &a).eval().unwrap(),
+                vxm(&y, &a).eval().unwrap(),
+            ];
+            let mut places = vec![mxv(&a.over::<AnySecondI>(), &x.over()).eval().unwrap().over::<PlusTimes>()];
+            let (mut floats, mut truth, mut paths) = (None, None, None);
+            // The rest of few entries.
+            if shifts.len() < 10 {
+                values.extend([
+                    mxv(&a.over::<MaxFirst>(), &x.over()).eval().unwrap().over(),
+                    mxv(&a.over::<AnySecond>(), &x.over()).eval().unwrap().over(),
+                    vxm(&y.over::<MaxSecond>(), &a.over()).eval().unwrap().over(),
+                ]);
+                places.extend([
+                    vxm(&y.over::<AnyFirstI>(), &a.over()).eval().unwrap().over(),
+                    vxm(&y.over::<AnySecondJ>(), &a.over()).eval().unwrap().over(),
+                    mxv(&a.over::<PlusPair>(), &x.over()).eval().unwrap().over(),
+                ]);
+                let (narrow, bits) = (a.cast::<f32>().unwrap(), a.cast::<bool>().unwrap().over::<LorLand>());
+                floats = Some(mxv(&narrow, &x.cast::<f32>().unwrap()).eval().unwrap().entries().unwrap());
+                truth = Some(mxv(&bits, &x.cast::<bool>().unwrap().over()).eval().unwrap().entries().unwrap());
+                paths = Some(mxv(&hops.to(&d).unwrap(), &to.to(&d).unwrap()).eval().unwrap().entries().unwrap());
+            }
+            let entries = |v: &Vector<i64>| v.entries().unwrap();
+            let places: Vec<_> = places.iter().map(|v| v.entries().unwrap()).collect();
+            (values.iter().map(entries).collect::<Vec<_>>(), places, floats, truth, paths)
+        };
+        let (made, launches) = context.trace(|| Ok(on(Device::Cuda(0)))).unwrap();
+        assert!(made == on(Device::Reference), "{m}×{n} on {} diagonals", shifts.len());
+        let count = |name: &str| launches.iter().filter(|l| l.kernel == name).count();
+        // Of columns some may be empty.
+        let (by_band, by_tiles) = (count("spmv_band"), count("spmv_full"));
+        assert_eq!(by_band > 0, by_diagonals, "{m}×{n}: {by_band} by diagonals, {by_tiles} by tiles");
+    }
 }

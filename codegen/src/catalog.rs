@@ -110,6 +110,8 @@ templates! {
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse matrix by a vector without gaps, by tiles of rows.
     SpmvFull = "spmv_full", semiring true, functions [], types [], flags ["mapped", "vector_left", "gathered"], numbers [];
+    /// Matrix on few diagonals by a vector without gaps: a lane a row.
+    SpmvBand = "spmv_band", semiring true, functions [], types [], flags ["mapped", "vector_left"], numbers [];
     /// Rows with entries, in tiles.
     RowTiles = "row_tiles", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse vector by sparse matrix, by rows of the matrix (push).
@@ -192,6 +194,7 @@ parts! {
     "part/accumulate.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
+    "part/merge_places.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

@@ -207,6 +207,8 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if mask.is_empty() {
                 let spec = Spec::new(Template::SpmvFull, architecture).semiring(s.clone());
                 all.push((format!("spmv_full-{}_{}", s.name, s.c.name), spec.clone()));
+                let band = Spec::new(Template::SpmvBand, architecture).semiring(s.clone());
+                all.push((format!("spmv_band-{}_{}", s.name, s.c.name), band));
                 if s.is_constant() {
                     let spec = Spec::new(Template::SpgemmExpand, architecture).semiring(s.clone());
                     all.push((format!("spgemm_expand_places-{}_{}", s.name, s.c.name), spec.flag("places", true)));

@@ -2,6 +2,7 @@
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
 #include "part/merge.cuh"
+#include "part/merge_places.cuh"
 
 namespace oplus {
 
@@ -85,28 +86,34 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-  tile.load({a_splits, row_splits}, total);
-  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
-  Within parts[4] = {};
-  if constexpr (flag::region) {
-    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
-  }
   // All where nothing restricts them.
   u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  const Merged merged = tile.walk([&](u32 t, u32 row, u32 column) {
-    bool admit = true;
-    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
-    bool erase = flag::replace && !admit;
+  Merged merged;
+  if constexpr (flag::masked || flag::region) {
+    __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+    MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+    tile.load({a_splits, row_splits}, total);
+    MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+    Within parts[4] = {};
     if constexpr (flag::region) {
-      const bool reached = parts[2].has(row) && parts[3].has(column);
-      erase = erase && reached;
-      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+      for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
     }
-    if constexpr (flag::masked || flag::region) admits |= u32(admit) << t;
-    erased |= u32(erase) << t;
-  });
+    merged = tile.walk([&](u32 t, u32 row, u32 column) {
+      bool admit = true;
+      if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
+      bool erase = flag::replace && !admit;
+      if constexpr (flag::region) {
+        const bool reached = parts[2].has(row) && parts[3].has(column);
+        erase = erase && reached;
+        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+      }
+      admits |= u32(admit) << t;
+      erased |= u32(erase) << t;
+    });
+  } else {
+    __shared__ MergePlaces tile;
+    merged = merged_by_places({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, tile);
+  }
   const u32 from_b = merged.pairs | ~merged.sides;
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {

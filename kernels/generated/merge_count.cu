@@ -679,6 +679,159 @@ constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 
 }  // namespace oplus
 #line 5 "codegen/templates/merge_count.cu"
+#line 1 "codegen/templates/part/merge_places.cuh"
+// The same as walking through a tile's merged entries where nothing has to be looked at in their order: A's entries look for their
+// places among B's of their row, all at once; the places left are B's.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 4 "kernels/block/tile_rows.cuh"
+
+namespace oplus {
+
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
+};
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    const u32 number = u32(r - part.first) + 1;
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+  }
+}
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/merge_places.cuh"
+#line 5 "codegen/templates/part/merge_places.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+}  // namespace oplus
+#line 6 "codegen/templates/part/merge_places.cuh"
+
+namespace oplus {
+
+// Shared memory of a tile.
+struct alignas(16) MergePlaces {
+  u64 flags[entry_tile / 8];         // a byte a merged entry: placed_a, placed_pair
+  unsigned short marks[entry_tile];  // where rows of A begin: their number, and 1 more
+  u32 b[entry_tile + 1];             // B's columns, and that of its entry behind the tile
+  u32 numbers[entry_tile / 32];
+  unsigned short begins[merge_rows + 1];  // B's entries before each row
+  u32 split;                              // the first entry is B's of a pair whose other is in the tile before
+};
+enum { placed_a = 1, placed_pair = 2 };
+
+// The lowest bits of eight bytes.
+__device__ inline u32 bits_of_bytes(u64 bytes) { return u32((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56); }
+
+// The thread's merged entries. All threads call. Has barriers.
+__device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, MergePlaces& tile) {
+  const u64 number = blockIdx.x, begin = number * entry_tile, end = min(begin + entry_tile, total);
+  const u64 a0 = splits.a[number], a1 = splits.a[number + 1], b0 = begin - a0, b1 = end - a1;
+  const u32 first = splits.row[number], last = splits.row[number + 1] - first, na = u32(a1 - a0), nb = u32(b1 - b0);
+  u32 column[merge_items], other[merge_items];
+#pragma unroll
+  for (u32 t = 0; t < merge_items; t++) {
+    const u32 i = t * merge_block + threadIdx.x;
+    column[t] = i < na ? a.indices[a0 + i] : 0;
+    other[t] = i < nb ? b.indices[b0 + i] : 0;
+  }
+  const bool behind = b1 < b.offsets[u64(first) + last + 1], marked = last < merge_rows;
+  tile.flags[threadIdx.x] = 0;
+  *reinterpret_cast<Quad<u32>*>(&tile.marks[threadIdx.x * 8]) = {};
+  if (threadIdx.x == 0) {
+    tile.split = a0 > a.offsets[first] && nb > 0 && b0 < b.offsets[first + 1] && a.indices[a0 - 1] == b.indices[b0];
+  }
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < merge_items; t++) {
+    const u32 i = t * merge_block + threadIdx.x;
+    if (i < nb) tile.b[i] = other[t];
+  }
+  if (threadIdx.x == 32 && behind) tile.b[nb] = b.indices[b1];
+  // How many of B's are before row r of the tile.
+  const auto b_before = [&](u32 r) { return r == 0 ? 0 : u32(min(b.offsets[u64(first) + r], b1) - b0); };
+  if (marked) {
+    mark_rows<merge_block, 32>({a.offsets, a0, a1, first, first + last, 0}, tile.numbers,
+                               [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
+    for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) tile.begins[r] = static_cast<unsigned short>(b_before(r));
+  }
+  __syncthreads();
+  unsigned char* const flags = reinterpret_cast<unsigned char*>(tile.flags);
+#pragma unroll
+  for (u32 t = 0; t < merge_items; t++) {
+    const u32 strip = t * merge_block + threadIdx.x / 32 * 32, i = strip + lane_id();
+    if (strip >= na) continue;
+    u32 row, low, high;
+    if (marked) {
+      u32 carried = tile.numbers[strip / 32];
+      row = number_at(tile.marks[i], carried) - 1;
+      low = tile.begins[row];
+      high = tile.begins[row + 1];
+    } else {
+      row = row_of(a.offsets, first, first + last, min(a0 + i, a1 - 1)) - first;
+      low = b_before(row);
+      high = b_before(row + 1);
+    }
+    high += row == last && behind;
+    const u32 from = high;
+    while (low < high) {
+      const u32 middle = (low + high) / 2;
+      if (tile.b[middle] < column[t]) low = middle + 1;
+      else high = middle;
+    }
+    if (i < na) flags[i + low] = low < from && tile.b[low] == column[t] ? placed_a | placed_pair : placed_a;
+  }
+  __syncthreads();
+  const u32 d = threadIdx.x * merge_items, n = u32(end - begin);
+  const u64 mine = tile.flags[threadIdx.x];
+  const u32 sides = bits_of_bytes(mine), pairs = bits_of_bytes(mine >> 1);
+  // B's of a pair stands behind A's.
+  const u32 before = d == 0 ? tile.split : flags[d - 1] >> 1;
+  const u32 valid = d < n ? (1u << min(n - d, merge_items)) - 1 : 0;
+  return {sides, pairs, valid & ~(pairs << 1 | before)};
+}
+
+}  // namespace oplus
+#line 6 "codegen/templates/merge_count.cu"
 
 namespace oplus {
 
@@ -762,28 +915,34 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
 merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-  MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-  tile.load({a_splits, row_splits}, total);
-  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
-  Within parts[4] = {};
-  if constexpr (flag::region) {
-    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
-  }
   // All where nothing restricts them.
   u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  const Merged merged = tile.walk([&](u32 t, u32 row, u32 column) {
-    bool admit = true;
-    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
-    bool erase = flag::replace && !admit;
+  Merged merged;
+  if constexpr (flag::masked || flag::region) {
+    __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
+    MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+    tile.load({a_splits, row_splits}, total);
+    MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+    Within parts[4] = {};
     if constexpr (flag::region) {
-      const bool reached = parts[2].has(row) && parts[3].has(column);
-      erase = erase && reached;
-      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+      for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
     }
-    if constexpr (flag::masked || flag::region) admits |= u32(admit) << t;
-    erased |= u32(erase) << t;
-  });
+    merged = tile.walk([&](u32 t, u32 row, u32 column) {
+      bool admit = true;
+      if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
+      bool erase = flag::replace && !admit;
+      if constexpr (flag::region) {
+        const bool reached = parts[2].has(row) && parts[3].has(column);
+        erase = erase && reached;
+        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+      }
+      admits |= u32(admit) << t;
+      erased |= u32(erase) << t;
+    });
+  } else {
+    __shared__ MergePlaces tile;
+    merged = merged_by_places({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, tile);
+  }
   const u32 from_b = merged.pairs | ~merged.sides;
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {

@@ -650,12 +650,9 @@ __device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
   else return Semiring::multiply(a, x, at);
 }
 
-__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Ids& ids, u64 row, u64 e, u32 k) {
-  Matrix a = Matrix();
-  Vector x = Vector();
+// Where the product of row and column k stands.
+__device__ inline At place_of(const Ids& ids, u64 row, u64 k) {
   At at = {0, 0, 0};
-  if constexpr (reads_matrix) a = a_values[e];
-  if constexpr (reads_vector) x = x_values[k];
   if constexpr (Semiring::positional) {
     u64 out = row;
     at.k = k;
@@ -666,7 +663,15 @@ __device__ inline C term_of(const Matrix* a_values, const Vector* x_values, cons
     if constexpr (flag::vector_left) at.j = out;
     else at.i = out;
   }
-  return product_of(a, x, at);
+  return at;
+}
+
+__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Ids& ids, u64 row, u64 e, u32 k) {
+  Matrix a = Matrix();
+  Vector x = Vector();
+  if constexpr (reads_matrix) a = a_values[e];
+  if constexpr (reads_vector) x = x_values[k];
+  return product_of(a, x, place_of(ids, row, k));
 }
 
 }  // namespace oplus

@@ -38,8 +38,17 @@ pub(super) struct Pairs {
 const SAMPLE: u64 = 2048;
 
 impl Band {
-    /// `None` for a matrix of many diagonals, or of diagonals that are mostly empty.
+    /// `None` for a matrix of many diagonals, of diagonals that are mostly empty, or of which so little is known that looking might
+    /// cost more than it wins.
     pub(super) fn of(pattern: &DevicePattern) -> Result<Option<&Band>> {
+        match (pattern.band.get(), pattern.longest) {
+            (None, None) => Ok(None),
+            _ => Band::looked_for(pattern),
+        }
+    }
+
+    /// As `of`, for a matrix that will be used again.
+    pub(super) fn looked_for(pattern: &DevicePattern) -> Result<Option<&Band>> {
         if let Some(known) = pattern.band.get() {
             return Ok(known.as_deref());
         }
@@ -65,7 +74,7 @@ impl Band {
         let context = pattern.offsets.context();
         let (rows, tuning) = (pattern.nrows as u64, tuning(context));
         let most = u64::from(tuning.band_diagonals);
-        let longest = pattern.longest.unwrap_or(u64::MAX);
+        let longest = pattern.longest.unwrap_or(0);
         let numbers = rows + pattern.ncols as u64;
         // Diagonals that are nine tenths full are no more than so many.
         if rows < u64::from(tuning.band_rows) || longest > most || pattern.nnz < rows || numbers >= 1 << 31 {

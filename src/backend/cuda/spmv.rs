@@ -1,11 +1,12 @@
 //! Matrix times vector by rows (pull).
+use super::band::Band;
 use super::product::{DeviceIds, Operand, Product};
 use super::program::{Program, resident, tuning};
 use super::row_tiles::RowTiles;
 use super::vector::{self, DeviceBitmap};
-use super::{Buffer, DevicePattern};
+use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
-use oplus_codegen::Template;
+use oplus_codegen::{SemiringText, Template};
 use std::sync::Arc;
 
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
@@ -51,11 +52,7 @@ pub(super) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
 fn full(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let Product { context, semiring, a, b: x, at, .. } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-    let tiles = RowTiles::of(a.pattern)?;
-    let size = semiring.c.size;
-    let program = Program::new(context, Template::SpmvFull, |s| s.semiring(semiring).flag("mapped", ids.mapped()));
-    let y = full_sums(&program, size, a.pattern, tiles, (None, a.values, x.values), &ids)?;
-    Ok((tiles.rows.clone(), y))
+    of_full(&FullProduct { context, semiring, a, x: x.values, ids, left: false })
 }
 
 /// xᵀ A for x without gaps, by the columns of A as rows.
@@ -64,13 +61,68 @@ pub(super) fn full_left(product: &Product, columns: Operand<'_>) -> Result<(Arc<
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     // Rows of the transpose are the result's columns.
     let ids = DeviceIds { i: ids.j, k: ids.k, j: None };
-    let tiles = RowTiles::of(columns.pattern)?;
-    let size = semiring.c.size;
-    let program = Program::new(context, Template::SpmvFull, |s| {
-        s.semiring(semiring).flag("mapped", ids.mapped()).flag("vector_left", true)
-    });
-    let y = full_sums(&program, size, columns.pattern, tiles, (None, columns.values, x.values), &ids)?;
+    of_full(&FullProduct { context, semiring, a: columns, x: x.values, ids, left: true })
+}
+
+/// Of rows with a vector without gaps.
+struct FullProduct<'a> {
+    context: &'a Arc<Context>,
+    semiring: SemiringText,
+    a: Operand<'a>,
+    x: &'a Buffer,
+    ids: DeviceIds,
+    /// The vector's values are the left factors.
+    left: bool,
+}
+
+fn of_full(product: &FullProduct) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let FullProduct { context, semiring, a, x, ids, left } = product;
+    let tiles = RowTiles::of(a.pattern)?;
+    let program = |template| {
+        Program::new(context, template, |s| {
+            s.semiring(semiring.clone()).flag("mapped", ids.mapped()).flag("vector_left", *left)
+        })
+    };
+    let band = match tiles.numbers() {
+        None => Band::looked_for(a.pattern)?.filter(|band| product.suits(band)),
+        Some(_) => None,
+    };
+    let y = match band {
+        Some(band) => band_sums(&program(Template::SpmvBand), product, band)?,
+        None => full_sums(&program(Template::SpmvFull), semiring.c.size, a.pattern, tiles, (None, a.values, x), ids)?,
+    };
     Ok((tiles.rows.clone(), y))
+}
+
+impl FullProduct<'_> {
+    /// Bytes in which a block has its rows' values.
+    fn shared(&self, diagonals: u32) -> u32 {
+        let s = &self.semiring;
+        let (size, read) = if self.left { (s.b.size, s.reads.b) } else { (s.a.size, s.reads.a) };
+        let places = 32 * diagonals + 4;
+        let places = places + places / if size <= 4 { 32 } else { 16 };
+        if read && size <= 8 { tuning(self.context).spmv_block / 32 * places * size as u32 } else { 0 }
+    }
+    /// The bits of a row are in one word, and there is room for values.
+    fn suits(&self, band: &Band) -> bool {
+        let diagonals = band.shifts.len() as u32;
+        diagonals <= u32::BITS && self.shared(diagonals) <= self.context.properties().shared_per_block_optin
+    }
+}
+
+/// A sum for every row, all of which have entries, on those diagonals.
+fn band_sums(program: &Program, product: &FullProduct, band: &Band) -> Result<Buffer> {
+    let FullProduct { context, semiring, a, x, ids, .. } = product;
+    let (rows, block) = (a.pattern.nrows as u64, tuning(context).spmv_block);
+    let y = Buffer::alloc(context, rows.saturating_mul(semiring.c.size as u64))?;
+    let diagonals = band.shifts.len() as u32;
+    let (kernel, shared) = (program.kernel("spmv_band")?, product.shared(diagonals));
+    let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, shared).arg(rows).arg(a.pattern.nnz);
+    let launch =
+        launch.arg(diagonals).arg(&band.device_shifts).arg(&band.present).arg(&a.pattern.offsets).arg(a.values);
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places.
+    unsafe { launch.arg(*x).arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&y).run()? };
+    Ok(y)
 }
 
 /// A sum for every row that has entries: of terms value ⊗ x(index), where entry e has the e-th value, or the one at places[e].
