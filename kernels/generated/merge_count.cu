@@ -748,82 +748,112 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
 
 namespace oplus {
 
-// Shared memory of a tile.
+// Shared memory of a tile. A's entries and B's each stand from a multiple of four of them on.
 struct alignas(16) MergePlaces {
-  u64 flags[entry_tile / 8];         // a byte a merged entry: placed_a, placed_pair
-  unsigned short marks[entry_tile];  // where rows of A begin: their number, and 1 more
-  u32 b[entry_tile + 1];             // B's columns, and that of its entry behind the tile
-  u32 numbers[entry_tile / 32];
+  static constexpr u32 room = entry_tile + 8, segment = 128;  // a warp's entries at a time
+  u64 flags[entry_tile / 8];  // a byte a merged entry: placed_a, placed_pair
+  unsigned short marks[room];  // where rows of A begin: their number, and 1 more
+  u32 b[room];                 // B's columns, and that of its entry behind the tile
+  u32 numbers[room / segment + 1];
   unsigned short begins[merge_rows + 1];  // B's entries before each row
   u32 split;                              // the first entry is B's of a pair whose other is in the tile before
 };
 enum { placed_a = 1, placed_pair = 2 };
+static_assert(MergePlaces::room % 8 == 0, "what follows is read in pieces of 16 bytes");
 
 // The lowest bits of eight bytes.
 __device__ inline u32 bits_of_bytes(u64 bytes) { return u32((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56); }
+
+// The first place from low on, below high, with a column of at least x. step: 1 where it is likely near, else as many as there are.
+__device__ inline u32 place_of(const u32* columns, u32 low, u32 high, u32 x, u32 step) {
+  while (high - low > step && columns[low + step - 1] < x) {
+    low += step;
+    step *= 2;
+  }
+  high = min(low + step, high);
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (columns[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 // The thread's merged entries. All threads call. Has barriers.
 __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, MergePlaces& tile) {
   const u64 number = blockIdx.x, begin = number * entry_tile, end = min(begin + entry_tile, total);
   const u64 a0 = splits.a[number], a1 = splits.a[number + 1], b0 = begin - a0, b1 = end - a1;
-  const u32 first = splits.row[number], last = splits.row[number + 1] - first, na = u32(a1 - a0), nb = u32(b1 - b0);
-  u32 column[merge_items], other[merge_items];
-#pragma unroll
-  for (u32 t = 0; t < merge_items; t++) {
-    const u32 i = t * merge_block + threadIdx.x;
-    column[t] = i < na ? a.indices[a0 + i] : 0;
-    other[t] = i < nb ? b.indices[b0 + i] : 0;
-  }
+  const u32 first = splits.row[number], last = splits.row[number + 1] - first;
+  const u64 from_a = a0 & ~u64(3), from_b = b0 & ~u64(3);
+  const u32 lead_a = u32(a0 - from_a), end_a = u32(a1 - from_a), lead_b = u32(b0 - from_b), end_b = u32(b1 - from_b), mine = 4 * threadIdx.x;
+  Quad<u32> column = {}, other = {};
+  if (mine < end_a) column = quad_at(a.indices, from_a + mine, a1);
+  if (mine < end_b) other = quad_at(b.indices, from_b + mine, b1);
   const bool behind = b1 < b.offsets[u64(first) + last + 1], marked = last < merge_rows;
   tile.flags[threadIdx.x] = 0;
-  *reinterpret_cast<Quad<u32>*>(&tile.marks[threadIdx.x * 8]) = {};
+  for (u32 i = threadIdx.x * 8; i < MergePlaces::room; i += merge_block * 8) *reinterpret_cast<Quad<u32>*>(&tile.marks[i]) = {};
   if (threadIdx.x == 0) {
-    tile.split = a0 > a.offsets[first] && nb > 0 && b0 < b.offsets[first + 1] && a.indices[a0 - 1] == b.indices[b0];
+    tile.split = a0 > a.offsets[first] && b1 > b0 && b0 < b.offsets[first + 1] && a.indices[a0 - 1] == b.indices[b0];
   }
   __syncthreads();
-#pragma unroll
-  for (u32 t = 0; t < merge_items; t++) {
-    const u32 i = t * merge_block + threadIdx.x;
-    if (i < nb) tile.b[i] = other[t];
+  if (mine < end_b) *reinterpret_cast<Quad<u32>*>(&tile.b[mine]) = other;
+  for (u32 i = mine + 4 * merge_block; i < end_b; i += 4 * merge_block) {
+    *reinterpret_cast<Quad<u32>*>(&tile.b[i]) = quad_at(b.indices, from_b + i, b1);
   }
-  if (threadIdx.x == 32 && behind) tile.b[nb] = b.indices[b1];
-  // How many of B's are before row r of the tile.
-  const auto b_before = [&](u32 r) { return r == 0 ? 0 : u32(min(b.offsets[u64(first) + r], b1) - b0); };
+  // How many of B's, from the multiple of four on, are before row r of the tile.
+  const auto b_before = [&](u32 r) { return r == 0 ? lead_b : u32(min(b.offsets[u64(first) + r], b1) - from_b); };
   if (marked) {
-    mark_rows<merge_block, 32>({a.offsets, a0, a1, first, first + last, 0}, tile.numbers,
-                               [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
+    mark_rows<merge_block, MergePlaces::segment>({a.offsets, a0, a1, first, first + last, lead_a}, tile.numbers,
+                                                 [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
     for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) tile.begins[r] = static_cast<unsigned short>(b_before(r));
   }
   __syncthreads();
+  // Behind the quads: they end with zeros.
+  if (threadIdx.x == 32 && behind) tile.b[end_b] = b.indices[b1];
+  __syncthreads();
   unsigned char* const flags = reinterpret_cast<unsigned char*>(tile.flags);
-#pragma unroll
-  for (u32 t = 0; t < merge_items; t++) {
-    const u32 strip = t * merge_block + threadIdx.x / 32 * 32, i = strip + lane_id();
-    if (strip >= na) continue;
-    u32 row, low, high;
+  for (u32 warp = threadIdx.x / 32 * MergePlaces::segment, at = mine; warp < end_a; warp += 4 * merge_block, at += 4 * merge_block) {
+    if (at >= 4 * merge_block && at < end_a) column = quad_at(a.indices, from_a + at, a1);
+    // The rows that begin at the thread's entries, and the one before.
+    Quad<unsigned short> marks = {};
+    u32 row = 0;
     if (marked) {
-      u32 carried = tile.numbers[strip / 32];
-      row = number_at(tile.marks[i], carried) - 1;
-      low = tile.begins[row];
-      high = tile.begins[row + 1];
-    } else {
-      row = row_of(a.offsets, first, first + last, min(a0 + i, a1 - 1)) - first;
-      low = b_before(row);
-      high = b_before(row + 1);
+      if (at < end_a) marks = *reinterpret_cast<const Quad<unsigned short>*>(&tile.marks[at]);
+      u32 recent = 0;
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) recent = marks.x[s] ? marks.x[s] : recent;
+      const u32 others = __ballot_sync(full_warp, recent != 0) & lanes_below();
+      const u32 found = shuffle(recent, others ? 31 - u32(__clz(i32(others))) : 0);
+      row = others ? found : tile.numbers[warp / MergePlaces::segment];
     }
-    high += row == last && behind;
-    const u32 from = high;
-    while (low < high) {
-      const u32 middle = (low + high) / 2;
-      if (tile.b[middle] < column[t]) low = middle + 1;
-      else high = middle;
+    u32 low = 0, high = 0;
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) {
+      const u32 i = at + s;
+      if (i < lead_a || i >= end_a) continue;
+      bool near = true;
+      if (marked) {
+        if (marks.x[s]) row = marks.x[s];
+        if (marks.x[s] || high == 0) {
+          low = tile.begins[row - 1];
+          high = tile.begins[row] + (row - 1 == last && behind);
+          near = false;
+        }
+      } else {
+        row = row_of(a.offsets, first, first + last, from_a + i) - first;
+        low = b_before(row);
+        high = b_before(row + 1) + (row == last && behind);
+        near = false;
+      }
+      low = place_of(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
+      const bool pair = low < high && tile.b[low] == column.x[s];
+      flags[(i - lead_a) + (low - lead_b)] = pair ? placed_a | placed_pair : placed_a;
     }
-    if (i < na) flags[i + low] = low < from && tile.b[low] == column[t] ? placed_a | placed_pair : placed_a;
   }
   __syncthreads();
   const u32 d = threadIdx.x * merge_items, n = u32(end - begin);
-  const u64 mine = tile.flags[threadIdx.x];
-  const u32 sides = bits_of_bytes(mine), pairs = bits_of_bytes(mine >> 1);
+  const u64 all = tile.flags[threadIdx.x];
+  const u32 sides = bits_of_bytes(all), pairs = bits_of_bytes(all >> 1);
   // B's of a pair stands behind A's.
   const u32 before = d == 0 ? tile.split : flags[d - 1] >> 1;
   const u32 valid = d < n ? (1u << min(n - d, merge_items)) - 1 : 0;
