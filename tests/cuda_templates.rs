@@ -22,8 +22,8 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
         let masked = name.ends_with("masked") || name.ends_with("complement");
         let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_u8"]);
         match (architecture, masked) {
-            // What these have, doubles have too.
-            (90, false) => !semiring(&["plus_times_f32", "min_plus_f32", "plus_times_i64"]),
+            // What these have, doubles have too, or integers that are compared.
+            (90, false) => !semiring(&["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"]),
             // Between the oldest and Hopper nothing else differs but limits, which these show.
             (80, false) => {
                 free || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])

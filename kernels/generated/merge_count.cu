@@ -682,47 +682,7 @@ constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 #line 1 "codegen/templates/part/merge_places.cuh"
 // The same as walking through a tile's merged entries where nothing has to be looked at in their order: A's entries look for their
 // places among B's of their row, all at once; the places left are B's.
-#line 1 "kernels/block/tile_rows.cuh"
-// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
-// that costs an entry does not depend on how many rows there are, unlike a search.
-#line 4 "kernels/block/tile_rows.cuh"
-
-namespace oplus {
-
-// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
-struct TilePart {
-  const u64* offsets;
-  u64 begin, end;
-  u32 first, last, at;
-};
-
-// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
-// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
-template <u32 THREADS, u32 SEGMENT, class Mark>
-__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
-  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
-    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
-    if (from >= to) continue;
-    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
-    const u32 number = u32(r - part.first) + 1;
-    mark(place, number);
-    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
-  }
-}
-
-// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
-// that at the last of them. All lanes call.
-__device__ inline u32 number_at(u32 mark, u32& carried) {
-  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
-  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
-  const u32 number = marks ? found : carried;
-  carried = shuffle(number, 31);
-  return number;
-}
-
-}  // namespace oplus
 #line 4 "codegen/templates/part/merge_places.cuh"
-#line 5 "codegen/templates/part/merge_places.cuh"
 #line 1 "kernels/thread/quad.cuh"
 // Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
@@ -744,7 +704,7 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/part/merge_places.cuh"
+#line 5 "codegen/templates/part/merge_places.cuh"
 
 namespace oplus {
 
@@ -790,6 +750,17 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
   if (mine < end_a) column = quad_at(a.indices, from_a + mine, a1);
   if (mine < end_b) other = quad_at(b.indices, from_b + mine, b1);
   const bool behind = b1 < b.offsets[u64(first) + last + 1], marked = last < merge_rows;
+  // Where the thread's rows begin and end: asked for early, or all would wait again.
+  constexpr u32 early = 2;
+  u64 a_begin[early] = {}, a_end[early] = {}, b_begin[early] = {};
+#pragma unroll
+  for (u32 t = 0; t < early; t++) {
+    const u32 r = t * merge_block + threadIdx.x;
+    if (!marked || r > last) continue;
+    a_begin[t] = a.offsets[u64(first) + r];
+    a_end[t] = a.offsets[u64(first) + r + 1];
+    b_begin[t] = b.offsets[u64(first) + r];
+  }
   tile.flags[threadIdx.x] = 0;
   for (u32 i = threadIdx.x * 8; i < MergePlaces::room; i += merge_block * 8) *reinterpret_cast<Quad<u32>*>(&tile.marks[i]) = {};
   if (threadIdx.x == 0) {
@@ -800,12 +771,27 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
   for (u32 i = mine + 4 * merge_block; i < end_b; i += 4 * merge_block) {
     *reinterpret_cast<Quad<u32>*>(&tile.b[i]) = quad_at(b.indices, from_b + i, b1);
   }
-  // How many of B's, from the multiple of four on, are before row r of the tile.
-  const auto b_before = [&](u32 r) { return r == 0 ? lead_b : u32(min(b.offsets[u64(first) + r], b1) - from_b); };
+  // How many of B's, from the multiple of four on, are before row r of the tile, which begins there.
+  const auto b_behind = [&](u32 r, u64 at) { return r == 0 ? lead_b : u32(min(at, b1) - from_b); };
+  const auto b_before = [&](u32 r) { return b_behind(r, b.offsets[u64(first) + r]); };
+  const auto mark = [&](u32 r, u64 row_begin, u64 row_end, u64 b_row) {
+    tile.begins[r] = static_cast<unsigned short>(b_behind(r, b_row));
+    const u64 from = max(row_begin, a0), to = min(row_end, a1);
+    if (from >= to) return;
+    const u32 place = u32(from - from_a), behind_row = u32(to - from_a);
+    tile.marks[place] = static_cast<unsigned short>(r + 1);
+    for (u32 s = (place + MergePlaces::segment - 1) / MergePlaces::segment; s * MergePlaces::segment < behind_row; s++) tile.numbers[s] = r + 1;
+  };
   if (marked) {
-    mark_rows<merge_block, MergePlaces::segment>({a.offsets, a0, a1, first, first + last, lead_a}, tile.numbers,
-                                                 [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
-    for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) tile.begins[r] = static_cast<unsigned short>(b_before(r));
+#pragma unroll
+    for (u32 t = 0; t < early; t++) {
+      const u32 r = t * merge_block + threadIdx.x;
+      if (r <= last) mark(r, a_begin[t], a_end[t], b_begin[t]);
+    }
+    for (u32 r = early * merge_block + threadIdx.x; r <= last; r += merge_block) {
+      mark(r, a.offsets[u64(first) + r], a.offsets[u64(first) + r + 1], b.offsets[u64(first) + r]);
+    }
+    if (threadIdx.x == 0) tile.begins[last + 1] = static_cast<unsigned short>(end_b);
   }
   __syncthreads();
   // Behind the quads: they end with zeros.

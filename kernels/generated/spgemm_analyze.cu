@@ -729,8 +729,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words
     if (wide > tuning::block_columns) return class_block + 2;
-    // In small products the many threads of a large block would wait more than they do.
-    return work > tuning::block_products * (few ? 4 : 1) ? class_block + 1 : class_block;
+    return work > tuning::block_products ? class_block + 1 : class_block;
   }
   return class_count;
 }

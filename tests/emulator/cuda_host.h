@@ -7,9 +7,9 @@
 
 extern "C" {
 float sqrtf(float) noexcept;
-float fmaxf(float, float) noexcept;
+float atan2f(float, float) noexcept;
 double sqrt(double) noexcept;
-double fmax(double, double) noexcept;
+double atan2(double, double) noexcept;
 }
 #ifndef EMU_RUNTIME
 inline float sqrt(float x) { return sqrtf(x); }
