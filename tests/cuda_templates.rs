@@ -23,7 +23,9 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
         let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_u8"]);
         match (architecture, masked) {
             // What these have, doubles have too, or integers that are compared.
-            (90, false) => !semiring(&["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"]),
+            (90, false) => {
+                !semiring(&["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"])
+            }
             // Between the oldest and Hopper nothing else differs but limits, which these show.
             (80, false) => {
                 free || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])
