@@ -33,7 +33,7 @@ const fn steps<T>() -> usize {
 }
 
 /// Products of a row that are made at once where sums are soon final.
-const SOON: usize = 4;
+const SOON: usize = 2;
 
 /// The sums of some rows, of those that have entries, one behind the other; their batches, where they are known.
 pub(super) type RowsKernel<A, X, C> =
