@@ -226,10 +226,12 @@ macro_rules! floats { ($($t:ident $from_bits:literal)*) => {$(
         #[inline(always)] fn times_saturating(self, y: Self) -> Self { self * y }
         // −0 < +0, so that every backend and order gives the same bits. One selection, an instruction, differs for NaN and for
         // equal zeros only, and gives one of these there, which another instruction tells.
+        #[allow(clippy::double_comparisons)] // which NaN is neither of
         #[inline(always)] fn least(self, y: Self) -> Self {
             let z = if self < y { self } else { y };
             if z < 0.0 || z > 0.0 { z } else { rare(self, y, z, |x, y| $t::from_bits(x.to_bits() | y.to_bits())) }
         }
+        #[allow(clippy::double_comparisons)] // which NaN is neither of
         #[inline(always)] fn greatest(self, y: Self) -> Self {
             let z = if self > y { self } else { y };
             if z < 0.0 || z > 0.0 { z } else { rare(self, y, z, |x, y| $t::from_bits(x.to_bits() & y.to_bits())) }
