@@ -153,6 +153,27 @@ impl<T: Copy> Rows<T> {
             self.values.set_len(n + keep as usize);
         }
     }
+    /// Appends the entries that `keep` holds for, without a branch to guess. There has to be room for all.
+    #[inline(always)]
+    pub(super) fn push_kept(&mut self, (columns, values): (&[u32], &[T]), mut keep: impl FnMut(u32, T) -> bool) {
+        let (to_columns, to_values) = (self.indices.spare_capacity_mut(), self.values.spare_capacity_mut());
+        assert!(to_columns.len() >= columns.len() && to_values.len() >= columns.len());
+        let mut kept = 0;
+        for (column, value) in columns.iter().zip(values) {
+            // SAFETY: no more are kept than were looked at, and for so many there is room, as asserted.
+            unsafe {
+                to_columns.get_unchecked_mut(kept).write(*column);
+                to_values.get_unchecked_mut(kept).write(*value);
+            }
+            kept += keep(*column, *value) as usize;
+        }
+        let n = self.indices.len() + kept;
+        // SAFETY: those that are kept were written.
+        unsafe {
+            self.indices.set_len(n);
+            self.values.set_len(n);
+        }
+    }
     #[inline(always)]
     pub(crate) fn end_row(&mut self) {
         self.ends.push(self.indices.len() as u64);

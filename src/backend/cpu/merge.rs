@@ -139,17 +139,14 @@ pub(super) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     let operation = "select";
     let blocks = entry_blocks(operation, &[&a.pattern])?;
     let kernel = |block: &Block, rows: &mut Rows<A>, _: &mut ()| {
+        rows.reserve_rows(operation, block.rows.len())?;
+        rows.reserve(operation, block.rows.clone().map(|r| block.range(&a.pattern, r).len()).sum())?;
         for r in block.rows.clone() {
-            let (columns, values) = part(a, block, r);
-            rows.reserve(operation, columns.len())?;
             let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
-            for (c, x) in columns.iter().zip(values) {
-                let j = at.j.as_ref().map_or(*c as u64, |ids| ids[*c as usize]) as i64;
-                if F::apply(*x, i, j, y) {
-                    // SAFETY: room for the whole row was reserved.
-                    unsafe { rows.push_unchecked(*c, *x) };
-                }
-            }
+            rows.push_kept(part(a, block, r), |c, x| {
+                let j = at.j.as_ref().map_or(c as u64, |ids| ids[c as usize]) as i64;
+                F::apply(x, i, j, y)
+            });
             rows.end_row();
         }
         Ok(())
