@@ -161,6 +161,7 @@ kernels! {
     "portable.cuh"
     "complex.cuh"
     "half.cuh"
+    "thread/banks.cuh"
     "thread/search.cuh"
     "thread/quad.cuh"
     "thread/rank.cuh"

@@ -49,11 +49,7 @@ struct MaskWalk {
       row = r;
       started = true;
     }
-    while (end - at > step && indices[at + step - 1] < column) {
-      at += step;
-      step *= 2;
-    }
-    at = lower_bound<u32, u64>(indices, at, min(at + step, end), column);
+    at = lower_bound_near<u32, u64>(indices, at, end, column, step);
     return at < end && indices[at] == column;
   }
 };

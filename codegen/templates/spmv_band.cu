@@ -4,6 +4,7 @@
 // With flag::vector_left the product is x(k) ⊗ A(i, k). Deterministic: sums run in the order of k, bit-equal to a serial sum.
 #include "part/partial.cuh"
 #include "part/spmv.cuh"
+#include "thread/banks.cuh"
 #include "thread/quad.cuh"
 #include "warp/scan.cuh"
 
@@ -12,9 +13,6 @@ namespace oplus {
 constexpr u32 band_warps = tuning::spmv_block / 32, band_batch = sizeof(C) <= 8 ? 4 : 2;
 // Values of a warp's rows that shared memory has room for are read side by side.
 constexpr bool band_staged = reads_matrix && sizeof(Matrix) <= 8;
-
-// Where the i-th is: one place left out after every row of banks, as rows of equal length would meet in few.
-__device__ constexpr u32 band_place(u32 i) { return i + i / (sizeof(Matrix) <= 4 ? 32 : 16); }
 
 // present: bit d of row i: it has diagonal d. shifts: j - i, ascending. y: a value a row. shared_bytes: README.md.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
@@ -29,7 +27,7 @@ spmv_band(u64 rows, u64 count, u32 diagonals, const i32* shifts, const u32* pres
   // The lane's first value, from `begin` on.
   u64 begin = 0;
   u32 next = 0;
-  Matrix* const tile = space + warp * band_place(32 * diagonals + 4);
+  Matrix* const tile = space + warp * bank_place<Matrix>(32 * diagonals + 4);
   if constexpr (reads_matrix) {
     const u64 start = offsets[first], end = offsets[min(first + 32, rows)];
     begin = band_staged ? start & ~u64(3) : start;
@@ -39,7 +37,7 @@ spmv_band(u64 rows, u64 count, u32 diagonals, const i32* shifts, const u32* pres
       for (u32 i = 4 * lane; i < n; i += 128) {
         const Quad<Matrix> quad = quad_at(values, begin + i, count);
 #pragma unroll
-        for (u32 s = 0; s < 4; s++) tile[band_place(i + s)] = quad.x[s];
+        for (u32 s = 0; s < 4; s++) tile[bank_place<Matrix>(i + s)] = quad.x[s];
       }
     }
     const u32 terms = __popc(mine);
@@ -58,7 +56,7 @@ spmv_band(u64 rows, u64 count, u32 diagonals, const i32* shifts, const u32* pres
       const u32 k = u32(row) + u32(shuffle(shift, d + s));
       const u64 column = there ? k : 0;
       Matrix a = Matrix();
-      if constexpr (band_staged) a = tile[band_place(there ? next : 0)];
+      if constexpr (band_staged) a = tile[bank_place<Matrix>(there ? next : 0)];
       else if constexpr (reads_matrix) a = values[there ? begin + next : 0];
       next += there;
       term[s] = product_of(a, reads_vector ? x[column] : Vector(), place_of(ids, row, column));

@@ -8,6 +8,7 @@
 // blocks those of long rows, spmv_chunk each, whose sums the last block to end adds in order. Any: the smallest k.
 #include "part/row_tiles.cuh"
 #include "part/spmv.cuh"
+#include "thread/banks.cuh"
 
 namespace oplus {
 
@@ -37,12 +38,10 @@ struct FullRows {
 
 __device__ constexpr u64 max_of(u64 x, u64 y) { return x > y ? x : y; }
 
-// The terms of entries from `begin`, a multiple of 4, on in shared memory, one place left out after every row of banks: threads that
-// walk rows of equal length meet in few banks.
+// The terms of entries from `begin`, a multiple of 4, on in shared memory.
 struct FullTerms {
   C* values;
   u64 begin;
-  static __device__ constexpr u32 skewed(u32 i) { return i + i / (sizeof(C) <= 4 ? 32 : 16); }
 
   // The thread's terms of the first tile_round, of `end`. Many loads at once: each waits for the one before it. What is read beyond
   // `end` is of the same matrix and does no harm.
@@ -83,16 +82,16 @@ struct FullTerms {
       const u32 i = 4 * (t * tile_threads + threadIdx.x);
       if (i >= end) continue;
 #pragma unroll
-      for (u32 s = 0; s < 4; s++) values[skewed(i) + s] = term[t].x[s];
+      for (u32 s = 0; s < 4; s++) values[bank_place<C>(i) + s] = term[t].x[s];
     }
   }
 };
-constexpr u32 full_places = full_staged ? FullTerms::skewed(tile_round - 1) + 1 : 1;
+constexpr u32 full_places = full_staged ? bank_place<C>(tile_round - 1) + 1 : 1;
 
 // Of the row's n entries from `from` after terms.begin on, each stride-th from the lane's on.
 __device__ inline C full_sum(const FullRows& a, const FullTerms& terms, u64 slot, u32 from, u32 n, u32 lane, u32 stride) {
   return batched_sum<Semiring, C>(from + lane, from + n, stride, [&](u32 i) {
-    if constexpr (full_staged) return terms.values[FullTerms::skewed(i)];
+    if constexpr (full_staged) return terms.values[bank_place<C>(i)];
     else return a.term(slot, terms.begin + i);
   });
 }

@@ -425,6 +425,15 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
   return low;
 }
 
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+  while (high - low > step && sorted[low + step - 1] < x) {
+    low += step;
+    step *= 2;
+  }
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
+}
+
 }  // namespace oplus
 #line 3 "kernels/device/rows.cuh"
 #line 1 "kernels/warp/search.cuh"
@@ -527,6 +536,18 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 
 }  // namespace oplus
 #line 6 "codegen/templates/part/merge.cuh"
+#line 1 "kernels/thread/banks.cuh"
+// Places in shared memory.
+#line 3 "kernels/thread/banks.cuh"
+
+namespace oplus {
+
+// Where the i-th value stands if one place is left out after every row of banks: threads that walk runs of equal length, or some
+// values apart, meet in few banks.
+template <class T> __device__ constexpr u32 bank_place(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : 16); }
+
+}  // namespace oplus
+#line 7 "codegen/templates/part/merge.cuh"
 
 namespace oplus {
 
@@ -564,8 +585,7 @@ struct MergeTile {
   u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
   bool before, behind;
 
-  // One place is left out after every row of banks: threads stand some entries apart.
-  static __device__ constexpr u32 place(u32 i) { return i + i / 32; }
+  static __device__ constexpr u32 place(u32 i) { return bank_place<u32>(i); }
   __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
   __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
 
@@ -682,7 +702,52 @@ constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
 #line 1 "codegen/templates/part/merge_places.cuh"
 // The same as walking through a tile's merged entries where nothing has to be looked at in their order: A's entries look for their
 // places among B's of their row, all at once; the places left are B's.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 4 "kernels/block/tile_rows.cuh"
+
+namespace oplus {
+
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
+};
+
+// Of a row that has entries [begin, end), the `number`-th of the part's: as below.
+template <u32 SEGMENT, class Mark>
+__device__ inline void mark_row(const TilePart& part, u64 begin, u64 end, u32 number, u32* segments, Mark mark) {
+  const u64 from = max(begin, part.begin), to = min(end, part.end);
+  if (from >= to) return;
+  const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+  mark(place, number);
+  for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+}
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    mark_row<SEGMENT>(part, part.offsets[r], part.offsets[r + 1], u32(r - part.first) + 1, segments, mark);
+  }
+}
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
+
+}  // namespace oplus
 #line 4 "codegen/templates/part/merge_places.cuh"
+#line 5 "codegen/templates/part/merge_places.cuh"
 #line 1 "kernels/thread/quad.cuh"
 // Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
@@ -704,7 +769,7 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
 }
 
 }  // namespace oplus
-#line 5 "codegen/templates/part/merge_places.cuh"
+#line 6 "codegen/templates/part/merge_places.cuh"
 
 namespace oplus {
 
@@ -723,21 +788,6 @@ static_assert(MergePlaces::room % 8 == 0, "what follows is read in pieces of 16 
 
 // The lowest bits of eight bytes.
 __device__ inline u32 bits_of_bytes(u64 bytes) { return u32((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56); }
-
-// The first place from low on, below high, with a column of at least x. step: 1 where it is likely near, else as many as there are.
-__device__ inline u32 place_of(const u32* columns, u32 low, u32 high, u32 x, u32 step) {
-  while (high - low > step && columns[low + step - 1] < x) {
-    low += step;
-    step *= 2;
-  }
-  high = min(low + step, high);
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    if (columns[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 // The thread's merged entries. All threads call. Has barriers.
 __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, MergePlaces& tile) {
@@ -776,11 +826,8 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
   const auto b_before = [&](u32 r) { return b_behind(r, b.offsets[u64(first) + r]); };
   const auto mark = [&](u32 r, u64 row_begin, u64 row_end, u64 b_row) {
     tile.begins[r] = static_cast<unsigned short>(b_behind(r, b_row));
-    const u64 from = max(row_begin, a0), to = min(row_end, a1);
-    if (from >= to) return;
-    const u32 place = u32(from - from_a), behind_row = u32(to - from_a);
-    tile.marks[place] = static_cast<unsigned short>(r + 1);
-    for (u32 s = (place + MergePlaces::segment - 1) / MergePlaces::segment; s * MergePlaces::segment < behind_row; s++) tile.numbers[s] = r + 1;
+    mark_row<MergePlaces::segment>({a.offsets, a0, a1, first, first + last, lead_a}, row_begin, row_end, r + 1, tile.numbers,
+                                   [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
   };
   if (marked) {
 #pragma unroll
@@ -831,7 +878,7 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
         high = b_before(row + 1) + (row == last && behind);
         near = false;
       }
-      low = place_of(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
+      low = lower_bound_near<u32, u32>(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
       const bool pair = low < high && tile.b[low] == column.x[s];
       flags[(i - lead_a) + (low - lead_b)] = pair ? placed_a | placed_pair : placed_a;
     }
@@ -894,11 +941,7 @@ struct MaskWalk {
       row = r;
       started = true;
     }
-    while (end - at > step && indices[at + step - 1] < column) {
-      at += step;
-      step *= 2;
-    }
-    at = lower_bound<u32, u64>(indices, at, min(at + step, end), column);
+    at = lower_bound_near<u32, u64>(indices, at, end, column, step);
     return at < end && indices[at] == column;
   }
 };

@@ -3,6 +3,7 @@
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
 // each of its ends, since a tile may end between the two of a pair.
 #include "device/rows.cuh"
+#include "thread/banks.cuh"
 
 namespace oplus {
 
@@ -40,8 +41,7 @@ struct MergeTile {
   u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
   bool before, behind;
 
-  // One place is left out after every row of banks: threads stand some entries apart.
-  static __device__ constexpr u32 place(u32 i) { return i + i / 32; }
+  static __device__ constexpr u32 place(u32 i) { return bank_place<u32>(i); }
   __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
   __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
 

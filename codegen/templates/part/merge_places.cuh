@@ -1,5 +1,6 @@
 // The same as walking through a tile's merged entries where nothing has to be looked at in their order: A's entries look for their
 // places among B's of their row, all at once; the places left are B's.
+#include "block/tile_rows.cuh"
 #include "part/merge.cuh"
 #include "thread/quad.cuh"
 
@@ -20,21 +21,6 @@ static_assert(MergePlaces::room % 8 == 0, "what follows is read in pieces of 16 
 
 // The lowest bits of eight bytes.
 __device__ inline u32 bits_of_bytes(u64 bytes) { return u32((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56); }
-
-// The first place from low on, below high, with a column of at least x. step: 1 where it is likely near, else as many as there are.
-__device__ inline u32 place_of(const u32* columns, u32 low, u32 high, u32 x, u32 step) {
-  while (high - low > step && columns[low + step - 1] < x) {
-    low += step;
-    step *= 2;
-  }
-  high = min(low + step, high);
-  while (low < high) {
-    const u32 middle = (low + high) / 2;
-    if (columns[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 // The thread's merged entries. All threads call. Has barriers.
 __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, MergePlaces& tile) {
@@ -73,11 +59,8 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
   const auto b_before = [&](u32 r) { return b_behind(r, b.offsets[u64(first) + r]); };
   const auto mark = [&](u32 r, u64 row_begin, u64 row_end, u64 b_row) {
     tile.begins[r] = static_cast<unsigned short>(b_behind(r, b_row));
-    const u64 from = max(row_begin, a0), to = min(row_end, a1);
-    if (from >= to) return;
-    const u32 place = u32(from - from_a), behind_row = u32(to - from_a);
-    tile.marks[place] = static_cast<unsigned short>(r + 1);
-    for (u32 s = (place + MergePlaces::segment - 1) / MergePlaces::segment; s * MergePlaces::segment < behind_row; s++) tile.numbers[s] = r + 1;
+    mark_row<MergePlaces::segment>({a.offsets, a0, a1, first, first + last, lead_a}, row_begin, row_end, r + 1, tile.numbers,
+                                   [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
   };
   if (marked) {
 #pragma unroll
@@ -128,7 +111,7 @@ __device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, cons
         high = b_before(row + 1) + (row == last && behind);
         near = false;
       }
-      low = place_of(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
+      low = lower_bound_near<u32, u32>(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
       const bool pair = low < high && tile.b[low] == column.x[s];
       flags[(i - lead_a) + (low - lead_b)] = pair ? placed_a | placed_pair : placed_a;
     }

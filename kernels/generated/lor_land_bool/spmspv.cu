@@ -493,17 +493,22 @@ struct TilePart {
   u32 first, last, at;
 };
 
+// Of a row that has entries [begin, end), the `number`-th of the part's: as below.
+template <u32 SEGMENT, class Mark>
+__device__ inline void mark_row(const TilePart& part, u64 begin, u64 end, u32 number, u32* segments, Mark mark) {
+  const u64 from = max(begin, part.begin), to = min(end, part.end);
+  if (from >= to) return;
+  const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+  mark(place, number);
+  for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+}
+
 // mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
 // number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
 template <u32 THREADS, u32 SEGMENT, class Mark>
 __device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
   for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
-    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
-    if (from >= to) continue;
-    const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
-    const u32 number = u32(r - part.first) + 1;
-    mark(place, number);
-    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
+    mark_row<SEGMENT>(part, part.offsets[r], part.offsets[r + 1], u32(r - part.first) + 1, segments, mark);
   }
 }
 
@@ -545,6 +550,15 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
     else high = middle;
   }
   return low;
+}
+
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+  while (high - low > step && sorted[low + step - 1] < x) {
+    low += step;
+    step *= 2;
+  }
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
 }
 
 }  // namespace oplus

@@ -973,6 +973,15 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
   return low;
 }
 
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+  while (high - low > step && sorted[low + step - 1] < x) {
+    low += step;
+    step *= 2;
+  }
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
+}
+
 }  // namespace oplus
 #line 3 "kernels/warp/products.cuh"
 #line 4 "kernels/warp/products.cuh"
