@@ -205,6 +205,30 @@ fn many_rows_of_few_products() {
     }
 }
 
+/// Kernels tell one page of the host what they have found, and leave their zeros for the next: by turns, and after these are gone.
+#[test]
+fn small_products_of_many_threads() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let context = oplus::backend::cuda::Context::get(0).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let context = &context;
+            scope.spawn(move || {
+                // By a thread, a warp and a block a row.
+                for (length, n) in [(3, 40), (12, 300), (60, 400), (2, 5000)] {
+                    let a = matrix(length, n + thread);
+                    let expected = square(&a, Device::Cpu);
+                    assert_eq!(square(&a, Device::Cuda(0)), expected);
+                    context.trim().unwrap();
+                    assert_eq!(square(&a, Device::Cuda(0)), expected);
+                }
+            });
+        }
+    });
+}
+
 /// Rows where the sample does not look have more columns than any table holds.
 #[test]
 fn rows_that_do_not_fit_go_another_way() {

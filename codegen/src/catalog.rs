@@ -69,7 +69,7 @@ templates! {
     /// Sparse product, all rows of few columns: how many a sample has.
     SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
     /// Sparse product, all rows of few columns: a hash table of so many slots for each, by so many lanes.
-    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 256, "lanes" = 32, "batch" = 2];
+    SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "fitted"], numbers ["slots" = 256, "lanes" = 32, "batch" = 2];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -177,6 +177,7 @@ kernels! {
     "warp/products.cuh"
     "block/word_table.cuh"
     "device/look_back.cuh"
+    "device/report.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"
     "device/rows.cuh"

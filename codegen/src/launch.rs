@@ -192,7 +192,7 @@ impl Spec {
     /// Whether all products are one constant that ⊕ keeps: then kernels neither read nor write terms.
     #[must_use]
     pub fn is_constant(&self) -> bool {
-        self.semiring.as_ref().is_some_and(SemiringText::is_constant)
+        self.semiring.as_ref().is_some_and(|s| s.is_constant())
     }
 
     /// The shape of a block for rows of at most `columns` columns, of many products (`large`) or few, where a block may have

@@ -1,6 +1,7 @@
 //! What a kernel is for, as plain data.
 use crate::catalog::Template;
 use crate::launch::BlockShape;
+use crate::shared::Shared;
 use crate::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 
 /// A semiring's CUDA side: C += A ⊗ B over ⊕.
@@ -71,7 +72,7 @@ pub struct Spec {
     /// Compute capability the tuning numbers are for: 75, 80, 90, 100, …
     pub architecture: u32,
     /// The semiring, for templates over one.
-    pub semiring: Option<SemiringText>,
+    pub semiring: Option<Shared<SemiringText>>,
     /// Further operators.
     pub functions: Vec<FunctionText>,
     /// Further type names the template uses.
@@ -91,8 +92,8 @@ impl Spec {
     }
     /// Sets the semiring.
     #[must_use]
-    pub fn semiring(mut self, semiring: SemiringText) -> Self {
-        self.semiring = Some(semiring);
+    pub fn semiring(mut self, semiring: impl Into<Shared<SemiringText>>) -> Self {
+        self.semiring = Some(semiring.into());
         self
     }
     /// Adds an operator.

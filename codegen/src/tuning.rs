@@ -210,7 +210,7 @@ pub const SM_90: Tuning = Tuning {
     reduce_chunk: 4096,
     analyze_block: 256,
     analyze_lanes: 8,
-    analyze_long: 512,
+    analyze_long: 128,
     bin_block: 256,
     copy_block: 256,
     thread_bytes: 65536,

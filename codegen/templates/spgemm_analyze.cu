@@ -2,31 +2,78 @@
 //
 // Any semiring: only patterns are looked at. CSR with u64 offsets, u32 columns, ascending in each row.
 // See README.md for the order of launches and the control block.
+#include "block/team.cuh"
+#include "device/look_back.cuh"
+#include "device/report.cuh"
 #include "part/spgemm_classes.cuh"
 #include "thread/search.cuh"
 #include "warp/scan.cuh"
 
 namespace oplus {
 
-// products[i] = number of products of row i; for rows of more than `thread`, first[i], last[i] = their smallest and largest column.
+// What is known of a row's products.
+struct Measured {
+  u64 products;
+  u32 first, last;  // columns
+
+  __device__ static Measured none() { return {0, 0xffffffffu, 0}; }
+  // Of A's entries e, e + stride, … below `end`. Several at once: each waits for the one of A, then for the row of B, then for its ends.
+  __device__ void add(const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 e, u64 end, u32 stride) {
+    constexpr u32 batch = 4;
+    for (; e < end; e += batch * stride) {
+      u64 from[batch], to[batch];
+      u32 low[batch], high[batch];
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        const u64 at = e + t * stride;
+        const u32 k = at < end ? a_indices[at] : 0;
+        from[t] = at < end ? b_offsets[k] : 0;
+        to[t] = at < end ? b_offsets[k + 1] : 0;
+      }
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        low[t] = from[t] < to[t] ? b_indices[from[t]] : 0xffffffffu;
+        high[t] = from[t] < to[t] ? b_indices[to[t] - 1] : 0;
+      }
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        products += to[t] - from[t];
+        first = min(first, low[t]);
+        last = max(last, high[t]);
+      }
+    }
+  }
+  // Of all of WIDTH lanes, in each of them.
+  template <u32 WIDTH> __device__ Measured together() const {
+    return {warp_sum<WIDTH>(products), warp_min<WIDTH>(first), warp_max<WIDTH>(last)};
+  }
+  __device__ void write(u64 row, u32* products_of, u32* firsts, u32* lasts) const {
+    products_of[row] = products > 0xffffffffull ? 0xffffffffu : u32(products);
+    firsts[row] = first;
+    lasts[row] = last;
+  }
+};
+
+// products[i] = number of products of row i; first[i], last[i] = their smallest and largest column, ~0 and 0 if there are none.
 // control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
-// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by the whole block.
+// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
+// whole block.
 extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
-spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows, u32 thread,
+spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
                u64* control, u32* products, u32* first, u32* last) {
-  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block;
+  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block, warps = block / 32;
+  constexpr u64 longest = 16 * u64(tuning::analyze_long);
   __shared__ u32 long_rows[block / lanes];
   __shared__ u32 long_count;
-  __shared__ u64 sums[block / 32];
-  __shared__ u32 lows[block / 32], highs[block / 32];
+  __shared__ Measured parts[warps];
   __shared__ unsigned long long block_total, block_largest;
   if (threadIdx.x == 0) {
     long_count = 0;
     block_total = block_largest = 0;
   }
   __syncthreads();
-  const u64 row = (u64(blockIdx.x) * block + threadIdx.x) / lanes;
-  const u32 lane = threadIdx.x % lanes;
+  const u64 base = u64(blockIdx.x) * (block / lanes), row = base + threadIdx.x / lanes;
+  const u32 lane = threadIdx.x % lanes, warp = threadIdx.x / 32;
   u64 begin = 0, end = 0;
   if (row < rows) {
     begin = a_offsets[row];
@@ -37,73 +84,43 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
     if (lane == 0) long_rows[atomicAdd(&long_count, 1u)] = threadIdx.x / lanes;
     end = begin;
   }
-  u64 sum = 0;
-  u32 low = 0xffffffffu, high = 0;
-  for (u64 e = begin + lane; e < end; e += lanes) {
-    const u32 k = a_indices[e];
-    sum += b_offsets[k + 1] - b_offsets[k];
-  }
-  sum = warp_sum<lanes>(sum);
-  if (sum > thread) {
-    for (u64 e = begin + lane; e < end; e += lanes) {
-      const u32 k = a_indices[e];
-      const u64 from = b_offsets[k], to = b_offsets[k + 1];
-      if (from < to) {
-        low = min(low, b_indices[from]);
-        high = max(high, b_indices[to - 1]);
-      }
-    }
-  }
-  low = warp_min<lanes>(low);
-  high = warp_max<lanes>(high);
-  if (row < rows && lane == 0 && !is_long) {
-    products[row] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
-    first[row] = low;
-    last[row] = high;
-  }
-  u64 total = warp_sum(lane == 0 ? sum : 0), largest = warp_max(sum);
-  if (lane_id() == 0) {
-    if (total) atomicAdd(&block_total, total);
-    if (largest) atomicMax(&block_largest, largest);
-  }
+  Measured mine = Measured::none();
+  mine.add(a_indices, b_offsets, b_indices, begin + lane, end, lanes);
+  mine = mine.together<lanes>();
+  if (row < rows && lane == 0 && !is_long) mine.write(row, products, first, last);
+  u64 total = warp_sum(lane == 0 ? mine.products : u64(0)), largest = warp_max(mine.products);
   __syncthreads();
-  for (u32 l = 0; l < long_count; l++) {
-    const u64 r = u64(blockIdx.x) * (block / lanes) + long_rows[l];
-    const u64 stop = a_offsets[r + 1];
-    sum = 0;
-    low = 0xffffffffu;
-    high = 0;
-    for (u64 e = a_offsets[r] + threadIdx.x; e < stop; e += block) {
-      const u32 k = a_indices[e];
-      const u64 from = b_offsets[k], to = b_offsets[k + 1];
-      if (from < to) {
-        sum += to - from;
-        low = min(low, b_indices[from]);
-        high = max(high, b_indices[to - 1]);
-      }
-    }
-    sum = warp_sum(sum);
-    low = warp_min(low);
-    high = warp_max(high);
-    if (lane_id() == 0) {
-      sums[threadIdx.x / 32] = sum;
-      lows[threadIdx.x / 32] = low;
-      highs[threadIdx.x / 32] = high;
+  const u32 count = long_count;
+  for (u32 l = warp; l < count; l += warps) {
+    const u64 r = base + long_rows[l], from = a_offsets[r], to = a_offsets[r + 1];
+    if (to - from > longest) continue;
+    mine = Measured::none();
+    mine.add(a_indices, b_offsets, b_indices, from + lane_id(), to, 32);
+    mine = mine.together<32>();
+    if (lane_id() == 0) mine.write(r, products, first, last);
+    total += mine.products;
+    largest = max(largest, mine.products);
+  }
+  for (u32 l = 0; l < count; l++) {
+    const u64 r = base + long_rows[l], from = a_offsets[r], to = a_offsets[r + 1];
+    if (to - from <= longest) continue;
+    mine = Measured::none();
+    mine.add(a_indices, b_offsets, b_indices, from + threadIdx.x, to, block);
+    mine = mine.together<32>();
+    if (lane_id() == 0) parts[warp] = mine;
+    __syncthreads();
+    if (warp == 0) {
+      mine = lane_id() < warps ? parts[lane_id()] : Measured::none();
+      mine = mine.together<32>();
+      if (lane_id() == 0) mine.write(r, products, first, last);
+      total += mine.products;
+      largest = max(largest, mine.products);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-      for (u32 w = 1; w < block / 32; w++) {
-        sum += sums[w];
-        low = min(low, lows[w]);
-        high = max(high, highs[w]);
-      }
-      products[r] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
-      first[r] = low;
-      last[r] = high;
-      block_total += sum;
-      if (sum > block_largest) block_largest = sum;
-    }
-    __syncthreads();
+  }
+  if (lane_id() == 0 && total) {
+    atomicAdd(&block_total, total);
+    atomicMax(&block_largest, largest);
   }
   __syncthreads();
   if (threadIdx.x == 0 && block_total) {
@@ -254,33 +271,49 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 }
 // … then the lists. units: u32[rows]; slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
 // row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
-// (the same): zeroed, but for the counts of rows of the copy class.
+// (the same): zeroed, but for the counts of rows of the copy class. room_offsets: u64[rows + 1] (the same): where rows that are made in
+// one pass have room, min(products, span) places each; their sum and the most of a row to the control block. state (used with
+// room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
-                  u32* row_kinds, u64* row_room) {
-  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+                  u32* row_kinds, u64* room_offsets, u64* state, u64* page,
+                  u64 number) {
+  __shared__ u64 place, scratch[34];
+  const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
+  u64 room = 0;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
-    if (row_room) {
-      u64 room = is_staged(choice.kind) ? products[row] : 0;
-      if (room > thread) room = min(room, u64(last[row]) - first[row] + 1);
-      row_room[row] = room;
+    if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
+  }
+  u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  if (row < rows) {
+    if (choice.slices > 1) {
+      const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
+      for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
+      unit = rows + at;
+    } else if (choice.kind != class_empty) {
+      units[unit] = u32(row);
     }
+    if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(unit);
   }
-  u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
-  if (row >= rows) return;
-  if (choice.slices > 1) {
-    const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
-    for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
-    place = rows + at;
-  } else if (choice.kind != class_empty) {
-    units[place] = u32(row);
+  if (!room_offsets) return;
+  const Team<tuning::bin_block> team = {scratch};
+  u64 all;
+  const u64 below = team.exclusive_sum(room, all);
+  if (threadIdx.x < 32) {
+    const u64 before = look_back(state + 1, tile, all);
+    if (threadIdx.x == 0) place = before;
   }
-  if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
+  __syncthreads();
+  if (row < rows) room_offsets[row] = place + below;
+  if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
+  room = warp_max(room);
+  if (lane_id() == 0 && room) atomicMax(&control[control_room], room);
+  tell({page, number}, control, control_words, 0, &place);
 }
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)

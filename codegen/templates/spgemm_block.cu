@@ -5,6 +5,7 @@
 // else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
 // Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
 #include "device/look_back.cuh"
+#include "device/report.cuh"
 #include "part/accumulate.cuh"
 #include "part/spgemm_block.cuh"
 #include "part/spgemm_factors.cuh"
@@ -15,7 +16,8 @@ namespace oplus {
 // control block. The row goes to c_offsets[row] on.
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest] (0 before). list, first, last are null.
+// control[control_entries] and control[control_longest] (0 before). page, number: Report; `words` from `control` on are left
+// zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
 // with flag::whole.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
@@ -23,7 +25,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
-             u32* saved, u32* states, u32 row_words, u32 parts) {
+             u32* saved, u32* states, u32 row_words, u32 parts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
@@ -149,7 +151,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       out += count;
     });
   });
-  if (flag::whole && threadIdx.x == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  if constexpr (flag::whole) {
+    if (threadIdx.x == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+    tell({page, number}, control, report_said, words, &place);
+  }
 }
 
 }  // namespace oplus

@@ -14,9 +14,25 @@ spgemm_compact(u64 rows, u32 lanes, const u64* from_offsets, const u32* from_ind
   const u64 from = from_offsets[row], out = out_offsets[row];
   if (from_offsets[row + 1] == from) return;
   const u64 n = out_offsets[row + 1] - out;
-  for (u64 e = thread % lanes; e < n; e += lanes) {
-    out_indices[out + e] = from_indices[from + e];
-    out_values[out + e] = from_values[from + e];
+  // Several on their way at once.
+  constexpr u32 batch = 4;
+  for (u64 e = thread % lanes; e < n; e += batch * lanes) {
+    u32 index[batch];
+    V value[batch];
+#pragma unroll
+    for (u32 t = 0; t < batch; t++) {
+      if (e + t * lanes < n) {
+        index[t] = from_indices[from + e + t * lanes];
+        value[t] = from_values[from + e + t * lanes];
+      }
+    }
+#pragma unroll
+    for (u32 t = 0; t < batch; t++) {
+      if (e + t * lanes < n) {
+        out_indices[out + e + t * lanes] = index[t];
+        out_values[out + e + t * lanes] = value[t];
+      }
+    }
   }
 }
 

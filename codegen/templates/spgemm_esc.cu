@@ -5,23 +5,25 @@
 // every row of A is one of these, and rows find their places in C by look-back: one pass, no count before it.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "device/look_back.cuh"
+#include "device/report.cuh"
 #include "part/spgemm_terms.cuh"
 
 namespace oplus {
 
 // Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
-// null; rows, state, capacity unused.
+// null; all behind out_values unused.
 // flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
 // rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
-// (0 before): then C is useless. Unused: list, first, last, row_counts.
+// (0 before): then C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity) {
+           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity,
+           u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
@@ -142,6 +144,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
     longest = warp_max(longest);
     if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+    tell({page, number}, control, report_said, words, &place);
   }
 }
 

@@ -1,9 +1,11 @@
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table for each, rows straight to their places by look-back.
 //
 // A row has a warp (number::lanes = 32), whose lanes take products side by side, or a group of lanes, which take a row of B at a
-// time, number::batch of them in flight: far fewer instructions a product where rows of B are as long as groups, or much longer.
+// time, number::batch of them in flight: far fewer instructions a product where rows of B are as long as groups, or much longer. With
+// flag::fitted (a warp a row) each row uses as many slots as its products need.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "device/look_back.cuh"
+#include "device/report.cuh"
 #include "part/accumulate.cuh"
 #include "part/spgemm_factors.cuh"
 #include "part/spgemm_hash.cuh"
@@ -13,14 +15,17 @@ namespace oplus {
 // C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
 // longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
+// page, number: Report; `words` from `control` on are left zero.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
+            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+            u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 batch = groups == 1 ? tuning::numeric_batch : u32(number::batch), warps = tuning::hash_block / 32;
-  typedef HashTable<slots> Table;
+  typedef HashTable<slots, flag::fitted> Table;
+  static_assert(!flag::fitted || groups == 1, "a warp a row");
   typedef Accumulator<Semiring, C, 32, slots * groups> Sums;
   constexpr u32 scratch_bytes = groups == 1 ? sizeof(WarpProducts) : 0;
   constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * groups * sizeof(C));
@@ -36,19 +41,23 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
   u32* const keys = reinterpret_cast<u32*>(memory + scratch_bytes + values_bytes);
   Sums sums = {{nullptr}, values, keys + slots * groups};
   const u32 group = lane_id() / lanes, lane = lane_id() % lanes, mine = group * slots;
-  const Table table = {keys + mine};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   const u32 warp = threadIdx.x / 32;
   u32 longest = 0;
-  for (;;) {
+  for (bool more = true; more; more = u64(gridDim.x) * warps * groups < rows) {
     const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * groups + group;
     if (tile * warps * groups >= rows) break;
     const bool live = at < rows;
     const u32 row = live ? u32(at) : 0;
+    u32 used = slots;
+    if constexpr (flag::fitted) {
+      if (live) used = slots_needed<slots>(x, Position(a_offsets[row]), Position(a_offsets[row + 1]));
+    }
+    const Table table = {keys + mine, used};
 #pragma unroll
-    for (u32 g = 0; g < groups; g++) Table{keys + g * slots}.clear();
-    if constexpr (!Semiring::constant) sums.clear(slots * groups);
+    for (u32 g = 0; g < groups; g++) Table{keys + g * slots, used}.clear();
+    if constexpr (!Semiring::constant) sums.clear(table.size() * groups);
     __syncwarp();
     A a[batch];
     B b[batch];
@@ -65,8 +74,8 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       }
     };
     u32 n;
-    if constexpr (groups == 1) n = warp_columns<slots, batch>(table, x, live, row, scratch, load, use);
-    else n = group_columns<lanes, slots, batch>(table, x, live, row, load, use);
+    if constexpr (groups == 1) n = warp_columns<slots, flag::fitted, batch>(table, x, live, row, scratch, load, use);
+    else n = group_columns<lanes, slots, flag::fitted, batch>(table, x, live, row, load, use);
     if (n == 0xffffffffu) {
       if (lane == 0) atomicMax(&control[control_failed], u64(1));
       n = 0;
@@ -97,7 +106,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     for (u32 g = 0; g < groups; g++) {
       const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
       if (its == 0) continue;
-      const Table one = {keys + g * slots};
+      const Table one = {keys + g * slots, used};
       one.collect();
       if (groups == 1 || most > 32) one.sort(its);
     }
@@ -120,6 +129,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     __syncwarp();
   }
   if (lane == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  tell({page, number}, control, report_said, words, &place);
 }
 
 }  // namespace oplus

@@ -11,14 +11,14 @@ extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                   const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums) {
   constexpr u32 slots = u32(number::slots), batch = tuning::symbolic_batch, warps = tuning::hash_block / 32;
-  typedef HashTable<slots> Table;
+  typedef HashTable<slots, false> Table;
   constexpr u32 bytes = Table::bytes + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::hash, "");
   DYN_SHARED(unsigned char, shared);
   unsigned char* const memory = shared + threadIdx.x / 32 * bytes;
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
-  const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts))};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts)), slots};
   u64 sum = 0, seen = 0;
   u32 most = 0;
   bool failed = false;
@@ -28,7 +28,7 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     seen++;
     table.clear();
     __syncwarp();
-    const u32 n = warp_columns<slots, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
+    const u32 n = warp_columns<slots, false, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
                                              [](const Batch<batch>&, u32, bool, u32, u32) {});
     if (n == 0xffffffffu) {
       failed = true;

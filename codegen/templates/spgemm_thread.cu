@@ -5,6 +5,7 @@
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "block/team.cuh"
 #include "device/look_back.cuh"
+#include "device/report.cuh"
 #include "part/spgemm_factors.cuh"
 #include "part/spgemm_thread.cuh"
 
@@ -12,15 +13,16 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
-// null; rows, state, capacity unused. Never used: first, last, which all such kernels are given.
+// null; all behind out_values unused. Never used: first, last, which all such kernels are given.
 // flag::whole: C's offsets to out_offsets, nothing written past `capacity` entries; state: u64[1 + ceil(rows / block)] zeros;
-// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before).
+// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before). page, number: Report;
+// `words` from `control` on are left zero.
 extern "C" __global__ void __launch_bounds__(u32(number::block), ThreadRows<u32(number::width)>::resident_warps / (u32(number::block) / 32))
 spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first,
               const u32* last, u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state,
-              u64 capacity) {
+              u64 capacity, u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), block = u32(number::block);
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   typedef ThreadRows<width> Thread;
@@ -126,6 +128,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   if constexpr (flag::whole) {
     longest = warp_max(longest);
     if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+    tell({page, number}, control, report_said, words, &place);
   }
 }
 

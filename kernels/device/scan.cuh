@@ -2,16 +2,18 @@
 // A tile is block · items numbers, of tuning::primitive_block and scan_items.
 #include "block/team.cuh"
 #include "device/look_back.cuh"
+#include "device/report.cuh"
 
 namespace oplus {
 
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
-// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// these are null. `out` may be `values`. report: told `said` words of `control` in the end. state: u64[tiles + 1], zero before the launch; unused with one tile.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
 template <class T>
-__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,
+                                      const Report& report) {
   constexpr u32 items = tuning::scan_items, segment = 32 * items;
   __shared__ u64 scratch[34], place;
   // A thread has consecutive numbers, but lanes read and write side by side: they change places here, where one is left out
@@ -64,6 +66,7 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
     most = warp_max(most);
     if (lane_id() == 0 && most) atomicMax(largest, most);
   }
+  tell(report, control, said, 0, &place);
 }
 
 }  // namespace oplus

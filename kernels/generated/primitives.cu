@@ -305,7 +305,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -688,16 +688,58 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 
 }  // namespace oplus
 #line 5 "kernels/device/scan.cuh"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 6 "kernels/device/scan.cuh"
 
 namespace oplus {
 
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
-// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// these are null. `out` may be `values`. report: told `said` words of `control` in the end. state: u64[tiles + 1], zero before the launch; unused with one tile.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
 template <class T>
-__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
+__device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,
+                                      const Report& report) {
   constexpr u32 items = tuning::scan_items, segment = 32 * items;
   __shared__ u64 scratch[34], place;
   // A thread has consecutive numbers, but lanes read and write side by side: they change places here, where one is left out
@@ -750,6 +792,7 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
     most = warp_max(most);
     if (lane_id() == 0 && most) atomicMax(largest, most);
   }
+  tell(report, control, said, 0, &place);
 }
 
 }  // namespace oplus
@@ -759,11 +802,11 @@ namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
-  scan_exclusive(values, n, state, total, largest, out);
+  scan_exclusive(values, n, state, total, largest, out, nullptr, 0, {nullptr, 0});
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
-  scan_exclusive(values, n, state, total, largest, out);
+scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
+  scan_exclusive(values, n, state, total, largest, out, control, said, {page, number});
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

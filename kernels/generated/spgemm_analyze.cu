@@ -308,7 +308,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -390,115 +390,8 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 //
 // Any semiring: only patterns are looked at. CSR with u64 offsets, u32 columns, ascending in each row.
 // See README.md for the order of launches and the control block.
-#line 1 "codegen/templates/part/spgemm_classes.cuh"
-// The classes of rows, the control block and the work lists of a sparse product.
-#line 3 "codegen/templates/part/spgemm_classes.cuh"
-
-namespace oplus {
-
-// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
-// one's in wide windows;
-// `class_table + t` is table size t of the tuning numbers.
-enum {
-  class_empty,
-  class_copy,
-  class_thread,
-  class_esc = class_thread + 2,
-  class_window = class_esc + 7,
-  class_block = class_window + 5,
-  class_table = class_block + 3,
-  class_count = class_table + 5
-};
-
-// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
-enum {
-  control_products = 0,   // products of all rows
-  control_largest = 1,    // products of the largest row
-  control_entries = 2,    // nnz(C), once the counts are summed
-  control_slices = 3,     // slices listed
-  control_parts = 4,      // parts asked for
-  control_staged = 5,     // room for the rows that are made in one pass
-  control_room = 6,       // the most room of a row
-  control_longest = 7,    // entries of the longest row of C
-  control_spilled = 8,    // [table] rows that did not fit the table before
-  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
-  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
-  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
-  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
-  control_units = 32,     // [class] rows of each class
-  control_begin = 64,     // [class] the first of them in `units`
-  control_cursor = 96,    // [class] listed so far
-  sums_units = 128,       // the same three lists again, for the numeric phase
-  sums_begin = 160,
-  sums_cursor = 192,
-};
-
-// How a row came out of the symbolic phase: the table it fitted, or …
-enum { kind_parts = 6, kind_ranges = 7 };
-
-// A row too long for one team: one of several slices of its columns. Row in bits 0..31, number of the slice in 32..47,
-// number of slices in 48..63. The slices of a row stand together.
-struct Slice {
-  u32 row, number, of;
-  __device__ Slice(u64 packed) : row(u32(packed)), number(u32(packed >> 32) & 0xffff), of(u32(packed >> 48)) {}
-};
-
-// Columns 32·low to 32·high of a row of C, few enough for the largest table. Its entries begin at
-// offset of the row + entries of `slices` slices from `slice` on + before.
-struct Part {
-  u32 row, low, high, before, slice, slices;
-};
-
-// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
-// written and each may hold every row.
-__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
-
-// A part's share of products: rows with more are cut.
-__device__ inline u64 product_share(u64 total) {
-  const u64 share = total / tuning::slice_units;
-  return share > tuning::slice_products ? share : u64(tuning::slice_products);
-}
-
-}  // namespace oplus
-#line 6 "codegen/templates/spgemm_analyze.cu"
-#line 1 "kernels/thread/search.cuh"
-// Binary searches by one thread.
-#line 3 "kernels/thread/search.cuh"
-
-namespace oplus {
-
-// Smallest i in [low, high) with sorted[i] > x, else high.
-template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
-  while (low < high) {
-    const I middle = low + (high - low) / 2;
-    if (sorted[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
-template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
-  while (high - low > step && sorted[low + step - 1] < x) {
-    low += step;
-    step *= 2;
-  }
-  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
-}
-
-}  // namespace oplus
-#line 7 "codegen/templates/spgemm_analyze.cu"
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
@@ -585,29 +478,330 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_analyze.cu"
+#line 3 "kernels/block/team.cuh"
 
 namespace oplus {
 
-// products[i] = number of products of row i; for rows of more than `thread`, first[i], last[i] = their smallest and largest column.
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
+};
+
+}  // namespace oplus
+#line 6 "codegen/templates/spgemm_analyze.cu"
+#line 1 "kernels/device/look_back.cuh"
+// Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
+//
+// After Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002. Tiles are drawn by
+// ticket, so that all before one have begun: who waits, waits for a block that runs. Sums are below 2^62. Deterministic.
+#line 6 "kernels/device/look_back.cuh"
+
+namespace oplus {
+
+// One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
+constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
+
+// Says what the tile holds. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline void look_back_post(u64* state, u64 tile, u64 sum) {
+  if (lane_id() == 0) const_cast<volatile u64*>(state)[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+}
+
+// The sum of all tiles before `tile`, which holds `sum` and has said so. All lanes of one warp call.
+__device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
+  volatile u64* const seen = state;
+  u64 before = 0;
+  for (u64 end = tile; end > 0; end -= 32) {
+    const bool inside = lane_id() < end;
+    u64 word;
+    do {
+      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    } while (__any_sync(full_warp, word >> 62 == 0));
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
+    const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
+    before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
+    if (totals) break;
+  }
+  if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
+  return before;
+}
+
+// Both at once.
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  look_back_post(state, tile, sum);
+  return look_back_wait(state, tile, sum);
+}
+
+// The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
+__device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
+  __syncthreads();
+  if (threadIdx.x == 0) *place = atomicAdd(tickets, u64(1));
+  __syncthreads();
+  return *place;
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/spgemm_analyze.cu"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 8 "codegen/templates/spgemm_analyze.cu"
+#line 1 "codegen/templates/part/spgemm_classes.cuh"
+// The classes of rows, the control block and the work lists of a sparse product.
+#line 3 "codegen/templates/part/spgemm_classes.cuh"
+
+namespace oplus {
+
+// Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
+// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// one's in wide windows;
+// `class_table + t` is table size t of the tuning numbers.
+enum {
+  class_empty,
+  class_copy,
+  class_thread,
+  class_esc = class_thread + 2,
+  class_window = class_esc + 7,
+  class_block = class_window + 5,
+  class_table = class_block + 3,
+  class_count = class_table + 5
+};
+
+// The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
+enum {
+  control_products = 0,   // products of all rows
+  control_largest = 1,    // products of the largest row
+  control_entries = 2,    // nnz(C), once the counts are summed
+  control_slices = 3,     // slices listed
+  control_parts = 4,      // parts asked for
+  control_staged = 5,     // room for the rows that are made in one pass
+  control_room = 6,       // the most room of a row
+  control_longest = 7,    // entries of the longest row of C
+  control_spilled = 8,    // [table] rows that did not fit the table before
+  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_done = 14,      // blocks that are done, where the last one tells the host: report_done
+  control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
+  control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_units = 32,     // [class] rows of each class
+  control_begin = 64,     // [class] the first of them in `units`
+  control_cursor = 96,    // [class] listed so far
+  sums_units = 128,       // the same three lists again, for the numeric phase
+  sums_begin = 160,
+  sums_cursor = 192,
+};
+
+// Words of the control block.
+constexpr u32 control_words = 256;
+
+// How a row came out of the symbolic phase: the table it fitted, or …
+enum { kind_parts = 6, kind_ranges = 7 };
+
+// A row too long for one team: one of several slices of its columns. Row in bits 0..31, number of the slice in 32..47,
+// number of slices in 48..63. The slices of a row stand together.
+struct Slice {
+  u32 row, number, of;
+  __device__ Slice(u64 packed) : row(u32(packed)), number(u32(packed >> 32) & 0xffff), of(u32(packed >> 48)) {}
+};
+
+// Columns 32·low to 32·high of a row of C, few enough for the largest table. Its entries begin at
+// offset of the row + entries of `slices` slices from `slice` on + before.
+struct Part {
+  u32 row, low, high, before, slice, slices;
+};
+
+// Rows that spilled into table t: one half of the array for odd t, the other for even t, as one is read while the next is
+// written and each may hold every row.
+__device__ inline u32* spill_place(u32* spill, u64 rows, u32 t, u64 i) { return &spill[t & 1 ? i : rows + i]; }
+
+// A part's share of products: rows with more are cut.
+__device__ inline u64 product_share(u64 total) {
+  const u64 share = total / tuning::slice_units;
+  return share > tuning::slice_products ? share : u64(tuning::slice_products);
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_analyze.cu"
+#line 1 "kernels/thread/search.cuh"
+// Binary searches by one thread.
+#line 3 "kernels/thread/search.cuh"
+
+namespace oplus {
+
+// Smallest i in [low, high) with sorted[i] > x, else high.
+template <class T, class I> __device__ inline I upper_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Smallest i in [low, high) with sorted[i] >= x, else high.
+template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (sorted[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+  while (high - low > step && sorted[low + step - 1] < x) {
+    low += step;
+    step *= 2;
+  }
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
+}
+
+}  // namespace oplus
+#line 10 "codegen/templates/spgemm_analyze.cu"
+#line 11 "codegen/templates/spgemm_analyze.cu"
+
+namespace oplus {
+
+// What is known of a row's products.
+struct Measured {
+  u64 products;
+  u32 first, last;  // columns
+
+  __device__ static Measured none() { return {0, 0xffffffffu, 0}; }
+  // Of A's entries e, e + stride, … below `end`. Several at once: each waits for the one of A, then for the row of B, then for its ends.
+  __device__ void add(const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 e, u64 end, u32 stride) {
+    constexpr u32 batch = 4;
+    for (; e < end; e += batch * stride) {
+      u64 from[batch], to[batch];
+      u32 low[batch], high[batch];
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        const u64 at = e + t * stride;
+        const u32 k = at < end ? a_indices[at] : 0;
+        from[t] = at < end ? b_offsets[k] : 0;
+        to[t] = at < end ? b_offsets[k + 1] : 0;
+      }
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        low[t] = from[t] < to[t] ? b_indices[from[t]] : 0xffffffffu;
+        high[t] = from[t] < to[t] ? b_indices[to[t] - 1] : 0;
+      }
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        products += to[t] - from[t];
+        first = min(first, low[t]);
+        last = max(last, high[t]);
+      }
+    }
+  }
+  // Of all of WIDTH lanes, in each of them.
+  template <u32 WIDTH> __device__ Measured together() const {
+    return {warp_sum<WIDTH>(products), warp_min<WIDTH>(first), warp_max<WIDTH>(last)};
+  }
+  __device__ void write(u64 row, u32* products_of, u32* firsts, u32* lasts) const {
+    products_of[row] = products > 0xffffffffull ? 0xffffffffu : u32(products);
+    firsts[row] = first;
+    lasts[row] = last;
+  }
+};
+
+// products[i] = number of products of row i; first[i], last[i] = their smallest and largest column, ~0 and 0 if there are none.
 // control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
-// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by the whole block.
+// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
+// whole block.
 extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
-spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows, u32 thread,
+spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
                u64* control, u32* products, u32* first, u32* last) {
-  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block;
+  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block, warps = block / 32;
+  constexpr u64 longest = 16 * u64(tuning::analyze_long);
   __shared__ u32 long_rows[block / lanes];
   __shared__ u32 long_count;
-  __shared__ u64 sums[block / 32];
-  __shared__ u32 lows[block / 32], highs[block / 32];
+  __shared__ Measured parts[warps];
   __shared__ unsigned long long block_total, block_largest;
   if (threadIdx.x == 0) {
     long_count = 0;
     block_total = block_largest = 0;
   }
   __syncthreads();
-  const u64 row = (u64(blockIdx.x) * block + threadIdx.x) / lanes;
-  const u32 lane = threadIdx.x % lanes;
+  const u64 base = u64(blockIdx.x) * (block / lanes), row = base + threadIdx.x / lanes;
+  const u32 lane = threadIdx.x % lanes, warp = threadIdx.x / 32;
   u64 begin = 0, end = 0;
   if (row < rows) {
     begin = a_offsets[row];
@@ -618,73 +812,43 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
     if (lane == 0) long_rows[atomicAdd(&long_count, 1u)] = threadIdx.x / lanes;
     end = begin;
   }
-  u64 sum = 0;
-  u32 low = 0xffffffffu, high = 0;
-  for (u64 e = begin + lane; e < end; e += lanes) {
-    const u32 k = a_indices[e];
-    sum += b_offsets[k + 1] - b_offsets[k];
-  }
-  sum = warp_sum<lanes>(sum);
-  if (sum > thread) {
-    for (u64 e = begin + lane; e < end; e += lanes) {
-      const u32 k = a_indices[e];
-      const u64 from = b_offsets[k], to = b_offsets[k + 1];
-      if (from < to) {
-        low = min(low, b_indices[from]);
-        high = max(high, b_indices[to - 1]);
-      }
-    }
-  }
-  low = warp_min<lanes>(low);
-  high = warp_max<lanes>(high);
-  if (row < rows && lane == 0 && !is_long) {
-    products[row] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
-    first[row] = low;
-    last[row] = high;
-  }
-  u64 total = warp_sum(lane == 0 ? sum : 0), largest = warp_max(sum);
-  if (lane_id() == 0) {
-    if (total) atomicAdd(&block_total, total);
-    if (largest) atomicMax(&block_largest, largest);
-  }
+  Measured mine = Measured::none();
+  mine.add(a_indices, b_offsets, b_indices, begin + lane, end, lanes);
+  mine = mine.together<lanes>();
+  if (row < rows && lane == 0 && !is_long) mine.write(row, products, first, last);
+  u64 total = warp_sum(lane == 0 ? mine.products : u64(0)), largest = warp_max(mine.products);
   __syncthreads();
-  for (u32 l = 0; l < long_count; l++) {
-    const u64 r = u64(blockIdx.x) * (block / lanes) + long_rows[l];
-    const u64 stop = a_offsets[r + 1];
-    sum = 0;
-    low = 0xffffffffu;
-    high = 0;
-    for (u64 e = a_offsets[r] + threadIdx.x; e < stop; e += block) {
-      const u32 k = a_indices[e];
-      const u64 from = b_offsets[k], to = b_offsets[k + 1];
-      if (from < to) {
-        sum += to - from;
-        low = min(low, b_indices[from]);
-        high = max(high, b_indices[to - 1]);
-      }
-    }
-    sum = warp_sum(sum);
-    low = warp_min(low);
-    high = warp_max(high);
-    if (lane_id() == 0) {
-      sums[threadIdx.x / 32] = sum;
-      lows[threadIdx.x / 32] = low;
-      highs[threadIdx.x / 32] = high;
+  const u32 count = long_count;
+  for (u32 l = warp; l < count; l += warps) {
+    const u64 r = base + long_rows[l], from = a_offsets[r], to = a_offsets[r + 1];
+    if (to - from > longest) continue;
+    mine = Measured::none();
+    mine.add(a_indices, b_offsets, b_indices, from + lane_id(), to, 32);
+    mine = mine.together<32>();
+    if (lane_id() == 0) mine.write(r, products, first, last);
+    total += mine.products;
+    largest = max(largest, mine.products);
+  }
+  for (u32 l = 0; l < count; l++) {
+    const u64 r = base + long_rows[l], from = a_offsets[r], to = a_offsets[r + 1];
+    if (to - from <= longest) continue;
+    mine = Measured::none();
+    mine.add(a_indices, b_offsets, b_indices, from + threadIdx.x, to, block);
+    mine = mine.together<32>();
+    if (lane_id() == 0) parts[warp] = mine;
+    __syncthreads();
+    if (warp == 0) {
+      mine = lane_id() < warps ? parts[lane_id()] : Measured::none();
+      mine = mine.together<32>();
+      if (lane_id() == 0) mine.write(r, products, first, last);
+      total += mine.products;
+      largest = max(largest, mine.products);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-      for (u32 w = 1; w < block / 32; w++) {
-        sum += sums[w];
-        low = min(low, lows[w]);
-        high = max(high, highs[w]);
-      }
-      products[r] = sum > 0xffffffffull ? 0xffffffffu : u32(sum);
-      first[r] = low;
-      last[r] = high;
-      block_total += sum;
-      if (sum > block_largest) block_largest = sum;
-    }
-    __syncthreads();
+  }
+  if (lane_id() == 0 && total) {
+    atomicAdd(&block_total, total);
+    atomicMax(&block_largest, largest);
   }
   __syncthreads();
   if (threadIdx.x == 0 && block_total) {
@@ -835,33 +999,49 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 }
 // … then the lists. units: u32[rows]; slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
 // row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
-// (the same): zeroed, but for the counts of rows of the copy class.
+// (the same): zeroed, but for the counts of rows of the copy class. room_offsets: u64[rows + 1] (the same): where rows that are made in
+// one pass have room, min(products, span) places each; their sum and the most of a row to the control block. state (used with
+// room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
-                  u32* row_kinds, u64* row_room) {
-  const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
+                  u32* row_kinds, u64* room_offsets, u64* state, u64* page,
+                  u64 number) {
+  __shared__ u64 place, scratch[34];
+  const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
+  u64 room = 0;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
-    if (row_room) {
-      u64 room = is_staged(choice.kind) ? products[row] : 0;
-      if (room > thread) room = min(room, u64(last[row]) - first[row] + 1);
-      row_room[row] = room;
+    if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
+  }
+  u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  if (row < rows) {
+    if (choice.slices > 1) {
+      const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
+      for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
+      unit = rows + at;
+    } else if (choice.kind != class_empty) {
+      units[unit] = u32(row);
     }
+    if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(unit);
   }
-  u64 place = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
-  if (row >= rows) return;
-  if (choice.slices > 1) {
-    const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
-    for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
-    place = rows + at;
-  } else if (choice.kind != class_empty) {
-    units[place] = u32(row);
+  if (!room_offsets) return;
+  const Team<tuning::bin_block> team = {scratch};
+  u64 all;
+  const u64 below = team.exclusive_sum(room, all);
+  if (threadIdx.x < 32) {
+    const u64 before = look_back(state + 1, tile, all);
+    if (threadIdx.x == 0) place = before;
   }
-  if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(place);
+  __syncthreads();
+  if (row < rows) room_offsets[row] = place + below;
+  if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
+  room = warp_max(room);
+  if (lane_id() == 0 && room) atomicMax(&control[control_room], room);
+  tell({page, number}, control, control_words, 0, &place);
 }
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)

@@ -6,26 +6,40 @@ namespace oplus {
 
 constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 
-// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes
-// may have tables of their own where that is not said to be one.
-template <u32 SLOTS> struct HashTable {
+// Columns by open addressing. FITTED: in the first `used` of SLOTS slots, and what a row of few products does not need is neither
+// cleared nor looked through; else in all. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes may have tables of
+// their own where that is not said to be one.
+template <u32 SLOTS, bool FITTED> struct HashTable {
   static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
   static constexpr u32 empty = 0xffffffffu;
   static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
+  u32 used;   // a power of two from 32 to SLOTS; unless FITTED nobody asks
 
+  __device__ u32 size() const { return FITTED ? used : SLOTS; }
+
+  // So many slots are enough for rows of no more products, and half of them stay empty.
+  __device__ static u32 slots_for(u32 products) {
+    if (products > SLOTS / 4) return SLOTS;
+    return products <= 16 ? 32 : 1u << (33 - __clz(products - 1));
+  }
   // One table.
   __device__ void clear() const {
     u64* const pairs = reinterpret_cast<u64*>(keys);
+    if constexpr (FITTED) {
+#pragma unroll 1
+      for (u32 i = lane_id(); i < used / 2; i += 32) pairs[i] = ~0ull;
+    } else {
 #pragma unroll 4
-    for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
+      for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
+    }
   }
   // The column's slot, and in `fresh` the lanes whose column was not there. There is an empty one for each. Lanes that went on probing
   // by themselves would cost more than those that wait.
   __device__ u32 find(bool active, u32 column, u32& fresh) const {
     volatile const u32* const seen_keys = keys;
-    u32 at = column * 0x9e3779b1u >> (32 - bits), seen = column;
+    u32 at = column * 0x9e3779b1u >> (__clz(size()) + 1), seen = column;
     if (active) seen = seen_keys[at];
     fresh = 0;
     while (__any_sync(full_warp, seen != column)) {
@@ -37,7 +51,7 @@ template <u32 SLOTS> struct HashTable {
       }
       fresh |= __ballot_sync(full_warp, mine);
       if (seen != column) {
-        at = (at + 1) & (SLOTS - 1);
+        at = (at + 1) & (size() - 1);
         seen = seen_keys[at];
       }
     }
@@ -46,7 +60,7 @@ template <u32 SLOTS> struct HashTable {
   // Of one table: keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
   __device__ u32 collect() const {
     u32 n = 0;
-    for (u32 tile = 0; tile < SLOTS; tile += 32) {
+    for (u32 tile = 0; tile < size(); tile += 32) {
       const u32 at = tile + lane_id(), column = keys[at];
       const u32 there = __ballot_sync(full_warp, column != empty);
       __syncwarp();  // all have read before any writes here
@@ -105,10 +119,29 @@ template <u32 SLOTS> struct HashTable {
   }
 };
 
+// The rows of B that the next LANES entries of A name, an entry a lane.
+template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
+  Round round = {0, 0};
+  const u32 lane = lane_id() % LANES;
+  if (lane < end - first) {
+    const u32 k = a_indices[first + lane];
+    round.begin = Position(b.offsets[k]);
+    round.left = Position(b.offsets[k + 1]) - round.begin;
+  }
+  return round;
+}
+
+// The slots that a warp's row can do with, of which A's entries are [at, end).
+template <u32 SLOTS> __device__ inline u32 slots_needed(const Operands& x, Position at, Position end) {
+  const Round round = load_rows<32>(x.a.indices, at, end, x.b);
+  const u32 products = warp_sum(round.left < SLOTS ? u32(round.left) : SLOTS);
+  return HashTable<SLOTS, true>::slots_for(end - at > 32 ? SLOTS : products);
+}
+
 // The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
 // there might not be room for all.
-template <u32 LANES, u32 SLOTS, u32 BATCH, class Use>
-__device__ inline void put_column(const HashTable<SLOTS>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Use>
+__device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
                                   u32& n, bool& failed, Use use) {
   // Each lane might bring a new one.
   if (n > SLOTS - LANES) failed = true;
@@ -121,8 +154,8 @@ __device__ inline void put_column(const HashTable<SLOTS>& table, const Operands&
 
 // The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
 // use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
-template <u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
                                    Load load, Use use) {
   u32 n = 0;
   bool failed = false;
@@ -146,21 +179,9 @@ __device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands
   return failed ? 0xffffffffu : n;
 }
 
-// The rows of B that the next LANES entries of A name, an entry a lane.
-template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
-  Round round = {0, 0};
-  const u32 lane = lane_id() % LANES;
-  if (lane < end - first) {
-    const u32 k = a_indices[first + lane];
-    round.begin = Position(b.offsets[k]);
-    round.left = Position(b.offsets[k + 1]) - round.begin;
-  }
-  return round;
-}
-
 // The same of LANES lanes a row, each group with its own: rows of B one after the other, in each of which columns are distinct.
-template <u32 LANES, u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 group_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 group_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
   static_assert(LANES % BATCH == 0, "");
   const u32 lane = lane_id() % LANES;
   Position at = live ? Position(x.a.offsets[row]) : 0;

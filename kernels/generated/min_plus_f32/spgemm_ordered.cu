@@ -342,7 +342,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -846,6 +846,7 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -856,6 +857,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Words of the control block.
+constexpr u32 control_words = 256;
 
 // How a row came out of the symbolic phase: the table it fitted, or …
 enum { kind_parts = 6, kind_ranges = 7 };

@@ -350,7 +350,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -572,6 +572,47 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 
 }  // namespace oplus
 #line 8 "codegen/templates/spgemm_block.cu"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -896,7 +937,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_block.cu"
+#line 10 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_block.cuh"
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1180,6 +1221,7 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1190,6 +1232,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Words of the control block.
+constexpr u32 control_words = 256;
 
 // How a row came out of the symbolic phase: the table it fitted, or …
 enum { kind_parts = 6, kind_ranges = 7 };
@@ -1779,7 +1824,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_block.cu"
+#line 11 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1828,7 +1873,7 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 11 "codegen/templates/spgemm_block.cu"
+#line 12 "codegen/templates/spgemm_block.cu"
 
 namespace oplus {
 
@@ -1836,7 +1881,8 @@ namespace oplus {
 // control block. The row goes to c_offsets[row] on.
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest] (0 before). list, first, last are null.
+// control[control_entries] and control[control_longest] (0 before). page, number: Report; `words` from `control` on are left
+// zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
 // with flag::whole.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
@@ -1844,7 +1890,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
-             u32* saved, u32* states, u32 row_words, u32 parts) {
+             u32* saved, u32* states, u32 row_words, u32 parts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
@@ -1970,7 +2016,10 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       out += count;
     });
   });
-  if (flag::whole && threadIdx.x == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  if constexpr (flag::whole) {
+    if (threadIdx.x == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+    tell({page, number}, control, report_said, words, &place);
+  }
 }
 
 }  // namespace oplus

@@ -347,7 +347,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -569,6 +569,47 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 
 }  // namespace oplus
 #line 8 "codegen/templates/spgemm_esc.cu"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_esc.cu"
 #line 1 "codegen/templates/part/spgemm_terms.cuh"
 // The sums of sorted products: the terms of equal columns, one after the other.
 #line 1 "codegen/templates/part/spgemm_esc.cuh"
@@ -906,6 +947,7 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -916,6 +958,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Words of the control block.
+constexpr u32 control_words = 256;
 
 // How a row came out of the symbolic phase: the table it fitted, or …
 enum { kind_parts = 6, kind_ranges = 7 };
@@ -1654,23 +1699,24 @@ template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C*
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_esc.cu"
+#line 10 "codegen/templates/spgemm_esc.cu"
 
 namespace oplus {
 
 // Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
-// null; rows, state, capacity unused.
+// null; all behind out_values unused.
 // flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
 // rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
-// (0 before): then C is useless. Unused: list, first, last, row_counts.
+// (0 before): then C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity) {
+           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity,
+           u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
@@ -1791,6 +1837,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
     longest = warp_max(longest);
     if (lane_id() == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+    tell({page, number}, control, report_said, words, &place);
   }
 }
 

@@ -326,6 +326,7 @@ constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
+constexpr bool fitted = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_slots 256
@@ -347,7 +348,7 @@ constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
 constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 512;
+constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 copy_block = 256;
 constexpr u32 thread_bytes = 65536;
@@ -428,7 +429,8 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns: a hash table for each, rows straight to their places by look-back.
 //
 // A row has a warp (number::lanes = 32), whose lanes take products side by side, or a group of lanes, which take a row of B at a
-// time, number::batch of them in flight: far fewer instructions a product where rows of B are as long as groups, or much longer.
+// time, number::batch of them in flight: far fewer instructions a product where rows of B are as long as groups, or much longer. With
+// flag::fitted (a warp a row) each row uses as many slots as its products need.
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
@@ -567,7 +569,48 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_hash.cu"
+#line 8 "codegen/templates/spgemm_hash.cu"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -892,7 +935,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_hash.cu"
+#line 10 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1176,6 +1219,7 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
@@ -1186,6 +1230,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Words of the control block.
+constexpr u32 control_words = 256;
 
 // How a row came out of the symbolic phase: the table it fitted, or …
 enum { kind_parts = 6, kind_ranges = 7 };
@@ -1650,7 +1697,7 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_hash.cu"
+#line 11 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/spgemm_hash.cuh"
 // Rows of few columns: a hash table for each, its columns sorted in the end. A warp has a row, or each group of its lanes does.
 #line 3 "codegen/templates/part/spgemm_hash.cuh"
@@ -1756,26 +1803,40 @@ namespace oplus {
 
 constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 
-// Columns by open addressing. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes
-// may have tables of their own where that is not said to be one.
-template <u32 SLOTS> struct HashTable {
+// Columns by open addressing. FITTED: in the first `used` of SLOTS slots, and what a row of few products does not need is neither
+// cleared nor looked through; else in all. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes may have tables of
+// their own where that is not said to be one.
+template <u32 SLOTS, bool FITTED> struct HashTable {
   static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
   static constexpr u32 empty = 0xffffffffu;
   static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
+  u32 used;   // a power of two from 32 to SLOTS; unless FITTED nobody asks
 
+  __device__ u32 size() const { return FITTED ? used : SLOTS; }
+
+  // So many slots are enough for rows of no more products, and half of them stay empty.
+  __device__ static u32 slots_for(u32 products) {
+    if (products > SLOTS / 4) return SLOTS;
+    return products <= 16 ? 32 : 1u << (33 - __clz(products - 1));
+  }
   // One table.
   __device__ void clear() const {
     u64* const pairs = reinterpret_cast<u64*>(keys);
+    if constexpr (FITTED) {
+#pragma unroll 1
+      for (u32 i = lane_id(); i < used / 2; i += 32) pairs[i] = ~0ull;
+    } else {
 #pragma unroll 4
-    for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
+      for (u32 i = lane_id(); i < SLOTS / 2; i += 32) pairs[i] = ~0ull;
+    }
   }
   // The column's slot, and in `fresh` the lanes whose column was not there. There is an empty one for each. Lanes that went on probing
   // by themselves would cost more than those that wait.
   __device__ u32 find(bool active, u32 column, u32& fresh) const {
     volatile const u32* const seen_keys = keys;
-    u32 at = column * 0x9e3779b1u >> (32 - bits), seen = column;
+    u32 at = column * 0x9e3779b1u >> (__clz(size()) + 1), seen = column;
     if (active) seen = seen_keys[at];
     fresh = 0;
     while (__any_sync(full_warp, seen != column)) {
@@ -1787,7 +1848,7 @@ template <u32 SLOTS> struct HashTable {
       }
       fresh |= __ballot_sync(full_warp, mine);
       if (seen != column) {
-        at = (at + 1) & (SLOTS - 1);
+        at = (at + 1) & (size() - 1);
         seen = seen_keys[at];
       }
     }
@@ -1796,7 +1857,7 @@ template <u32 SLOTS> struct HashTable {
   // Of one table: keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.
   __device__ u32 collect() const {
     u32 n = 0;
-    for (u32 tile = 0; tile < SLOTS; tile += 32) {
+    for (u32 tile = 0; tile < size(); tile += 32) {
       const u32 at = tile + lane_id(), column = keys[at];
       const u32 there = __ballot_sync(full_warp, column != empty);
       __syncwarp();  // all have read before any writes here
@@ -1855,10 +1916,29 @@ template <u32 SLOTS> struct HashTable {
   }
 };
 
+// The rows of B that the next LANES entries of A name, an entry a lane.
+template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
+  Round round = {0, 0};
+  const u32 lane = lane_id() % LANES;
+  if (lane < end - first) {
+    const u32 k = a_indices[first + lane];
+    round.begin = Position(b.offsets[k]);
+    round.left = Position(b.offsets[k + 1]) - round.begin;
+  }
+  return round;
+}
+
+// The slots that a warp's row can do with, of which A's entries are [at, end).
+template <u32 SLOTS> __device__ inline u32 slots_needed(const Operands& x, Position at, Position end) {
+  const Round round = load_rows<32>(x.a.indices, at, end, x.b);
+  const u32 products = warp_sum(round.left < SLOTS ? u32(round.left) : SLOTS);
+  return HashTable<SLOTS, true>::slots_for(end - at > 32 ? SLOTS : products);
+}
+
 // The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
 // there might not be room for all.
-template <u32 LANES, u32 SLOTS, u32 BATCH, class Use>
-__device__ inline void put_column(const HashTable<SLOTS>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Use>
+__device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
                                   u32& n, bool& failed, Use use) {
   // Each lane might bring a new one.
   if (n > SLOTS - LANES) failed = true;
@@ -1871,8 +1951,8 @@ __device__ inline void put_column(const HashTable<SLOTS>& table, const Operands&
 
 // The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
 // use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
-template <u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
                                    Load load, Use use) {
   u32 n = 0;
   bool failed = false;
@@ -1896,21 +1976,9 @@ __device__ inline u32 warp_columns(const HashTable<SLOTS>& table, const Operands
   return failed ? 0xffffffffu : n;
 }
 
-// The rows of B that the next LANES entries of A name, an entry a lane.
-template <u32 LANES> __device__ inline Round load_rows(const u32* a_indices, Position first, Position end, Rows b) {
-  Round round = {0, 0};
-  const u32 lane = lane_id() % LANES;
-  if (lane < end - first) {
-    const u32 k = a_indices[first + lane];
-    round.begin = Position(b.offsets[k]);
-    round.left = Position(b.offsets[k + 1]) - round.begin;
-  }
-  return round;
-}
-
 // The same of LANES lanes a row, each group with its own: rows of B one after the other, in each of which columns are distinct.
-template <u32 LANES, u32 SLOTS, u32 BATCH, class Load, class Use>
-__device__ inline u32 group_columns(const HashTable<SLOTS>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 group_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, Load load, Use use) {
   static_assert(LANES % BATCH == 0, "");
   const u32 lane = lane_id() % LANES;
   Position at = live ? Position(x.a.offsets[row]) : 0;
@@ -1965,21 +2033,24 @@ __device__ inline u32 group_columns(const HashTable<SLOTS>& table, const Operand
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_hash.cu"
+#line 12 "codegen/templates/spgemm_hash.cu"
 
 namespace oplus {
 
 // C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
 // longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
+// page, number: Report; `words` from `control` on are left zero.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity) {
+            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+            u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 batch = groups == 1 ? tuning::numeric_batch : u32(number::batch), warps = tuning::hash_block / 32;
-  typedef HashTable<slots> Table;
+  typedef HashTable<slots, flag::fitted> Table;
+  static_assert(!flag::fitted || groups == 1, "a warp a row");
   typedef Accumulator<Semiring, C, 32, slots * groups> Sums;
   constexpr u32 scratch_bytes = groups == 1 ? sizeof(WarpProducts) : 0;
   constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * groups * sizeof(C));
@@ -1995,19 +2066,23 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
   u32* const keys = reinterpret_cast<u32*>(memory + scratch_bytes + values_bytes);
   Sums sums = {{nullptr}, values, keys + slots * groups};
   const u32 group = lane_id() / lanes, lane = lane_id() % lanes, mine = group * slots;
-  const Table table = {keys + mine};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   const u32 warp = threadIdx.x / 32;
   u32 longest = 0;
-  for (;;) {
+  for (bool more = true; more; more = u64(gridDim.x) * warps * groups < rows) {
     const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * groups + group;
     if (tile * warps * groups >= rows) break;
     const bool live = at < rows;
     const u32 row = live ? u32(at) : 0;
+    u32 used = slots;
+    if constexpr (flag::fitted) {
+      if (live) used = slots_needed<slots>(x, Position(a_offsets[row]), Position(a_offsets[row + 1]));
+    }
+    const Table table = {keys + mine, used};
 #pragma unroll
-    for (u32 g = 0; g < groups; g++) Table{keys + g * slots}.clear();
-    if constexpr (!Semiring::constant) sums.clear(slots * groups);
+    for (u32 g = 0; g < groups; g++) Table{keys + g * slots, used}.clear();
+    if constexpr (!Semiring::constant) sums.clear(table.size() * groups);
     __syncwarp();
     A a[batch];
     B b[batch];
@@ -2024,8 +2099,8 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       }
     };
     u32 n;
-    if constexpr (groups == 1) n = warp_columns<slots, batch>(table, x, live, row, scratch, load, use);
-    else n = group_columns<lanes, slots, batch>(table, x, live, row, load, use);
+    if constexpr (groups == 1) n = warp_columns<slots, flag::fitted, batch>(table, x, live, row, scratch, load, use);
+    else n = group_columns<lanes, slots, flag::fitted, batch>(table, x, live, row, load, use);
     if (n == 0xffffffffu) {
       if (lane == 0) atomicMax(&control[control_failed], u64(1));
       n = 0;
@@ -2056,7 +2131,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     for (u32 g = 0; g < groups; g++) {
       const u32 its = groups == 1 ? n : shuffle(n, g * lanes);
       if (its == 0) continue;
-      const Table one = {keys + g * slots};
+      const Table one = {keys + g * slots, used};
       one.collect();
       if (groups == 1 || most > 32) one.sort(its);
     }
@@ -2079,6 +2154,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     __syncwarp();
   }
   if (lane == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  tell({page, number}, control, report_said, words, &place);
 }
 
 }  // namespace oplus

@@ -3,6 +3,7 @@ use super::keep::Keep;
 use super::lanes::Lanes;
 use super::module::Modules;
 use super::probe::{Driver, probe};
+use super::program::Known;
 use super::trace::{Timed, Trace};
 use super::{Buffer, lock};
 use crate::device::Device;
@@ -52,6 +53,7 @@ pub struct Context {
     pub(super) usage: Usage,
     pub(super) keep: Keep,
     pub(super) modules: Modules,
+    pub(super) known: Known,
     pub(super) trace: Trace,
     pub(super) lanes: OnceLock<Lanes>,
 }
@@ -126,6 +128,7 @@ impl Context {
             usage: Usage::default(),
             keep: Keep::from_env(),
             modules: Modules::default(),
+            known: Known::default(),
         };
         context.bind("open device")?;
         const NON_BLOCKING: u32 = 1;
@@ -301,7 +304,7 @@ impl Context {
     }
 
     /// Gives memory back to the driver; the context is current.
-    fn release(&self, pointer: u64) {
+    pub(super) fn release(&self, pointer: u64) {
         let api = &self.driver.api;
         match self.pool {
             // SAFETY: allocated by `allocate` on this stream and freed once.

@@ -3,8 +3,8 @@
 //! The driver's pool takes a microsecond or two to give and to take back, and a copy to pageable memory goes by way of a buffer
 //! of the driver's: more, together, than a small product needs. Everything here is in the order of the context's one stream,
 //! so what is freed may be given away again at once.
-use super::Context;
-use super::lock;
+use super::report::Host;
+use super::{Context, lock};
 use crate::error::Result;
 use std::sync::Mutex;
 
@@ -20,7 +20,7 @@ pub(super) struct Keep {
     /// At most so many bytes; 0: sizes are not rounded and nothing is kept.
     limit: u64,
     free: Mutex<Free>,
-    page: Mutex<Page>,
+    pub(super) host: Mutex<Host>,
 }
 
 #[derive(Debug, Default)]
@@ -29,19 +29,41 @@ struct Free {
     by_size: [Vec<u64>; (MOST - LEAST + 1) as usize],
 }
 
+/// A page of host memory.
 #[derive(Debug)]
-enum Page {
+pub(super) enum Page {
     Untried,
     Refused,
     /// Its address.
     Here(usize),
 }
 
+impl Page {
+    /// Where it is; asked for at the first call, when the context must be current.
+    pub(super) fn address(&mut self, context: &Context) -> Option<*mut u64> {
+        if let Page::Untried = self {
+            let mut found = std::ptr::null_mut();
+            // SAFETY: the context is current; a valid place to write to.
+            let status = unsafe { (context.driver().api.mem_host_alloc)(&mut found, PAGE, 0) };
+            *self = if status == 0 && !found.is_null() { Page::Here(found as usize) } else { Page::Refused };
+        }
+        match self {
+            Page::Here(address) => Some(*address as *mut u64),
+            _ => None,
+        }
+    }
+}
+
 impl Keep {
     /// As `OPLUS_CUDA_KEEP` says, in bytes.
     pub(super) fn from_env() -> Keep {
         let limit = std::env::var("OPLUS_CUDA_KEEP").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(64 << 20);
-        Keep { limit, free: Mutex::default(), page: Mutex::new(Page::Untried) }
+        Keep { limit, free: Mutex::default(), host: Mutex::new(Host::new()) }
+    }
+
+    /// Whether anything is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.limit > 0
     }
 
     fn class(&self, bytes: u64) -> Option<u32> {
@@ -81,11 +103,11 @@ impl Keep {
         false
     }
 
-    /// All that is kept, to be given back.
+    /// All that is kept, to be given back; but for zeros that a kernel is about to be given.
     pub(super) fn drain(&self) -> Vec<u64> {
-        let mut free = lock(&self.free);
-        let lists = std::mem::take(&mut *free).by_size;
-        lists.into_iter().flatten().collect()
+        let lists = std::mem::take(&mut *lock(&self.free)).by_size;
+        let slate = self.host.try_lock().ok().and_then(|mut host| host.take_slate());
+        lists.into_iter().flatten().chain(slate).collect()
     }
 }
 
@@ -101,15 +123,8 @@ impl Context {
         length: usize,
         to: *mut u8,
     ) -> Option<Result<()>> {
-        let mut page = lock(&self.keep.page);
-        if let Page::Untried = *page {
-            let mut found = std::ptr::null_mut();
-            // SAFETY: the caller has made the context current; a valid place to write to.
-            let status = unsafe { (self.driver().api.mem_host_alloc)(&mut found, PAGE, 0) };
-            *page = if status == 0 && !found.is_null() { Page::Here(found as usize) } else { Page::Refused };
-        }
-        let Page::Here(address) = *page else { return None };
-        let source = address as *mut u8;
+        let mut host = lock(&self.keep.host);
+        let source = host.page.address(self)?.cast::<u8>();
         // SAFETY: the page is ours alone under the lock and stays; `from` by the caller.
         let copied = self.check(operation, unsafe {
             (self.driver().api.memcpy_dtoh_async)(source.cast(), from, length, self.stream())
@@ -124,7 +139,7 @@ impl Context {
 
     /// Gives the page back.
     pub(super) fn free_page(&self) {
-        if let Page::Here(address) = std::mem::replace(&mut *lock(&self.keep.page), Page::Refused) {
+        if let Page::Here(address) = std::mem::replace(&mut lock(&self.keep.host).page, Page::Refused) {
             // SAFETY: allocated above and freed once.
             unsafe { (self.driver().api.mem_free_host)(address as *mut std::ffi::c_void) };
         }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use bytemuck::Pod;
 use cudarc::driver::sys::CUstream;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
@@ -13,6 +14,32 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Slot([u8; 16]);
+
+/// Arguments, and where each begins. Their room is handed on from launch to launch of a thread.
+#[derive(Default)]
+struct Arguments {
+    slots: Vec<Slot>,
+    starts: Vec<u32>,
+}
+
+thread_local! { static SPARE: RefCell<(Vec<Slot>, Vec<u32>)> = const { RefCell::new((Vec::new(), Vec::new())) }; }
+
+impl Arguments {
+    fn room() -> Self {
+        let (slots, starts) = SPARE.try_with(|spare| std::mem::take(&mut *spare.borrow_mut())).unwrap_or_default();
+        Self { slots, starts }
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        let (mut slots, mut starts) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.starts));
+        slots.clear();
+        starts.clear();
+        // Not while the thread ends.
+        let _ = SPARE.try_with(|spare| *spare.borrow_mut() = (slots, starts));
+    }
+}
 
 /// Blocks or threads: a number, or two or three dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +82,7 @@ pub struct Launch<'a> {
     grid: Extent,
     block: Extent,
     shared: u32,
-    slots: SmallVec<[Slot; 16]>,
-    starts: SmallVec<[u32; 16]>,
+    arguments: Arguments,
     error: Option<Error>,
     /// Of all buffers given.
     bytes: u64,
@@ -70,7 +96,7 @@ impl std::fmt::Debug for Launch<'_> {
             .field("grid", &self.grid)
             .field("block", &self.block)
             .field("shared", &self.shared)
-            .field("arguments", &self.starts.len())
+            .field("arguments", &self.arguments.starts.len())
             .finish()
     }
 }
@@ -132,8 +158,7 @@ impl Kernel {
             grid: grid.into(),
             block: block.into(),
             shared,
-            slots: SmallVec::new(),
-            starts: SmallVec::new(),
+            arguments: Arguments::room(),
             error: None,
             bytes: 0,
             buffers: PhantomData,
@@ -156,13 +181,14 @@ impl<'a> Launch<'a> {
     }
 
     fn value<T: Pod>(&mut self, value: &T) {
-        self.starts.push(self.slots.len() as u32);
+        let Arguments { slots, starts } = &mut self.arguments;
+        starts.push(slots.len() as u32);
         // At least one slot each, so that an argument's address is never past the end.
         let bytes = bytemuck::bytes_of(value);
         for chunk in bytes.chunks(16).chain(bytes.is_empty().then_some(&[][..])) {
             let mut slot = Slot([0; 16]);
             slot.0[..chunk.len()].copy_from_slice(chunk);
-            self.slots.push(slot);
+            slots.push(slot);
         }
     }
 
@@ -203,10 +229,10 @@ impl<'a> Launch<'a> {
             return invalid(format!("a block of {bx}×{by}×{bz} threads, from 1 to {limit} are possible"));
         }
         self.kernel.allow_shared(OPERATION, self.shared)?;
-        let base = self.slots.as_mut_ptr();
+        let base = self.arguments.slots.as_mut_ptr();
         // SAFETY: `starts` holds indices into `slots`, which does not grow any more.
-        let mut addresses: SmallVec<[*mut c_void; 16]> =
-            self.starts.iter().map(|&s| unsafe { base.add(s as usize) }.cast()).collect();
+        let mut addresses: SmallVec<[*mut c_void; 36]> =
+            self.arguments.starts.iter().map(|&s| unsafe { base.add(s as usize) }.cast()).collect();
         let context = self.kernel.context();
         // SAFETY: limits checked above; the driver copies the arguments before it returns; what the kernel does with
         // them is the caller's promise.

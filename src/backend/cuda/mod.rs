@@ -37,6 +37,7 @@ pub mod probe;
 mod product;
 mod program;
 mod reduce;
+mod report;
 mod row_tiles;
 mod scale;
 pub mod segmented_merge;

@@ -39,7 +39,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 #[derive(Debug)]
-struct Function {
+pub(super) struct Function {
     raw: CUfunction,
     name: String,
     resources: Option<Resources>,
@@ -203,7 +203,22 @@ pub struct Kernel {
     function: Arc<Function>,
 }
 
+impl Function {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl Kernel {
+    /// A kernel that this context has loaded before.
+    pub(super) fn of(context: &Arc<Context>, function: Arc<Function>) -> Self {
+        Kernel { context: context.clone(), function }
+    }
+
+    pub(super) fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+
     /// The context it is loaded in.
     pub fn context(&self) -> &Arc<Context> {
         &self.context

@@ -45,7 +45,7 @@ impl Cuda {
             Step::Mxv => (factor(a, reads_a)?, factor(b, true)?),
             Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
-        work(&Product { context: &self.context, semiring, a: a.operand(), b: b.operand(), mask, at })
+        work(&Product { context: &self.context, semiring: semiring.into(), a: a.operand(), b: b.operand(), mask, at })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(

@@ -3,7 +3,7 @@ use super::{Buffer, Context, DevicePattern};
 use crate::backend::{MaskOn, Positions};
 use crate::error::Result;
 use crate::storage::axis::Ids;
-use oplus_codegen::SemiringText;
+use oplus_codegen::{SemiringText, Shared};
 use std::sync::Arc;
 
 /// One operand's positions and values.
@@ -24,7 +24,7 @@ pub(super) type DeviceMask<'a> = Option<&'a MaskOn<Arc<DevicePattern>>>;
 #[derive(Clone)]
 pub(super) struct Product<'a> {
     pub(super) context: &'a Arc<Context>,
-    pub(super) semiring: SemiringText,
+    pub(super) semiring: Shared<SemiringText>,
     pub(super) a: Operand<'a>,
     pub(super) b: Operand<'a>,
     pub(super) mask: DeviceMask<'a>,

@@ -1,25 +1,31 @@
 //! A specification as kernels of a context.
+use super::module::Function;
+use super::report::Report;
 use super::{Buffer, Context, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::{Spec, Template, Tuning};
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The kernels that a context has had by their specification: writing its key takes longer than starting a kernel.
+#[derive(Debug, Default)]
+pub(super) struct Known(RwLock<HashMap<Spec, Vec<Arc<Function>>>>);
+
+impl Known {
+    fn find(&self, spec: &Spec, function: &str) -> Option<Arc<Function>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(spec)?.iter().find(|f| f.name() == function).cloned()
+    }
+    fn keep(&self, spec: &Spec, function: &Arc<Function>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.entry(spec.clone()).or_default().push(function.clone());
+    }
+}
 
 /// A specification whose source is written only if its module is not loaded yet.
 pub(super) struct Program<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) spec: Spec,
-}
-
-/// The key of a specification. Writing it takes longer than starting a kernel, so each is written once.
-fn key(spec: &Spec) -> Arc<str> {
-    static KEYS: LazyLock<RwLock<HashMap<Spec, Arc<str>>>> = LazyLock::new(RwLock::default);
-    if let Some(key) = KEYS.read().unwrap_or_else(PoisonError::into_inner).get(spec) {
-        return key.clone();
-    }
-    let key: Arc<str> = spec.key().into();
-    KEYS.write().unwrap_or_else(PoisonError::into_inner).insert(spec.clone(), key.clone());
-    key
 }
 
 pub(super) fn tuning(context: &Context) -> &'static Tuning {
@@ -33,10 +39,15 @@ impl<'a> Program<'a> {
         Self { context, spec }
     }
     pub(super) fn kernel(&self, function: &str) -> Result<Kernel> {
-        let key = key(&self.spec);
-        self.context.kernel_with(self.spec.template.name(), &key, function, || {
-            self.spec.source().map_err(|e| Error::Compile { kernel: key.to_string(), log: e.to_string() })
-        })
+        if let Some(known) = self.context.known.find(&self.spec, function) {
+            return Ok(Kernel::of(self.context, known));
+        }
+        let key = self.spec.key();
+        let kernel = self.context.kernel_with(self.spec.template.name(), &key, function, || {
+            self.spec.source().map_err(|e| Error::Compile { kernel: key.clone(), log: e.to_string() })
+        })?;
+        self.context.known.keep(&self.spec, kernel.function());
+        Ok(kernel)
     }
 }
 
@@ -46,7 +57,18 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
-/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`.
+/// The scan that also says what is in a control block.
+const TELLS: &str = "scan_u64";
+
+/// Words that are zero before a scan of n numbers; none where one block scans them all.
+pub(super) fn scan_states(context: &Context, n: u64) -> u64 {
+    let tuning = tuning(context);
+    let tiles = (n + 1).div_ceil((tuning.primitive_block * tuning.scan_items) as u64);
+    if tiles > 1 { tiles + 1 } else { 0 }
+}
+
+/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`. The states
+/// are those at an address, or made.
 fn scan(
     context: &Arc<Context>,
     kernel: &str,
@@ -54,17 +76,26 @@ fn scan(
     n: u64,
     out: &Buffer,
     to: Option<(&Buffer, u64, u64)>,
+    states: Option<u64>,
+    (control, said, report): (u64, u32, Report),
 ) -> Result<()> {
-    let (tuning, primitives) = (tuning(context), Program::new(context, Template::Primitives, |s| s));
-    let block = tuning.primitive_block;
-    let tiles = (n + 1).div_ceil((block * tuning.scan_items) as u64);
-    let state = if tiles > 1 { Some(Buffer::zeroed_for::<u64>(context, tiles as usize + 1)?) } else { None };
+    let primitives = Program::new(context, Template::Primitives, |s| s);
+    let count = scan_states(context, n);
+    let made = match states {
+        None => Some(Buffer::zeroed_for::<u64>(context, count as usize)?),
+        Some(_) => None,
+    };
+    let states = made.as_ref().map_or(states.unwrap_or(0), Buffer::pointer);
     let place = |at: u64| to.map_or(0, |(buffer, ..)| buffer.pointer() + 8 * at);
     let (total, largest) = to.map_or((0, 0), |(_, total, largest)| (place(total), place(largest)));
     let kernel = primitives.kernel(kernel)?;
-    let launch = kernel.launch(tiles, block, 0).arg(values).arg(n).arg(state.as_ref());
-    // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, `state` one a tile and one.
-    unsafe { launch.arg(total).arg(largest).arg(out).run() }
+    let launch = kernel.launch(count.saturating_sub(1).max(1), tuning(context).primitive_block, 0);
+    let launch = launch.arg(values).arg(n).arg(if count > 0 { states } else { 0 });
+    let launch = launch.arg(total).arg(largest).arg(out);
+    let launch =
+        if kernel.name() == TELLS { launch.arg(control).arg(said).arg(report.page).arg(report.number) } else { launch };
+    // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, there are as many states as it asks for.
+    unsafe { launch.run() }
 }
 
 /// offsets[0..=n] = exclusive sums of the n counts already in its first n places. With `to` = (buffer, i, j) their sum goes to
@@ -75,10 +106,25 @@ pub(super) fn scan_in_place(
     n: u64,
     to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    scan(context, "scan_u64", offsets, n, offsets, to)
+    scan(context, TELLS, offsets, n, offsets, to, None, (0, 0, Report::default()))
+}
+
+/// The same with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control block, the first N
+/// words of which are the result.
+pub(super) fn scan_and_tell<const N: usize>(
+    context: &Arc<Context>,
+    offsets: &Buffer,
+    n: u64,
+    (control, i, j): (&Buffer, usize, usize),
+    states: u64,
+) -> Result<Vec<u64>> {
+    let to = Some((control, i as u64, j as u64));
+    context.tells::<N>(control, |report| {
+        scan(context, TELLS, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
+    })
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
 pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    scan(context, "scan_u32", counts, n, starts, None)
+    scan(context, "scan_u32", counts, n, starts, None, None, (0, 0, Report::default()))
 }

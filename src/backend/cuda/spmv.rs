@@ -6,7 +6,7 @@ use super::row_tiles::RowTiles;
 use super::vector::{self, DeviceBitmap};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
-use oplus_codegen::{SemiringText, Template};
+use oplus_codegen::{SemiringText, Shared, Template};
 use std::sync::Arc;
 
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
@@ -67,7 +67,7 @@ pub(super) fn full_left(product: &Product, columns: Operand<'_>) -> Result<(Arc<
 /// Of rows with a vector without gaps.
 struct FullProduct<'a> {
     context: &'a Arc<Context>,
-    semiring: SemiringText,
+    semiring: Shared<SemiringText>,
     a: Operand<'a>,
     x: &'a Buffer,
     ids: DeviceIds,

@@ -1,15 +1,55 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
-use super::{CONTROL, Job, LARGEST_ROOM, STAGED};
-
-use crate::backend::cuda::Buffer;
-use crate::backend::cuda::program::{Program, scan_in_place};
+use super::{CONTROL, Job};
+use crate::backend::cuda::program::{Program, scan_states};
+use crate::backend::cuda::report::Report;
+use crate::backend::cuda::{Buffer, Context};
 use crate::error::Result;
 use oplus_codegen::Template;
+use std::sync::Arc;
+
+/// Lists of rows that several blocks may share.
+pub(super) const SHARED_LISTS: u64 = super::BLOCK_SIZES as u64 - 1;
+
+/// The control block, and behind it all else that is zero in the beginning: states of the scan that lists the rows, of that over
+/// C's rows, and a word for each of the rows that blocks share. One fill for all: each takes as long as starting a kernel.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub(super) buffer: Buffer,
+    /// Words before the second states, and before the shared rows.
+    scan: u64,
+    shared: u64,
+    shared_rows: u64,
+}
+
+impl Control {
+    fn zeroed(context: &Arc<Context>, rows: u64, bins: u64, shared_rows: u64) -> Result<Self> {
+        let scan = CONTROL as u64 + bins + 1;
+        let shared = scan + scan_states(context, rows);
+        let words = shared + (SHARED_LISTS * shared_rows).div_ceil(2);
+        Ok(Self { buffer: Buffer::zeroed(context, 8 * words)?, scan, shared, shared_rows })
+    }
+    /// The block.
+    pub(super) fn read(&self) -> Result<Vec<u64>> {
+        self.buffer.read(0..CONTROL)
+    }
+    /// The address of the states of the scan that lists the rows.
+    fn listing(&self) -> u64 {
+        self.buffer.pointer() + 8 * CONTROL as u64
+    }
+    /// The address of the states of the scan over C's rows.
+    pub(super) fn scan(&self) -> u64 {
+        self.buffer.pointer() + 8 * self.scan
+    }
+    /// The address of the words for the shared rows of one of the lists.
+    pub(super) fn shared(&self, list: u64) -> u64 {
+        self.buffer.pointer() + 8 * self.shared + 4 * list * self.shared_rows
+    }
+}
 
 /// What the analysis leaves on the device for the passes over the products.
 #[derive(Debug)]
 pub(super) struct Work {
-    pub(super) control: Buffer,
+    pub(super) control: Control,
     pub(super) products: Buffer,
     pub(super) first: Buffer,
     pub(super) last: Buffer,
@@ -39,11 +79,10 @@ pub(super) enum PerRow<'a> {
     Units(&'a Buffer),
 }
 
-/// Products of each row, and the first and last column of those of more than `thread`.
+/// Products of each row, and the first and last of their columns.
 pub(super) fn measure(
     job: &Job,
     program: &Program<'_>,
-    thread: u32,
     control: &Buffer,
     (products, first, last): (&Buffer, &Buffer, &Buffer),
 ) -> Result<()> {
@@ -51,19 +90,21 @@ pub(super) fn measure(
     let grid = (job.rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
     let kernel = program.kernel("spgemm_analyze")?;
     let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
-    let launch = launch.arg(&b.indices).arg(job.rows).arg(thread).arg(control).arg(products);
+    let launch = launch.arg(&b.indices).arg(job.rows).arg(control).arg(products);
     // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(first).arg(last).run() }
 }
 
-/// `limits`: which rows are sorted, and which get a window.
-pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Work> {
+/// `limits`: which rows are sorted, and which get a window. Of a product, what is in the control block too.
+pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Work, Vec<u64>)> {
     let (context, tuning, rows, nrows) = (job.context, job.tuning, job.rows, job.a.pattern.nrows);
     let reduce = matches!(per_row, PerRow::Units(_));
     let program = Program::new(context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce));
+    // Of no rows too the last kernel tells that there are none.
+    let bins = rows.div_ceil(tuning.bin_block as u64).max(1);
     let slice_places = 2 * tuning.slice_units as usize + 64;
     let work = Work {
-        control: Buffer::zeroed_for::<u64>(context, CONTROL)?,
+        control: Control::zeroed(context, rows, bins, job.shared_rows())?,
         products: Buffer::alloc_for::<u32>(context, nrows)?,
         first: Buffer::alloc_for::<u32>(context, nrows)?,
         last: Buffer::alloc_for::<u32>(context, nrows)?,
@@ -76,14 +117,13 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
         PerRow::Units(units) => (Some(*units), None, None, None),
     };
     let (a, m_offsets) = (job.a.pattern, job.mask.map(|m| &m.pattern.offsets));
-    measure(job, &program, limits.thread, &work.control, (&work.products, &work.first, &work.last))?;
-    let bins = rows.div_ceil(tuning.bin_block as u64);
+    measure(job, &program, &work.control.buffer, (&work.products, &work.first, &work.last))?;
     // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
     unsafe {
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         launch
-            .arg(&work.control)
+            .arg(&work.control.buffer)
             .arg(&work.products)
             .arg(&work.first)
             .arg(&work.last)
@@ -92,23 +132,19 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<Wor
             .arg(limits.window)
             .arg(limits.block)
             .run()?;
-        let kernel = program.kernel("spgemm_list_units")?;
+    }
+    let kernel = program.kernel("spgemm_list_units")?;
+    let list = |report: Report| {
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
-        let launch = launch.arg(&work.control).arg(&work.products).arg(&work.first).arg(&work.last);
-        let launch = launch
-            .arg(limits.thread)
-            .arg(limits.esc)
-            .arg(limits.window)
-            .arg(limits.block)
-            .arg(&work.units)
-            .arg(&work.slices)
-            .arg(units)
-            .arg(counts)
-            .arg(kinds);
-        launch.arg(room).run()?;
-    }
-    if let Some(room) = room {
-        scan_in_place(context, room, rows, Some((&work.control, STAGED as u64, LARGEST_ROOM as u64)))?;
-    }
-    Ok(work)
+        let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
+        let launch = launch.arg(limits.thread).arg(limits.esc).arg(limits.window).arg(limits.block);
+        let launch = launch.arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
+        // SAFETY: as above.
+        unsafe { launch.arg(work.control.listing()).arg(report.page).arg(report.number).run() }
+    };
+    let found = match room {
+        Some(_) => context.tells::<CONTROL>(&work.control.buffer, list)?,
+        None => list(Report::default()).map(|()| Vec::new())?,
+    };
+    Ok((work, found))
 }

@@ -46,8 +46,7 @@ impl Job<'_> {
         if self.rows == 0 {
             return Ok(vec![0; super::CONTROL]);
         }
-        let work = analyze(self, limits, &PerRow::Product { counts: &counts, kinds: &kinds, room: &room })?;
-        work.control.to_host()
+        Ok(analyze(self, limits, &PerRow::Product { counts: &counts, kinds: &kinds, room: &room })?.1)
     }
 
     /// Some rows, spread over all, computed; fewer where rows are long.

@@ -3,6 +3,7 @@ use super::whole::{Room, SAMPLE, Whole};
 use super::{FAILED, Job, Made};
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::report::SAID;
 use crate::error::Result;
 use oplus_codegen::Template;
 
@@ -42,6 +43,9 @@ const WARP_SLOTS: u32 = 512;
 const EVEN: u64 = 32;
 /// The most entries of short rows of B, in the mean.
 const SHORT: u64 = 32;
+
+/// Tables of so many slots a product in the mean are used in part.
+const SPARSE: u64 = 4;
 
 /// What a sample says of C.
 struct Sampled {
@@ -135,7 +139,7 @@ impl Job<'_> {
         tables
     }
 
-    fn by_hash(&self, tables: Tables, room: &Room) -> Result<Vec<u64>> {
+    fn by_hash(&self, tables: Tables, room: &Room) -> Result<[u64; SAID]> {
         let ((program, shared), block) = (self.hash(tables, true), self.tuning.hash_block);
         self.pass((program, block, shared), self.rows.div_ceil(u64::from(block / tables.lanes)), Whole::Hash, room)
     }
@@ -149,7 +153,10 @@ impl Job<'_> {
                 return self.walking(s);
             }
             let batch = if self.long_by_tiny() && tables.lanes < 32 { 4 } else { 2 };
-            self.with_semiring(s.number("lanes", u64::from(tables.lanes)).number("batch", batch))
+            // Rows that fill a small part of their tables are a part of the work where they have a warp each.
+            let fitted = tables.lanes == 32 && self.mean_products() * SPARSE <= u64::from(tables.slots);
+            let s = s.number("lanes", u64::from(tables.lanes)).number("batch", batch).flag("fitted", fitted);
+            self.with_semiring(s)
         });
         let shared = program.spec.hash_bytes(tables.slots, tables.lanes) * (self.tuning.hash_block / 32);
         (program, shared)

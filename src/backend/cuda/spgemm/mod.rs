@@ -26,7 +26,7 @@ use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
 use analysis::Limits;
-use oplus_codegen::{BlockShape, SemiringText, Spec, Template, Tuning};
+use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
 use std::sync::Arc;
 
 pub(super) use explain::explain;
@@ -45,7 +45,6 @@ const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
 const STAGED: usize = 5;
-const LARGEST_ROOM: usize = 6;
 const LONGEST: usize = 7;
 const FAILED: usize = 13;
 const UNITS: usize = 32;
@@ -67,7 +66,7 @@ const BLOCKS: usize = 224;
 struct Job<'a> {
     context: &'a Arc<Context>,
     tuning: &'static Tuning,
-    semiring: SemiringText,
+    semiring: Shared<SemiringText>,
     a: Operand<'a>,
     b: Operand<'a>,
     mask: DeviceMask<'a>,

@@ -57,7 +57,7 @@ impl Job<'_> {
         let (nnz, longest) = run.size();
         let offsets = run.listed.c_offsets.duplicate()?;
         let indices = Buffer::alloc_for::<u32>(self.context, usize::try_from(nnz).unwrap_or(usize::MAX))?;
-        let pristine = run.listed.work.control.duplicate()?;
+        let pristine = run.listed.work.control.buffer.duplicate()?;
         let mut facts = Facts { pristine, listed: Some(run.listed) };
         // Columns are written with the values.
         facts.values(self, nnz, &indices)?;
@@ -76,7 +76,7 @@ impl Facts {
         }
         let lost = || Error::InvalidValue { operation: "plan", reason: "an earlier run was interrupted".into() };
         let mut listed = self.listed.take().ok_or_else(lost)?;
-        let renewed = listed.work.control.copy_range(0, &self.pristine, 0..self.pristine.bytes());
+        let renewed = listed.work.control.buffer.copy_range(0, &self.pristine, 0..self.pristine.bytes());
         let run = Run { job, listed };
         let made = renewed.and_then(|()| run.fill(indices, &values, None));
         self.listed = Some(run.listed);

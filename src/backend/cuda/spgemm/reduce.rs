@@ -22,7 +22,7 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionTe
     let program =
         Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
     let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
-    let work = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
+    let (work, _) = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
     let places = nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;
@@ -30,7 +30,7 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionTe
         let Some(table) = program.spec.table_launch(t) else { continue };
         let kernel = program.kernel(&format!("spgemm_reduce_table{t}"))?;
         let grid = resident(&kernel, table.block, table.shared, (places as u64).div_ceil(table.teams as u64))?;
-        let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(rows).arg(&work.control);
+        let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(rows).arg(&work.control.buffer);
         let launch = launch.arg(&work.units).arg(&work.slices).arg(&work.first).arg(&work.last);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(&unit_has).arg(&unit_values).run()? };

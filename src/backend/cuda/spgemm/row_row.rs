@@ -51,7 +51,7 @@ impl Job<'_> {
             offsets: Buffer::zeroed_for::<u64>(context, nrows + 1)?,
         };
         let program = Program::new(context, Template::SpgemmAnalyze, |s| self.masked(s));
-        measure(self, &program, 0, &rows.control, (&rows.products, &rows.first, &rows.last))?;
+        measure(self, &program, &rows.control, (&rows.products, &rows.first, &rows.last))?;
         for size in 0..SIZES.len() {
             self.scattered(size, &rows, None)?;
         }

@@ -1,12 +1,12 @@
 //! Products whose rows are counted, classed and listed first: each class by its kernels, rows moved together in the end.
 use super::analysis::{Limits, PerRow, Work, analyze};
 use super::{
-    BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED, SUMS,
-    TABLE, TABLES, THREAD, UNITS, places,
+    BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED,
+    SUMS, TABLE, TABLES, THREAD, UNITS, places,
 };
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::program::{Program, resident, scan_and_tell};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
@@ -42,8 +42,6 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct SavedBits {
     bits: Buffer,
-    /// A word a row, in which the blocks that share one meet.
-    states: Buffer,
     row_words: u32,
 }
 
@@ -53,6 +51,17 @@ pub(super) struct Run<'a> {
     pub(super) listed: Listed,
 }
 
+impl Job<'_> {
+    /// How many parts of rows all large blocks together are to have.
+    fn tries(&self) -> u64 {
+        TRIES * LARGE_BLOCKS * u64::from(self.context.properties().multiprocessors)
+    }
+    /// No more rows of one list than this are shared: by two blocks or more.
+    pub(super) fn shared_rows(&self) -> u64 {
+        (self.tries() / 2).min(self.rows)
+    }
+}
+
 impl<'a> Run<'a> {
     /// The analysis, and room for what follows from it; and the room of each row that is made in one pass.
     pub(super) fn begin(job: &'a Job<'a>, strategy: Strategy) -> Result<(Self, Buffer)> {
@@ -60,8 +69,8 @@ impl<'a> Run<'a> {
         let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
         let row_kinds = Buffer::alloc_for::<u32>(context, nrows)?;
         let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
-        let work = analyze(job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
-        let control: Vec<u64> = work.control.to_host()?;
+        let (work, control) =
+            analyze(job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
         let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
         // A part has a product at least.
         let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
@@ -124,12 +133,15 @@ impl<'a> Run<'a> {
                 None => self.count_short_rows(&fork)?,
             }
         }
-        let total = Some((&self.listed.work.control, NNZ as u64, LONGEST as u64));
-        scan_in_place(self.job.context, &self.listed.c_offsets, self.job.rows, total)?;
-        if self.listed.parts_room > 0 {
+        let (context, control) = (self.job.context, &self.listed.work.control);
+        let places = (&control.buffer, NNZ, LONGEST);
+        let found = scan_and_tell::<CONTROL>(context, &self.listed.c_offsets, self.job.rows, places, control.scan())?;
+        self.listed.control = if self.listed.parts_room == 0 {
+            found
+        } else {
             self.list_sums(self.job.numeric(0).spec.value_bytes(TABLES - 1).unwrap_or(0))?;
-        }
-        self.listed.control = self.listed.work.control.to_host()?;
+            self.listed.work.control.read()?
+        };
         Ok(())
     }
 
@@ -194,7 +206,8 @@ impl<'a> Run<'a> {
             }
             let kernel = program.kernel(&format!("spgemm_symbolic_table{t}"))?;
             let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
-            let launch = job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control);
+            let launch =
+                job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control.buffer);
             let launch =
                 launch.arg(&work.units).arg(&work.slices).arg(&listed.spill).arg(&work.products).arg(&work.first);
             let launch = launch.arg(&work.last).arg(&listed.c_offsets).arg(&listed.row_kinds).arg(&listed.slice_counts);
@@ -213,9 +226,8 @@ impl<'a> Run<'a> {
         if rows == 0 || bytes > job.context.properties().total_memory / SAVED {
             return Ok(None);
         }
-        let both = || Ok((Buffer::alloc(job.context, bytes)?, Buffer::zeroed(job.context, 4 * rows)?));
-        match both() {
-            Ok((bits, states)) => Ok(Some(SavedBits { bits, states, row_words })),
+        match Buffer::alloc(job.context, bytes) {
+            Ok(bits) => Ok(Some(SavedBits { bits, row_words })),
             Err(Error::OutOfMemory { .. }) => Ok(None),
             Err(e) => Err(e),
         }
@@ -232,8 +244,9 @@ impl<'a> Run<'a> {
             let saved = listed.saved[size].as_ref();
             let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
             // Few rows of many products are shared.
-            let at_once = LARGE_BLOCKS * u64::from(job.context.properties().multiprocessors);
-            let parts = if size > 0 && saved.is_some() { (TRIES * at_once / n).clamp(1, PARTS_OF_ROW) } else { 1 };
+            let parts = if size > 0 && saved.is_some() { (job.tries() / n).clamp(1, PARTS_OF_ROW) } else { 1 };
+            // A word a row, in which the blocks that share one meet.
+            let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
             let (program, shape) =
                 match to {
                     Some(_) => job
@@ -244,7 +257,8 @@ impl<'a> Run<'a> {
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
-            let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control);
+            let launch =
+                if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control.buffer);
             let (units, begin) = places(BLOCK + size);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
             let launch = launch.arg(units).arg(begin).arg(tickets as u32).arg(&work.units);
@@ -255,9 +269,11 @@ impl<'a> Run<'a> {
                 }
                 None => launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&listed.c_offsets),
             };
-            let launch = launch.arg(saved.map(|s| &s.bits)).arg(saved.map(|s| &s.states));
+            let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
+            let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32);
+            let launch = if to.is_some() { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
             // SAFETY: as above.
-            unsafe { launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).run_on(fork.next()?)? };
+            unsafe { launch.run_on(fork.next()?)? };
         }
         Ok(())
     }
@@ -270,7 +286,8 @@ impl<'a> Run<'a> {
         for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&listed.sums))] {
             let kernel = program.kernel(name)?;
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
-            let launch = launch.arg(&work.control).arg(&work.products).arg(&listed.row_kinds).arg(&listed.c_offsets);
+            let launch =
+                launch.arg(&work.control.buffer).arg(&work.products).arg(&listed.row_kinds).arg(&listed.c_offsets);
             let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
             let Limits { thread, esc, window, block } = listed.limits;
             let launch = launch.arg(thread).arg(esc).arg(window).arg(block);
@@ -290,7 +307,7 @@ impl<'a> Run<'a> {
                 let program = job.numeric(1 + t as u64);
                 let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
                 let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
-                let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control);
+                let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control.buffer);
                 let launch = launch.arg(&listed.sums).arg(&work.first).arg(&work.last).arg(&listed.slice_counts);
                 let launch = launch.arg(&listed.parts).arg(listed.parts_room).arg(c.offsets);
                 // SAFETY: as above.
@@ -308,7 +325,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
-        let lanes = (entries / n / 2).max(1).next_power_of_two().min(32) as u32;
+        let lanes = (entries / n / 4).max(1).next_power_of_two().min(32) as u32;
         let block = job.tuning.primitive_block;
         let kernel = program.kernel("spgemm_compact")?;
         let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);

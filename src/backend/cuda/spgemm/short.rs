@@ -122,7 +122,8 @@ impl Run<'_> {
             let kernel = program.kernel(program.spec.template.name())?;
             let grid = resident(&kernel, block, shared, n.div_ceil(rows))?;
             let (units, begin) = places(class);
-            let launch = job.patterns(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
+            let launch =
+                job.patterns(kernel.launch(grid, block, shared)).arg(&work.control.buffer).arg(units).arg(begin);
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.listed.c_offsets);
             let launch = if let Kind::Thread(_) = kind { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
@@ -139,11 +140,13 @@ impl Run<'_> {
             let kernel = program.kernel(program.spec.template.name())?;
             let grid = resident(&kernel, block, shared, n.div_ceil(rows))?;
             let (units, begin) = places(class);
-            let launch = job.operands(kernel.launch(grid, block, shared)).arg(&work.control).arg(units).arg(begin);
+            let launch =
+                job.operands(kernel.launch(grid, block, shared)).arg(&work.control.buffer).arg(units).arg(begin);
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
             let launch = launch.arg(counted.then_some(&self.listed.c_offsets)).arg(to.indices).arg(to.values);
             let lists_only = matches!(kind, Kind::Window(_) | Kind::Sort(_));
-            let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64) };
+            let launch =
+                if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64).arg(0u64).arg(0u64).arg(0u64) };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };
         }
@@ -159,8 +162,9 @@ impl Run<'_> {
         let program = job.numeric(0);
         let kernel = program.kernel("spgemm_numeric_copy")?;
         let block = job.tuning.copy_block;
-        let launch =
-            job.operands(kernel.launch(resident(&kernel, block, 0, n)?, block, 0)).arg(&self.listed.work.control);
+        let launch = job
+            .operands(kernel.launch(resident(&kernel, block, 0, n)?, block, 0))
+            .arg(&self.listed.work.control.buffer);
         let (units, begin) = places(CLASS_COPY);
         let launch = launch.arg(units).arg(begin).arg(&self.listed.work.units);
         // SAFETY: as above.

@@ -8,6 +8,7 @@ use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
 use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;
@@ -194,7 +195,7 @@ impl Job<'_> {
     pub(super) fn allocated(
         &self,
         mut capacity: u64,
-        mut pass: impl FnMut(&Room) -> Result<Vec<u64>>,
+        mut pass: impl FnMut(&Room) -> Result<[u64; SAID]>,
     ) -> Result<(DevicePattern, Buffer)> {
         let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.c.size as u64);
         let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
@@ -222,42 +223,48 @@ impl Job<'_> {
         tiles: u64,
         whole: Whole,
         room: &Room,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<[u64; SAID]> {
         // The states of the tiles stand behind the control block.
-        let control = Buffer::zeroed_for::<u64>(self.context, CONTROL + 1 + tiles as usize)?;
-        let state = control.pointer() + 8 * CONTROL as u64;
+        let words = CONTROL as u64 + 1 + tiles;
         let kernel = program.kernel(program.spec.template.name())?;
-        let launch = self.operands(kernel.launch(resident(&kernel, block, shared, tiles)?, block, shared));
-        let (launch, none) = (launch.arg(&control), 0u64);
-        // Some of the kernels may take rows from lists too, and write their lengths apart.
-        let launch = match whole {
-            Whole::Thread(_) | Whole::Esc(..) => {
-                launch.arg(0u32).arg(0u32).arg(none).arg(none).arg(none).arg(&room.offsets).arg(none)
-            }
-            Whole::Block => {
-                launch.arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(none).arg(none).arg(none).arg(&room.offsets)
-            }
-            Whole::Hash => launch.arg(&room.offsets),
-        };
-        let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
-        let launch =
-            if let Whole::Block = whole { launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32) } else { launch };
-        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-        unsafe { launch.run()? };
-        control.read(0..FAILED + 1)
+        let grid = resident(&kernel, block, shared, tiles)?;
+        self.context.with_slate(words, |slate| {
+            let launch = self.operands(kernel.launch(grid, block, shared));
+            let (launch, none) = (launch.arg(slate.control), 0u64);
+            // Some of the kernels may take rows from lists too, and write their lengths apart.
+            let launch = match whole {
+                Whole::Thread(_) | Whole::Esc(..) => {
+                    launch.arg(0u32).arg(0u32).arg(none).arg(none).arg(none).arg(&room.offsets).arg(none)
+                }
+                Whole::Block => {
+                    launch.arg(0u32).arg(0u32).arg(BLOCKS as u32).arg(none).arg(none).arg(none).arg(&room.offsets)
+                }
+                Whole::Hash => launch.arg(&room.offsets),
+            };
+            let state = slate.control + 8 * CONTROL as u64;
+            let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
+            let launch = if let Whole::Block = whole {
+                launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32)
+            } else {
+                launch
+            };
+            let launch = launch.arg(slate.report.page).arg(slate.report.number).arg(slate.words);
+            // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+            unsafe { launch.run() }
+        })
     }
 
-    fn by_threads(&self, width: u32, room: &Room) -> Result<Vec<u64>> {
+    fn by_threads(&self, width: u32, room: &Room) -> Result<[u64; SAID]> {
         let (program, block, shared, _) = self.short(Kind::Thread(width), true, true);
         self.pass((program, block, shared), self.rows.div_ceil(block as u64), Whole::Thread(width), room)
     }
 
-    fn by_sorting(&self, width: u32, rows: u32, room: &Room) -> Result<Vec<u64>> {
+    fn by_sorting(&self, width: u32, rows: u32, room: &Room) -> Result<[u64; SAID]> {
         let (program, block, shared, tile) = self.short(Kind::Rows(width, rows), true, true);
         self.pass((program, block, shared), self.rows.div_ceil(tile), Whole::Esc(width, rows), room)
     }
 
-    fn by_blocks(&self, room: &Room) -> Result<Vec<u64>> {
+    fn by_blocks(&self, room: &Room) -> Result<[u64; SAID]> {
         let mean = self.mean_products();
         let most = self.longest_row().unwrap_or(u64::MAX);
         let at_once = self.rows <= AT_ONCE * u64::from(self.context.properties().multiprocessors);
