@@ -78,7 +78,7 @@ templates! {
     SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "at_once"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];

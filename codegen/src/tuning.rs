@@ -80,12 +80,18 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
+    /// Rows of more columns from first to last than this, and of more products than …
+    window_near,
+    /// … this, have so many sums that few warps have room: they get a small block and sums of their columns alone.
+    window_products,
     /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
     block_sparsity,
-    /// Rows of more products get a large block.
+    /// Rows of more products get a large block …
     block_products,
+    /// … or of more than this, where a window would hold their columns.
+    block_near_products,
     /// Threads of a small block, and of a large one.
     block_threads_small,
     /// As above.
@@ -231,9 +237,12 @@ pub const SM_90: Tuning = Tuning {
     window_block: 128,
     window_columns: 4096,
     window_sparsity: 16,
+    window_near: 1024,
+    window_products: 2048,
     block_columns: 65536,
     block_sparsity: 256,
     block_products: 4096,
+    block_near_products: 16384,
     block_threads_small: 128,
     block_threads: 512,
     block_bytes: 8192,

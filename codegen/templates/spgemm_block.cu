@@ -16,7 +16,7 @@ namespace oplus {
 // control block. The row goes to c_offsets[row] on.
 // flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest] (0 before). page, number: Report; `words` from `control` on are left
+// control[control_entries] and control[control_longest] (0 before). flag::at_once: there is a block for every row. page, number: Report; `words` from `control` on are left
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
 // with flag::whole.
@@ -71,9 +71,9 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     if (flag::split && part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
-      // Narrow windows have room for a sum a column. They need not know their columns before they add, unless other rows wait
-      // to hear how many they are.
-      const bool dense = !Semiring::constant && r.high - r.low <= room, marked = flag::whole || !dense;
+      // Narrow windows have room for a sum a column. They need not know their columns before they add, unless blocks that have
+      // other rows to do wait to hear how many they are.
+      const bool dense = !Semiring::constant && r.high - r.low <= room, marked = !dense || (flag::whole && !flag::at_once);
       if (marked && !flag::whole && saved) {
         const u32* const kept = bits.at(part.place, all, r);
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];

@@ -329,9 +329,12 @@ constexpr u32 esc_rows = 8192;
 constexpr u32 window_block = 128;
 constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
+constexpr u32 window_near = 1024;
+constexpr u32 window_products = 2048;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
+constexpr u32 block_near_products = 16384;
 constexpr u32 block_threads_small = 128;
 constexpr u32 block_threads = 512;
 constexpr u32 block_bytes = 8192;
@@ -883,7 +886,9 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   const bool all = limits.block & 2;
-  if (span <= limits.window && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
+  // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
+  const bool near = span <= tuning::window_near || work <= tuning::window_products || !(limits.block & 1);
+  if (span <= limits.window && (all || near) && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   // Near columns are better off as bits, and so are those that one window of a block holds.
@@ -902,7 +907,8 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (limits.block & 1 && (worthy || (all && span / tuning::block_columns <= work))) {
     const u64 wide = span + 31;  // windows begin at words
     if (wide > tuning::block_columns) return class_block + 2;
-    return work > tuning::block_products ? class_block + 1 : class_block;
+    const u32 small_most = span <= tuning::window_columns ? tuning::block_near_products : tuning::block_products;
+    return work > small_most ? class_block + 1 : class_block;
   }
   return class_count;
 }

@@ -267,8 +267,8 @@ impl Job<'_> {
     fn by_blocks(&self, room: &Room) -> Result<[u64; SAID]> {
         let mean = self.mean_products();
         let most = self.longest_row().unwrap_or(u64::MAX);
-        let at_once = self.rows <= AT_ONCE * u64::from(self.context.properties().multiprocessors);
-        let threads = if at_once {
+        let device = self.context.properties();
+        let threads = if self.rows <= AT_ONCE * u64::from(device.multiprocessors) {
             2 * self.tuning.block_threads_small
         } else if most / SKEWED > mean {
             self.tuning.block_threads
@@ -276,9 +276,17 @@ impl Job<'_> {
             0
         };
         let sized = (usize::from(mean > LARGE_ROWS), threads);
-        let (program, shape) =
-            self.block_program(Template::SpgemmBlock, sized, |s| self.with_semiring(s).flag("whole", true));
+        let with = |at_once: bool| {
+            let with = |s| self.with_semiring(s).flag("whole", true).flag("at_once", at_once);
+            self.block_program(Template::SpgemmBlock, sized, with)
+        };
+        let (program, shape) = with(false);
         let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
+        // A block has a kilobyte beside what it asks for.
+        let blocks =
+            (device.shared_per_multiprocessor / (shared + 1024)).min(device.threads_per_multiprocessor / threads);
+        let at_once = self.rows <= u64::from(blocks * device.multiprocessors);
+        let program = if at_once { with(true).0 } else { program };
         self.pass((program, threads, shared), self.rows, Whole::Block, room)
     }
 
