@@ -3,6 +3,7 @@
 use super::cpu::{self, MxmKernels, MxvKernels, VxmKernels};
 use super::untyped::UntypedCsr;
 use super::{MaskOn, MxmOptions, Positions, reference};
+use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
 use crate::device::Device;
@@ -21,6 +22,18 @@ pub(crate) struct Operators<A, B, C> {
     pub(crate) reads: Reads,
     pub(crate) multiply: fn(A, B, At) -> C,
     pub(crate) add: fn(C, C) -> C,
+}
+
+impl<A: Scalar, B: Scalar, C: Scalar> Operators<A, B, C> {
+    /// Of products that all are x ⊗ y = p: p, where they are not of positions and p ⊕ p = p to the bit.
+    pub(crate) fn sum_of_equals(&self, x: A, y: B) -> Option<C> {
+        if self.reads.position {
+            return None;
+        }
+        let product = (self.multiply)(x, y, At::default());
+        let sum = (self.add)(product, product);
+        (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
+    }
 }
 
 /// What the backends need of a semiring over these scalars; `K` are the CPU's loops for one operation.
@@ -81,6 +94,10 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn text(&self) -> SemiringText;
     /// Whether it looks at the values of its left and of its right operand.
     fn reads(&self) -> (bool, bool);
+    /// The value of every sum of a product of matrices, where it is known before: by what all entries of an operand are, if they are the
+    /// same.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>>;
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
     /// The positions of a product of matrices.
@@ -121,6 +138,21 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
         fn reads(&self) -> (bool, bool) {
             (self.operators.reads.a, self.operators.reads.b)
+        }
+        fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+            fn one<T: Scalar>(bytes: Option<&[u8]>, read: bool) -> Result<Option<T>> {
+                match bytes {
+                    Some(bytes) => Ok(from_bytes("mxm", bytes)?.first().copied()),
+                    None if read => Ok(None),
+                    None => Ok(Some(T::zeroed())),
+                }
+            }
+            if !matches!(self.step(), Step::Mxm) {
+                return Ok(None);
+            }
+            let reads = self.operators.reads;
+            let (Some(x), Some(y)) = (one::<A>(a, reads.a)?, one::<B>(b, reads.b)?) else { return Ok(None) };
+            Ok(self.operators.sum_of_equals(x, y).map(|sum| as_bytes(&[sum]).to_vec()))
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             door!($step A B C on_host(self, device, o))

@@ -4,7 +4,7 @@ use super::product::Product;
 use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::Cuda;
+use crate::backend::cuda::{Cuda, of_positions};
 use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
 use crate::backend::untyped::UntypedBody;
@@ -106,7 +106,9 @@ impl Factors {
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
                 let cuda = Cuda::on(device)?;
-                cuda.explain(ring.step(), ring.text(), a, b, cuda.mask(o.mask.as_ref())?, at, options)
+                let iso = ring.foreseen(a.one_bytes(), b.one_bytes())?.is_some();
+                let text = if iso { of_positions() } else { ring.text() };
+                cuda.explain(ring.step(), text, a, b, cuda.mask(o.mask.as_ref())?, at, options)
             }
             _ => Err(misplaced(device)),
         }

@@ -90,9 +90,7 @@ fn foreseen<A: Scalar, B: Scalar, C: Scalar>(operators: &Operators<A, B, C>, a: 
     }
     let x = if reads.a { uniform(a)? } else { *a.first()? };
     let y = if reads.b { uniform(b)? } else { *b.first()? };
-    let product = (operators.multiply)(x, y, At::default());
-    let sum = (operators.add)(product, product);
-    (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
+    operators.sum_of_equals(x, y)
 }
 
 /// Whether [`foreseen`] tells the value.

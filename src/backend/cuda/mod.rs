@@ -59,7 +59,7 @@ pub use context::Context;
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};
 pub use launch::{Argument, Launch};
 pub use module::{Kernel, Source};
-pub(crate) use multiply::DevicePlan;
+pub(crate) use multiply::{DevicePlan, of_positions};
 pub use nvrtc::{Compiled, Image, compile_for};
 pub use probe::{Unavailable, probe};
 pub use trace::Timed;

@@ -1,6 +1,6 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
 use super::product::Product;
-use super::values::Read;
+use super::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
 use crate::algebra::*;
 use crate::backend::ring::Step;
@@ -8,7 +8,13 @@ use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::Result;
 use crate::spgemm::Analysis;
 use oplus_codegen::FunctionText;
+use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
+
+/// The semiring of positions alone.
+pub(crate) fn of_positions() -> SemiringText {
+    semiring_text::<bool, bool, AnyPair>()
+}
 
 type Mask = MaskOn<Arc<DevicePattern>>;
 
@@ -67,6 +73,20 @@ impl Cuda {
             Step::Vxm => spmspv::vxm(product),
         })?;
         Ok(DeviceCsr::on(pattern, values))
+    }
+    /// A product of matrices all of whose sums are this value, by its positions.
+    pub(crate) fn multiply_iso(
+        &self,
+        (scalar, value): (ScalarText, &[u8]),
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let positions = |product: &Product| Ok(chunks::mxm(product, options)?.0);
+        let pattern = self.of(Step::Mxm, of_positions(), a, b, mask, at, options, positions)?;
+        Ok(DeviceCsr::with(Arc::new(pattern), Values::of_all(scalar, value)?))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(

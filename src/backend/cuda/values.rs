@@ -58,6 +58,10 @@ impl Values {
     pub(super) fn one<T: Scalar>(value: T) -> Result<Self> {
         One::of(T::TEXT, as_bytes(&[value]))
     }
+    /// One value by its bytes.
+    pub(super) fn of_all(scalar: ScalarText, bytes: &[u8]) -> Result<Self> {
+        One::of(scalar, bytes)
+    }
     /// The same value at other positions.
     fn again(one: &One) -> Result<Self> {
         One::of(one.scalar, &one.bytes)
@@ -136,6 +140,13 @@ impl<T> DeviceCsr<T> {
         match &self.values {
             Values::All(_) => Ok(None),
             Values::One(one) => Values::again(one).map(|values| Some(Self::with(Arc::new(pattern), values))),
+        }
+    }
+    /// The bytes of the value of all, where it is stored once.
+    pub(crate) fn one_bytes(&self) -> Option<&[u8]> {
+        match &self.values {
+            Values::All(_) => None,
+            Values::One(one) => Some(&one.bytes),
         }
     }
     pub(super) fn is_iso(&self) -> bool {
