@@ -134,7 +134,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
           window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
             if (fits) c_indices[out + rank] = low + at;
             if constexpr (Semiring::constant) {
-              if (fits) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+              if (fits) write_constant(c_values, out + rank);
             } else if (near_row) {
               C* const sum = &near[dense ? at : rank];
               if (fits) c_values[out + rank] = *sum;

@@ -4,7 +4,7 @@
 namespace oplus {
 
 // Row r: out_offsets[r + 1] - out_offsets[r] entries from `from_offsets[r]` to out_offsets[r] on; rows without room in
-// `from` (from_offsets equal) are left alone. `lanes`: a power of two to 32, the lanes that share a row.
+// `from` (from_offsets equal) are left alone, and so are values where these are null. `lanes`: a power of two to 32, the lanes that share a row.
 // Launch: 1-D blocks of tuning::primitive_block threads, grid ceil(rows · lanes / block).
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 spgemm_compact(u64 rows, u32 lanes, const u64* from_offsets, const u32* from_indices, const V* from_values,
@@ -23,14 +23,14 @@ spgemm_compact(u64 rows, u32 lanes, const u64* from_offsets, const u32* from_ind
     for (u32 t = 0; t < batch; t++) {
       if (e + t * lanes < n) {
         index[t] = from_indices[from + e + t * lanes];
-        value[t] = from_values[from + e + t * lanes];
+        if (from_values) value[t] = from_values[from + e + t * lanes];
       }
     }
 #pragma unroll
     for (u32 t = 0; t < batch; t++) {
       if (e + t * lanes < n) {
         out_indices[out + e + t * lanes] = index[t];
-        out_values[out + e + t * lanes] = value[t];
+        if (from_values) out_values[out + e + t * lanes] = value[t];
       }
     }
   }

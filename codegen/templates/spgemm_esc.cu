@@ -59,7 +59,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
         if (!head) return;
         out_indices[out + rank] = base + keys.column(key);
-        out_values[out + rank] = sum_equal(keys, terms, i, key, filled);
+        write_sum(out_values, out + rank, keys, terms, i, key, filled);
       });
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
@@ -112,7 +112,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               if (head && e < capacity) {
                 const u32 key = keys.at(i);
                 out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                out_values[e] = sum_equal(keys, terms, i, key, filled);
+                write_sum(out_values, e, keys, terms, i, key, filled);
               }
             }
           }

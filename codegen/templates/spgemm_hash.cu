@@ -123,7 +123,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       if (out + e >= capacity) break;
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
-      if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+      if constexpr (Semiring::constant) write_constant(c_values, out + e);
       else c_values[out + e] = values[mine + (key & (slots - 1))];
     }
     __syncwarp();

@@ -31,7 +31,7 @@ spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 b
     const u64 from = b_offsets[k], to = b_offsets[k + 1];
     for (u64 b = from + lane_id(); b < to; b += 32) {
       c_indices[out + (b - from)] = b_indices[b];
-      c_values[out + (b - from)] = product(factors, x, a, b, row);
+      write_value(c_values, out + (b - from), product(factors, x, a, b, row));
     }
   }
 }
@@ -72,7 +72,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
       if (!sum_products<T>(memory, table, sums, x, factors, row, range, marked)) return false;
       table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
       for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
-        if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(c_values, out + e);
         else c_values[out + e] = sums.values[e];
       }
       out += marked;

@@ -74,7 +74,7 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         if (!(word & bit)) continue;
         const u64 to = out + bases[at / 32] + u32(__popc(word & (bit - 1)));
         c_indices[to] = u32(tile.low) + at;
-        if constexpr (Semiring::constant) c_values[to] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(c_values, to);
         else c_values[to] = values[at];
       }
       out += count;

@@ -51,7 +51,7 @@ spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         const u32 key = keys.at(i);
         const u64 to = out + memory.before()[i / 32] + __popc(word & lanes_below());
         out_indices[to] = base + keys.column(key);
-        out_values[to] = sum_equal(keys, terms, i, key, filled);
+        write_sum(out_values, to, keys, terms, i, key, filled);
       }
     }
     if (row_counts && threadIdx.x == 0) row_counts[row] = count;

@@ -120,7 +120,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       }
       if (e < all && (!flag::whole || to < capacity)) {
         out_indices[to] = u32(mine.keys[e]);
-        if constexpr (Semiring::constant) out_values[to] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(out_values, to);
         else out_values[to] = terms[e];
       }
     }

@@ -54,7 +54,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u64 out = out_offsets[row];
     const u32 count = window.for_seen(span, [&](u32 at, u32 rank) {
       out_indices[out + rank] = base + at;
-      if constexpr (Semiring::constant) out_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+      if constexpr (Semiring::constant) write_constant(out_values, out + rank);
       else out_values[out + rank] = sums[at];
     });
     if (row_counts && lane_id() == 0) row_counts[row] = count;

@@ -4,10 +4,11 @@
 
 namespace oplus {
 
-// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys.
-template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place.
+template <u32 WIDTH>
+__device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
-    return Semiring::multiply(A(), B(), At{0, 0, 0});
+    write_constant(values, place);
   } else {
     C sum = terms[keys.source(key)];
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
@@ -17,7 +18,7 @@ template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C*
         sum = Semiring::add(sum, terms[keys.source(other)]);
       }
     }
-    return sum;
+    values[place] = sum;
   }
 }
 

@@ -1872,6 +1872,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -2003,7 +2010,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
           window.for_seen(words, count, bases, [&](u32 at, u32 rank) {
             if (fits) c_indices[out + rank] = low + at;
             if constexpr (Semiring::constant) {
-              if (fits) c_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+              if (fits) write_constant(c_values, out + rank);
             } else if (near_row) {
               C* const sum = &near[dense ? at : rank];
               if (fits) c_values[out + rank] = *sum;

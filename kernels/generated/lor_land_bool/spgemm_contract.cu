@@ -534,7 +534,7 @@ spgemm_contract(u64 n, const u64* keys, const u32* places, const u32* words, con
   if (first) {
     const u64 o = rank(words, starts, p);
     c_indices[o] = u32(key & ((1ull << bits) - 1));
-    c_values[o] = sum;
+    if (!Semiring::constant || c_values) c_values[o] = sum;
   }
 }
 

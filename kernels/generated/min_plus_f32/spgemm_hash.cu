@@ -1696,6 +1696,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -2152,7 +2159,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       if (out + e >= capacity) break;
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
-      if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+      if constexpr (Semiring::constant) write_constant(c_values, out + e);
       else c_values[out + e] = values[mine + (key & (slots - 1))];
     }
     __syncwarp();

@@ -1601,6 +1601,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -1721,7 +1728,7 @@ spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 b
     const u64 from = b_offsets[k], to = b_offsets[k + 1];
     for (u64 b = from + lane_id(); b < to; b += 32) {
       c_indices[out + (b - from)] = b_indices[b];
-      c_values[out + (b - from)] = product(factors, x, a, b, row);
+      write_value(c_values, out + (b - from), product(factors, x, a, b, row));
     }
   }
 }
@@ -1762,7 +1769,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
       if (!sum_products<T>(memory, table, sums, x, factors, row, range, marked)) return false;
       table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
       for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
-        if constexpr (Semiring::constant) c_values[out + e] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(c_values, out + e);
         else c_values[out + e] = sums.values[e];
       }
       out += marked;

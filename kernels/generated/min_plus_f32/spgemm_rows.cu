@@ -1595,6 +1595,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -1818,7 +1825,7 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         if (!(word & bit)) continue;
         const u64 to = out + bases[at / 32] + u32(__popc(word & (bit - 1)));
         c_indices[to] = u32(tile.low) + at;
-        if constexpr (Semiring::constant) c_values[to] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(c_values, to);
         else c_values[to] = values[at];
       }
       out += count;

@@ -1422,6 +1422,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -1673,7 +1680,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       }
       if (e < all && (!flag::whole || to < capacity)) {
         out_indices[to] = u32(mine.keys[e]);
-        if constexpr (Semiring::constant) out_values[to] = Semiring::multiply(A(), B(), At{0, 0, 0});
+        if constexpr (Semiring::constant) write_constant(out_values, to);
         else out_values[to] = terms[e];
       }
     }

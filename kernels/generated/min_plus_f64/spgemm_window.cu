@@ -1322,6 +1322,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -1433,7 +1440,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u64 out = out_offsets[row];
     const u32 count = window.for_seen(span, [&](u32 at, u32 rank) {
       out_indices[out + rank] = base + at;
-      if constexpr (Semiring::constant) out_values[out + rank] = Semiring::multiply(A(), B(), At{0, 0, 0});
+      if constexpr (Semiring::constant) write_constant(out_values, out + rank);
       else out_values[out + rank] = sums[at];
     });
     if (row_counts && lane_id() == 0) row_counts[row] = count;

@@ -611,7 +611,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       } else {
         const u64 to = c_offsets[i] + (from + c);
         c_indices[to] = i + diagonal;
-        c_values[to] = sum;
+        if (!Semiring::constant || c_values) c_values[to] = sum;
       }
     }
     if (!band_staged) continue;
@@ -624,7 +624,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       if (c < count && full >> l & 1) {
         const u64 to = c_offsets[first + l] + (from + c);
         c_indices[to] = first + l + shift;
-        c_values[to] = tile[l][c];
+        if (!Semiring::constant || c_values) c_values[to] = tile[l][c];
       }
     }
     __syncwarp();
@@ -655,7 +655,7 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
       if (has) {
         const u64 to = out + __popc(there & lanes_below());
         c_indices[to] = i + diagonal;
-        c_values[to] = sum;
+        if (!Semiring::constant || c_values) c_values[to] = sum;
       }
       out += __popc(there);
     }

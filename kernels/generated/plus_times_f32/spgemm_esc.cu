@@ -1674,6 +1674,13 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
 }
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
 }
@@ -1683,10 +1690,11 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 
 namespace oplus {
 
-// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys.
-template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place.
+template <u32 WIDTH>
+__device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
-    return Semiring::multiply(A(), B(), At{0, 0, 0});
+    write_constant(values, place);
   } else {
     C sum = terms[keys.source(key)];
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
@@ -1696,7 +1704,7 @@ template <u32 WIDTH> __device__ inline C sum_equal(EscKeys<WIDTH> keys, const C*
         sum = Semiring::add(sum, terms[keys.source(other)]);
       }
     }
-    return sum;
+    values[place] = sum;
   }
 }
 
@@ -1754,7 +1762,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
         if (!head) return;
         out_indices[out + rank] = base + keys.column(key);
-        out_values[out + rank] = sum_equal(keys, terms, i, key, filled);
+        write_sum(out_values, out + rank, keys, terms, i, key, filled);
       });
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
@@ -1807,7 +1815,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               if (head && e < capacity) {
                 const u32 key = keys.at(i);
                 out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                out_values[e] = sum_equal(keys, terms, i, key, filled);
+                write_sum(out_values, e, keys, terms, i, key, filled);
               }
             }
           }

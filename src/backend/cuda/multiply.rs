@@ -11,9 +11,10 @@ use oplus_codegen::FunctionText;
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
-/// The semiring of positions alone.
+/// The semiring of positions alone: its values are constant, take no room and are not written.
 pub(crate) fn of_positions() -> SemiringText {
-    semiring_text::<bool, bool, AnyPair>()
+    let text = semiring_text::<bool, bool, AnyPair>();
+    SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;

@@ -2,11 +2,12 @@
 use super::band::Bands;
 use super::slices::Sorting;
 use super::{Job, Made};
-use crate::backend::cuda::DevicePattern;
 use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::{empty, movable};
 use crate::backend::cuda::merge::{Kind, merge};
 use crate::backend::cuda::product::Operand;
+use crate::backend::cuda::values::of_marks;
+use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
 use oplus_codegen::FunctionText;
@@ -100,10 +101,16 @@ impl Job<'_> {
             return Ok(made);
         }
         let none = empty(self.context, made.0.nrows, made.0.ncols)?;
+        let kind = Kind::Write { mask: self.mask, replace: true, accumulate: false, bounds: None };
+        if self.semiring.c.size == 0 {
+            // Positions alone: a byte for each stands for what is moved.
+            let marks = Buffer::zeroed(self.context, made.0.nnz)?;
+            let (pattern, _) = merge(&kind, of_marks(), operand(&none), Operand { pattern: &made.0, values: &marks })?;
+            return Ok((pattern, made.1));
+        }
         let scalar = movable(self.semiring.c);
         let second = OperatorText { parameters: &["_", "y"], expression: "y" };
         let op = FunctionText::new("op", vec![scalar, scalar], scalar, second);
-        let kind = Kind::Write { mask: self.mask, replace: true, accumulate: false, bounds: None };
         merge(&kind, op, operand(&none), operand(&made))
     }
 
