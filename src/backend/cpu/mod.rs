@@ -15,6 +15,7 @@ use crate::storage::pattern::Pattern;
 use std::sync::Arc;
 
 mod accumulator;
+mod among;
 mod analysis;
 mod ascending;
 mod assemble;
@@ -65,12 +66,14 @@ mod vector;
 mod window;
 mod workers;
 
+pub(crate) use among::among;
 pub(crate) use assemble::Rows;
 pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::{in_order, transpose, turned};
+pub(crate) use met::rows_and_columns as met_rows_and_columns;
 pub(crate) use parallel::{in_pieces, mapped, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
