@@ -26,6 +26,7 @@ mod columns;
 mod cut;
 mod dot;
 mod ended;
+mod entries;
 mod even;
 mod exact;
 mod explain;
