@@ -65,6 +65,7 @@ mod tiles;
 mod tiny;
 mod vector;
 mod window;
+mod window_flat;
 mod workers;
 
 pub(crate) use among::among;
