@@ -17,13 +17,15 @@ const BATCH: usize = if cfg!(test) { 20 } else { 512 };
 pub(super) fn at_entries<A: Scalar, T: Scalar>(
     operation: &'static str,
     a: &HostCsr<A>,
-    f: impl Fn(usize, usize, A) -> T + Sync,
+    f: impl Fn(usize, usize, A) -> T + Copy + Sync + Send,
 ) -> Result<HostCsr<T>> {
     let (offsets, n) = (&a.pattern.offsets[..], a.values.len());
     let mut values = unwritten::<T>(operation, n)?;
     let target = Shared::new(&mut values);
     let fill = |piece: Range<usize>| {
         let mut rows = [0u32; BATCH + WIDE];
+        // Of its own, so that no value written may change what it reads for the next.
+        let value = f;
         let mut row = offsets.partition_point(|o| *o <= piece.start as u64) - 1;
         for start in piece.clone().step_by(BATCH) {
             let batch = start..piece.end.min(start + BATCH);
@@ -48,7 +50,7 @@ pub(super) fn at_entries<A: Scalar, T: Scalar>(
             let out = unsafe { target.part(batch.clone()) };
             let columns = &a.pattern.indices[batch.clone()];
             for (((z, x), c), r) in out.iter_mut().zip(&a.values[batch]).zip(columns).zip(&rows) {
-                *z = MaybeUninit::new(f(*r as usize, *c as usize, *x));
+                *z = MaybeUninit::new(value(*r as usize, *c as usize, *x));
             }
         }
     };

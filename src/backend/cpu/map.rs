@@ -25,9 +25,10 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         let values = mapped(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
         return Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) });
     }
-    at_entries(operation, a, |r, c, x| {
-        let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
-        let j = at.j.as_ref().map_or(c as u64, |ids| ids[c]) as i64;
+    let (at_i, at_j) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]));
+    at_entries(operation, a, move |r, c, x| {
+        let i = at_i.map_or(r as u64, |ids| ids[r]) as i64;
+        let j = at_j.map_or(c as u64, |ids| ids[c]) as i64;
         F::apply(x, i, j, y)
     })
 }

@@ -17,7 +17,8 @@ pub(super) fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
 ) -> Result<HostCsr<F::Out>> {
     let operation = "scale_rows";
     if v.pattern.nnz() == a.pattern.nrows {
-        return at_entries(operation, a, |r, _, y| F::apply(v.values[r], y));
+        let factors = &v.values[..];
+        return at_entries(operation, a, move |r, _, y| F::apply(factors[r], y));
     }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
@@ -44,7 +45,7 @@ pub(super) fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
     let operation = "scale_columns";
     let (wanted, factors) = v.row(0);
     if wanted.len() == a.pattern.ncols {
-        return at_entries(operation, a, |_, c, x| F::apply(x, factors[c]));
+        return at_entries(operation, a, move |_, c, x| F::apply(x, factors[c]));
     }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
