@@ -69,6 +69,7 @@ mod window_flat;
 mod workers;
 
 pub(crate) use among::among;
+pub(crate) use ascending::below;
 pub(crate) use assemble::Rows;
 pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;

@@ -276,7 +276,13 @@ fn entry_wise<T: Sample + Number>(
         each(&|d| ewise_mult(&a[d], &b[d], multiply).eval().unwrap());
         each(&|d| transpose(&a[d]).eval().unwrap());
         each(&|d| select(&a[d], ValueGt, thunk).eval().unwrap());
-        each(&|d| select(&a[d], Tril, -3).eval().unwrap());
+        for k in [-3, 0, 20, i64::MIN, i64::MAX] {
+            each(&|d| select(&a[d], Tril, k).eval().unwrap());
+            each(&|d| select(&a[d], Triu, k).eval().unwrap());
+            each(&|d| select(&a[d], Diag, k).eval().unwrap());
+            each(&|d| select(&a[d], ColLe, k).eval().unwrap());
+            each(&|d| select(&a[d], ColGt, k).eval().unwrap());
+        }
         each(&|d| apply_second(&a[d], multiply, thunk).eval().unwrap());
         each(&|d| extract_rows(&a[d], &rows).eval().unwrap());
         same(&apply_index(&a[0], DiagIndex, 2).eval().unwrap(), &apply_index(&a[1], DiagIndex, 2).eval().unwrap());
