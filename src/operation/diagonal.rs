@@ -2,6 +2,8 @@
 use super::region::{Part, spread, taken};
 use super::{Compute, Core, MaskParts, OfOne, Operand, Operation, ScalarOf, select, shape_of};
 use crate::algebra::{Any, Diag, Scalar, Tril, Triu};
+use crate::backend::cpu::among;
+use crate::backend::places::NONE;
 use crate::backend::{Body, Positions, on_backend};
 use crate::container::{Container, Matrix, OfMatrices, Owned, Vector};
 use crate::device::Device;
@@ -170,9 +172,15 @@ impl<T: Scalar> On<T> {
         };
         let a = &self.a;
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
-        let column = |row: usize| {
-            let j = i128::from(a.rows.id(row)) + i128::from(k);
-            u64::try_from(j).ok().and_then(|j| a.cols.place(j)).map(|place| place as u32)
+        // The diagonal's column in a row.
+        let index = |row: usize| u64::try_from(i128::from(a.rows.id(row)) + i128::from(k)).ok();
+        let listed = match (&a.cols, a.device) {
+            (Axis::Listed { ids, .. }, Device::Cpu) => Some(among(self.name(), a.rows.places(), index, ids)?),
+            _ => None,
+        };
+        let column = |row: usize| match &listed {
+            Some(places) => places.get(row).copied().filter(|place| *place != NONE),
+            None => index(row).and_then(|j| a.cols.place(j)).map(|place| place as u32),
         };
         let body = on_backend!(a.device, |backend| {
             match backend.one_a_row(backend.csr(&a.body)?, &column)? {

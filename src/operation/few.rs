@@ -5,6 +5,7 @@ use super::indices::Chosen;
 use super::region::Part;
 use crate::algebra::Scalar;
 use crate::backend::Body;
+use crate::backend::cpu::below;
 use crate::backend::host::HostCsr;
 use crate::device::Device;
 use crate::error::Result;
@@ -119,7 +120,7 @@ impl<'a> Columns<'a> {
             Chosen::Range(range) => range.contains(&id),
             Chosen::Stride { start, step, count } => Chosen::position_in_stride(*start, *step, *count, id).is_some(),
             Chosen::List(list) => {
-                *from += list[*from..].partition_point(|i| *i < id);
+                *from += below(&list[*from..], id);
                 list.get(*from) == Some(&id)
             }
         }
@@ -182,7 +183,7 @@ fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         memory::reserve(OPERATION, &mut writes, new.len())?;
         let (first, mut at) = (c.pattern.range(row).start, 0);
         for (column, x) in &new {
-            at += columns[at..].partition_point(|c| c < column);
+            at += below(&columns[at..], *column);
             if columns.get(at) != Some(column) {
                 return Ok(None);
             }

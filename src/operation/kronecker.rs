@@ -1,6 +1,7 @@
 //! kronecker: every entry of one matrix times the whole of another.
 use super::{Compute, Core, MaskParts, Operand, Operation, oriented, shape_of};
 use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::cpu::{self, mapped};
 use crate::backend::{Body, PatternBody, on_backend};
 use crate::container::{Matrix, Owned};
 use crate::device::Device;
@@ -134,23 +135,25 @@ fn axis(a: &Axis, b: &Axis) -> Result<Axis> {
 /// The same entries on axes that list the rows and columns in use.
 pub(crate) fn in_use<T: Scalar>(operation: &'static str, a: &Store<T>) -> Result<Store<T>> {
     let host = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&a.body.pattern()?)?)? });
-    let mut offsets = memory::with_capacity(operation, host.nrows + 1)?;
-    let mut row_ids = memory::with_capacity(operation, host.nrows)?;
-    offsets.push(0);
-    for r in (0..host.nrows).filter(|r| !host.row(*r).is_empty()) {
-        row_ids.push(a.rows.id(r));
-        offsets.push(host.offsets[r + 1]);
+    let (rows_met, columns_met) = cpu::met_rows_and_columns(operation, &host)?;
+    let (down, across) = (&rows_met.indices, &columns_met.indices);
+    let listed = |axis: &Axis, used: &[u32]| match axis {
+        Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
+        _ => mapped(operation, used, |place| axis.id(place as usize))
+            .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
+    };
+    let (rows, cols) = (listed(&a.rows, down)?, listed(&a.cols, across)?);
+    if rows.same(&a.rows) && cols.same(&a.cols) {
+        return Ok(a.clone());
     }
-    let mut columns = memory::copied(operation, &host.indices)?;
-    columns.sort_unstable();
-    columns.dedup();
-    let mut indices = memory::with_capacity(operation, host.indices.len())?;
-    indices.extend(host.indices.iter().map(|c| columns.partition_point(|d| d < c) as u32));
-    let mut col_ids = memory::with_capacity(operation, columns.len())?;
-    col_ids.extend(columns.iter().map(|c| a.cols.id(*c as usize)));
-    let pattern = Arc::new(Pattern::new(row_ids.len(), col_ids.len(), offsets, indices));
+    let mut offsets = memory::with_capacity(operation, down.len() + 1)?;
+    offsets.push(0);
+    offsets.extend(down.iter().map(|r| host.offsets[*r as usize + 1]));
+    let indices = match across.len() == host.ncols {
+        true => memory::copied(operation, &host.indices)?,
+        false => mapped(operation, &host.indices, |c| across.partition_point(|d| *d < c) as u32)?,
+    };
+    let pattern = Arc::new(Pattern::new(down.len(), across.len(), offsets, indices));
     let body = on_backend!(a.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
-    let rows = Axis::Listed { n: a.rows.n(), ids: Arc::new(row_ids) };
-    let cols = Axis::Listed { n: a.cols.n(), ids: Arc::new(col_ids) };
     Ok(Store { rows, cols, body: a.body.at(body)?, device: a.device })
 }

@@ -1,4 +1,5 @@
 //! One dimension of a matrix: all its indices, or a list of those in use where most are not (hypersparse).
+use crate::backend::cpu::{among, in_pieces};
 use crate::error::Result;
 use crate::memory;
 use std::sync::Arc;
@@ -77,32 +78,54 @@ impl Axis {
             (Axis::Listed { ids, .. }, Axis::Listed { ids: jds, .. }) => (ids, jds),
         };
         let mut merged: Vec<u64> = memory::with_capacity(operation, ids.len() + jds.len())?;
-        let (mut x, mut y) = (ids.iter().copied().peekable(), jds.iter().copied().peekable());
-        while let Some(next) = match (x.peek(), y.peek()) {
-            (Some(a), Some(b)) => Some(*a.min(b)),
-            (a, b) => a.or(b).copied(),
-        } {
-            x.next_if_eq(&next);
-            y.next_if_eq(&next);
-            merged.push(next);
+        let (mut p, mut q) = (0, 0);
+        while p < ids.len() && q < jds.len() {
+            let (x, y) = (ids[p], jds[q]);
+            merged.push(x.min(y));
+            // Which of the two is less nobody guesses.
+            (p, q) = (p + (x <= y) as usize, q + (y <= x) as usize);
         }
-        Ok(Axis::Listed { n: self.n(), ids: Arc::new(merged) })
+        merged.extend_from_slice(&ids[p..]);
+        merged.extend_from_slice(&jds[q..]);
+        // What has all places already is not moved to a copy of itself.
+        Ok(match merged.len() {
+            n if n == ids.len() => self.clone(),
+            n if n == jds.len() => other.clone(),
+            _ => Axis::Listed { n: self.n(), ids: Arc::new(merged) },
+        })
     }
     /// Where each of this axis's places stands on `target`, which has them all.
     pub(crate) fn map_to(&self, target: &Axis, operation: &'static str) -> Result<Vec<u32>> {
-        let mut map = memory::with_capacity(operation, self.places())?;
-        let mut from = 0;
-        for place in 0..self.places() {
-            let id = self.id(place);
-            let to = match target {
-                Axis::Full(_) => id as usize,
-                Axis::Listed { ids, .. } => {
-                    from += ids[from..].partition_point(|t| *t < id);
-                    from
-                }
-            };
-            map.push(to as u32);
+        match (self, target) {
+            (Axis::Listed { ids, .. }, Axis::Listed { ids: all, .. }) => {
+                among(operation, ids.len(), |place| Some(ids[place]), all)
+            }
+            // All indices have places there.
+            _ => in_pieces(operation, self.places(), |place| self.id(place) as u32),
         }
-        Ok(map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn all_places_of_both_are_in_the_union() {
+        let mut random = Random::new(9, 0);
+        for (m, n, bound) in [(0, 0, 9), (0, 5, 9), (4, 40, 50), (300, 300, 400), (500, 3, 1 << 50)] {
+            let mut some = |n: u64| (0..n).map(|_| random.below(bound)).collect::<BTreeSet<u64>>();
+            let (x, y) = (some(m), some(n));
+            let axis = |ids: &BTreeSet<u64>| Axis::Listed { n: bound, ids: Arc::new(ids.iter().copied().collect()) };
+            let union = axis(&x).union(&axis(&y), "test").unwrap();
+            assert!(union.same(&axis(&(&x | &y))));
+            for ids in [&x, &y] {
+                let map = axis(ids).map_to(&union, "test").unwrap();
+                let found: Vec<u64> = map.iter().map(|place| union.id(*place as usize)).collect();
+                assert_eq!(found, ids.iter().copied().collect::<Vec<_>>());
+            }
+        }
     }
 }

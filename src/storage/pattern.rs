@@ -1,6 +1,7 @@
 //! The stored positions without values, in compressed sparse rows: everything symbolic works on this alone.
 use super::axis::Axis;
 use super::facts::Facts;
+use crate::backend::cpu::mapped;
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -81,19 +82,22 @@ impl Pattern {
     }
     /// The same entries on axes with more places.
     pub(crate) fn spread(&self, from: (&Axis, &Axis), to: (&Axis, &Axis), operation: &'static str) -> Result<Pattern> {
-        let rows = from.0.map_to(to.0, operation)?;
-        let mut offsets = memory::filled(operation, to.0.places() + 1, 0u64)?;
-        for (r, target) in rows.iter().enumerate() {
-            offsets[*target as usize + 1] = self.offsets[r + 1] - self.offsets[r];
+        let mut offsets = memory::with_capacity(operation, to.0.places() + 1)?;
+        if from.0.same(to.0) {
+            offsets.extend_from_slice(&self.offsets);
+        } else {
+            // Rows that are new end where the next one begins.
+            for (start, target) in self.offsets.iter().zip(from.0.map_to(to.0, operation)?) {
+                offsets.resize(target as usize + 1, *start);
+            }
+            offsets.resize(to.0.places() + 1, self.nnz() as u64);
         }
-        for r in 0..to.0.places() {
-            offsets[r + 1] += offsets[r];
-        }
-        let mut indices = memory::copied(operation, &self.indices)?;
-        if !from.1.same(to.1) {
+        let indices = if from.1.same(to.1) {
+            memory::copied(operation, &self.indices)?
+        } else {
             let columns = from.1.map_to(to.1, operation)?;
-            indices.iter_mut().for_each(|c| *c = columns[*c as usize]);
-        }
+            mapped(operation, &self.indices, |c| columns[c as usize])?
+        };
         Ok(Pattern::new(to.0.places(), to.1.places(), offsets, indices))
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn filter<T: Copy>(rows: &mut Rows<T>, start: usize, mut mask: &[u32]
 
 /// How many of the ascending columns are below this one: O(log of the answer).
 #[inline(always)]
-pub(super) fn below(columns: &[u32], column: u32) -> usize {
+pub(crate) fn below<I: Copy + Ord>(columns: &[I], column: I) -> usize {
     let mut reach = 1;
     while reach < columns.len() && columns[reach - 1] < column {
         reach *= 2;

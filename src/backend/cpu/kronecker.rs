@@ -40,6 +40,20 @@ pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
             let (x, y) = rows(row);
             let start = piece.start + done - offsets[row] as usize;
             let end = (x.len() * y.len()).min(start + c.len() - done);
+            if end - start == x.len() * y.len() && y.len() < x.len() {
+                // A whole row: an entry of B after the other, each with all of A's, which are more.
+                let (c, v) = (&mut c[done..done + end], &mut v[done..done + end]);
+                for (q, (l, z)) in right.indices[y.clone()].iter().zip(&b.values[y.clone()]).enumerate() {
+                    let places = c[q..].iter_mut().step_by(y.len()).zip(v[q..].iter_mut().step_by(y.len()));
+                    for ((c, v), (k, x)) in places.zip(left.indices[x.clone()].iter().zip(&a.values[x.clone()])) {
+                        *c = MaybeUninit::new((*k as usize * right.ncols) as u32 + l);
+                        *v = MaybeUninit::new(F::apply(*x, *z));
+                    }
+                }
+                done += end;
+                row += 1;
+                continue;
+            }
             let mut at = start;
             while at < end {
                 // A part of one entry of A times B's row.

@@ -1,9 +1,8 @@
 //! Values alone: apply and reductions. Sums are cut at fixed places, so that they do not depend on the threads.
-use super::assemble::Block;
+use super::entries::at_entries;
 use super::even::Batch;
 use super::job::is_final;
-use super::merge::entry_blocks;
-use super::parallel::{SERIAL, Shared, mapped, pieces, unwritten, written};
+use super::parallel::{SERIAL, mapped, pieces};
 use super::pull;
 use crate::algebra::*;
 use crate::backend::Positions;
@@ -26,31 +25,12 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         let values = mapped(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
         return Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) });
     }
-    let mut values = unwritten::<F::Out>(operation, a.values.len())?;
-    let target = Shared::new(&mut values);
-    let fill = |block: &Block| {
-        for r in block.rows.clone() {
-            let range = block.range(&a.pattern, r);
-            let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
-            // SAFETY: blocks have disjoint entries.
-            let out = unsafe { target.part(range.clone()) };
-            let columns = &a.pattern.indices[range.clone()];
-            for ((z, x), c) in out.iter_mut().zip(&a.values[range]).zip(columns) {
-                let j = at.j.as_ref().map_or(*c as u64, |ids| ids[*c as usize]) as i64;
-                *z = MaybeUninit::new(F::apply(*x, i, j, y));
-            }
-        }
-    };
-    let blocks = entry_blocks(operation, &[&a.pattern])?;
-    if blocks.len() < 2 {
-        blocks.iter().for_each(fill)
-    } else {
-        blocks.par_iter().for_each(fill)
-    }
-    let n = values.len();
-    // SAFETY: the blocks cover every entry.
-    let values = unsafe { written(values, n) };
-    Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
+    let (at_i, at_j) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]));
+    at_entries(operation, a, move |r, c, x| {
+        let i = at_i.map_or(r as u64, |ids| ids[r]) as i64;
+        let j = at_j.map_or(c as u64, |ids| ids[c]) as i64;
+        F::apply(x, i, j, y)
+    })
 }
 
 /// Sums that are made side by side: one waits for the one before it.

@@ -141,12 +141,15 @@ pub(super) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     let kernel = |block: &Block, rows: &mut Rows<A>, _: &mut ()| {
         rows.reserve_rows(operation, block.rows.len())?;
         rows.reserve(operation, block.rows.clone().map(|r| block.range(&a.pattern, r).len()).sum())?;
+        // Of its own, so that no entry written may change what is read for the next.
+        let (at_i, at_j, y) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]), y);
         for r in block.rows.clone() {
-            let i = at.i.as_ref().map_or(r as u64, |ids| ids[r]) as i64;
-            rows.push_kept(part(a, block, r), |c, x| {
-                let j = at.j.as_ref().map_or(c as u64, |ids| ids[c as usize]) as i64;
-                F::apply(x, i, j, y)
-            });
+            let i = at_i.map_or(r as u64, |ids| ids[r]) as i64;
+            let row = part(a, block, r);
+            match at_j {
+                None => rows.push_kept(row, |c, x| F::apply(x, i, i64::from(c), y)),
+                Some(ids) => rows.push_kept(row, |c, x| F::apply(x, i, ids[c as usize] as i64, y)),
+            }
             rows.end_row();
         }
         Ok(())

@@ -24,6 +24,18 @@ pub(super) fn rows(operation: &'static str, a: &Pattern, like: &Arc<Pattern>) ->
     known(&a.facts.rows, || listed(operation, a.nrows, &|r| a.offsets[r] < a.offsets[r + 1], like))
 }
 
+/// Both, also of a matrix that has few entries for its width.
+pub(crate) fn rows_and_columns(operation: &'static str, a: &Pattern) -> Result<(Arc<Pattern>, Arc<Pattern>)> {
+    let rows = rows(operation, a, &Arc::default())?;
+    if a.nnz() >= a.ncols / 8 {
+        return Ok((rows, columns(operation, a, &Arc::default())?));
+    }
+    let mut columns = memory::copied(operation, &a.indices)?;
+    columns.sort_unstable();
+    columns.dedup();
+    Ok((rows, Arc::new(Pattern::new(1, a.ncols, vec![0, columns.len() as u64], columns))))
+}
+
 /// A byte for each column: 1 where there is an entry.
 fn marked(operation: &'static str, a: &Pattern) -> Result<Vec<u8>> {
     let most = rayon::current_num_threads().min(a.nnz() / a.ncols.max(SERIAL)).max(1);

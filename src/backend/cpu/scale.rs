@@ -1,47 +1,15 @@
 //! Rows and columns met by the entries of a vector, and a vector as a diagonal.
 use super::ascending::below;
 use super::assemble::{Block, Rows, assemble};
+use super::entries::at_entries;
 use super::merge::{entry_blocks, part};
-use super::parallel::{Shared, scan, unwritten, written};
+use super::parallel::{in_pieces, mapped};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
-
-/// f(row, column, x) at every entry: the pattern stays.
-fn values_alone<A: Scalar, T: Scalar>(
-    operation: &'static str,
-    a: &HostCsr<A>,
-    f: impl Fn(usize, usize, A) -> T + Sync,
-) -> Result<HostCsr<T>> {
-    let mut values = unwritten::<T>(operation, a.values.len())?;
-    let target = Shared::new(&mut values);
-    let fill = |block: &Block| {
-        for r in block.rows.clone() {
-            let range = block.range(&a.pattern, r);
-            // SAFETY: blocks have disjoint entries.
-            let out = unsafe { target.part(range.clone()) };
-            let columns = &a.pattern.indices[range.clone()];
-            for ((z, x), c) in out.iter_mut().zip(&a.values[range]).zip(columns) {
-                *z = MaybeUninit::new(f(r, *c as usize, *x));
-            }
-        }
-    };
-    let blocks = entry_blocks(operation, &[&a.pattern])?;
-    if blocks.len() < 2 {
-        blocks.iter().for_each(fill)
-    } else {
-        blocks.par_iter().for_each(fill)
-    }
-    let n = values.len();
-    // SAFETY: the blocks cover every entry.
-    let values = unsafe { written(values, n) };
-    Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
-}
 
 pub(super) fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
     v: &HostCsr<V>,
@@ -49,7 +17,8 @@ pub(super) fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
 ) -> Result<HostCsr<F::Out>> {
     let operation = "scale_rows";
     if v.pattern.nnz() == a.pattern.nrows {
-        return values_alone(operation, a, |r, _, y| F::apply(v.values[r], y));
+        let factors = &v.values[..];
+        return at_entries(operation, a, move |r, _, y| F::apply(factors[r], y));
     }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
@@ -76,7 +45,7 @@ pub(super) fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
     let operation = "scale_columns";
     let (wanted, factors) = v.row(0);
     if wanted.len() == a.pattern.ncols {
-        return values_alone(operation, a, |_, c, x| F::apply(x, factors[c]));
+        return at_entries(operation, a, move |_, c, x| F::apply(x, factors[c]));
     }
     let kernel = |block: &Block, rows: &mut Rows<F::Out>, _: &mut ()| {
         for r in block.rows.clone() {
@@ -105,13 +74,15 @@ pub(super) fn diagonal<T: Scalar>(v: &HostCsr<T>) -> Result<HostCsr<T>> {
     let operation = "diag";
     let (n, columns) = (v.pattern.ncols, v.pattern.row(0));
     let offsets = if columns.len() == n {
-        scan(operation, n, |_| 1)?
+        in_pieces(operation, n + 1, |r| r as u64)?
     } else {
-        let mut offsets = memory::filled(operation, n + 1, 0u64)?;
-        columns.iter().for_each(|c| offsets[*c as usize + 1] = 1);
-        (0..n).for_each(|r| offsets[r + 1] += offsets[r]);
+        let mut offsets = memory::with_capacity(operation, n + 1)?;
+        for (e, c) in columns.iter().enumerate() {
+            offsets.resize(*c as usize + 1, e as u64);
+        }
+        offsets.resize(n + 1, columns.len() as u64);
         offsets
     };
-    let indices = memory::copied(operation, columns)?;
+    let indices = mapped(operation, columns, |c| c)?;
     Ok(HostCsr { pattern: Arc::new(Pattern::new(n, n, offsets, indices)), values: v.values.clone() })
 }

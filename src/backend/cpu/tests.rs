@@ -276,10 +276,26 @@ fn entry_wise<T: Sample + Number>(
         each(&|d| ewise_mult(&a[d], &b[d], multiply).eval().unwrap());
         each(&|d| transpose(&a[d]).eval().unwrap());
         each(&|d| select(&a[d], ValueGt, thunk).eval().unwrap());
-        each(&|d| select(&a[d], Tril, -3).eval().unwrap());
+        for k in [-3, 0, 20, i64::MIN, i64::MAX] {
+            each(&|d| select(&a[d], Tril, k).eval().unwrap());
+            each(&|d| select(&a[d], Triu, k).eval().unwrap());
+            each(&|d| select(&a[d], Diag, k).eval().unwrap());
+            each(&|d| select(&a[d], ColLe, k).eval().unwrap());
+            each(&|d| select(&a[d], ColGt, k).eval().unwrap());
+        }
         each(&|d| apply_second(&a[d], multiply, thunk).eval().unwrap());
         each(&|d| extract_rows(&a[d], &rows).eval().unwrap());
         same(&apply_index(&a[0], DiagIndex, 2).eval().unwrap(), &apply_index(&a[1], DiagIndex, 2).eval().unwrap());
+        let (i, j) = (u64::arbitrary(g) % (case.m + 1), u64::arbitrary(g) % (case.n + 1));
+        each(&|d| extract(&a[d], i..case.m, j / 2..j).eval().unwrap());
+        let tiles = |d: usize| split(&a[d], &[i, case.m - i], &[j, case.n - j]).unwrap();
+        (0..4).for_each(|k| each(&|d| tiles(d).remove(k / 2).remove(k % 2)));
+        each(&|d| {
+            let tiles = tiles(d);
+            concat(&tiles.iter().map(|row| row.iter().collect::<Vec<_>>()).collect::<Vec<_>>()).unwrap()
+        });
+        let few = both::<T, PlusTimes>(g, 2, 1 + case.k % 4);
+        each(&|d| kronecker(&a[d], &few[d], multiply).eval().unwrap());
         for (structural, complement, replace) in (0..8).map(|bits: u8| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
             let mask = |d: usize| {
                 let mask: Mask = if structural { masks[d].structure() } else { masks[d].as_mask() };
@@ -310,6 +326,7 @@ fn entry_wise<T: Sample + Number>(
         vectors(&|d| ewise_add(&x[d], &y[d], multiply).eval().unwrap());
         vectors(&|d| ewise_mult(&x[d], &y[d], multiply).eval().unwrap());
         vectors(&|d| select(&x[d], ValueLe, thunk).eval().unwrap());
+        each(&|d| diag(&x[d], 0).eval().unwrap());
         vectors(&|d| {
             let mut y = y[d].clone();
             apply(&x[d], Negate).mask(&marks[d].structure().complement()).accumulate(multiply).into(&mut y).unwrap();

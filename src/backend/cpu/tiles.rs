@@ -8,6 +8,10 @@ use crate::memory;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Rows that are copied at once where they can be.
+const ROWS: usize = if cfg!(test) { 4 } else { 64 };
 
 pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
     let operation = "concat";
@@ -45,21 +49,37 @@ pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>
         let range = offsets[block.rows.start] as usize..offsets[block.rows.end] as usize;
         // SAFETY: blocks have rows of their own, and those disjoint entries.
         let (to_columns, to_entries) = unsafe { (to_indices.part(range.clone()), to_values.part(range)) };
-        let (mut at, mut t) = (0, line(block.rows.start));
-        for r in block.rows.clone() {
-            while starts.get(t + 1).is_some_and(|next| *next <= r) {
+        let (mut at, mut t, mut row) = (0, line(block.rows.start), block.rows.start);
+        while row < block.rows.end {
+            while starts.get(t + 1).is_some_and(|next| *next <= row) {
                 t += 1;
             }
-            let mut start = 0;
-            for tile in &tiles[t] {
-                let (columns, entries) = tile.row(r - starts[t]);
-                let (c, v) = (&mut to_columns[at..at + columns.len()], &mut to_entries[at..at + columns.len()]);
-                for ((c, v), (column, entry)) in c.iter_mut().zip(v).zip(columns.iter().zip(entries)) {
-                    *c = MaybeUninit::new(start + column);
-                    *v = MaybeUninit::new(*entry);
+            let below = starts.get(t + 1).map_or(nrows, |next| *next);
+            let some = row..below.min(block.rows.end).min(row + ROWS);
+            let entries = |tile: &HostCsr<T>, rows: &Range<usize>| {
+                let offsets = &tile.pattern.offsets[rows.start - starts[t]..=rows.end - starts[t]];
+                offsets[0] as usize..offsets[rows.len()] as usize
+            };
+            let mut side_by_side = |rows: Range<usize>| {
+                let mut start = 0;
+                for tile in &tiles[t] {
+                    let range = entries(tile, &rows);
+                    let (c, v) = (&mut to_columns[at..at + range.len()], &mut to_entries[at..at + range.len()]);
+                    at += range.len();
+                    let from = tile.pattern.indices[range.clone()].iter().zip(&tile.values[range]);
+                    for ((c, v), (column, entry)) in c.iter_mut().zip(v).zip(from) {
+                        *c = MaybeUninit::new(start + column);
+                        *v = MaybeUninit::new(*entry);
+                    }
+                    start += tile.pattern.ncols as u32;
                 }
-                (at, start) = (at + columns.len(), start + tile.pattern.ncols as u32);
+            };
+            // Rows with entries in one tile only are one piece.
+            match tiles[t].iter().filter(|tile| !entries(tile, &some).is_empty()).count() {
+                0 | 1 => side_by_side(some.clone()),
+                _ => some.clone().for_each(|r| side_by_side(r..r + 1)),
             }
+            row = some.end;
         }
     };
     let before = |r: usize| offsets[r] + r as u64;

@@ -1,6 +1,7 @@
 //! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
 use super::assemble::{Block, partition, target};
 use super::parallel::{Shared, mapped, scan, unwritten, written};
+use super::window_flat::flat;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves};
@@ -12,11 +13,11 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Places from `from` on go to places from `to` on, of `places`.
-struct Span {
-    from: usize,
-    len: usize,
-    to: usize,
-    places: usize,
+pub(super) struct Span {
+    pub(super) from: usize,
+    pub(super) len: usize,
+    pub(super) to: usize,
+    pub(super) places: usize,
 }
 
 impl Span {
@@ -32,17 +33,8 @@ impl Span {
     }
 }
 
-/// Rows up to this long are counted through.
+/// Rows shorter than this on average are looked through, in others pieces are looked for.
 const SHORT: usize = 32;
-
-/// How many of ascending columns are below a bound.
-#[inline(always)]
-fn below(columns: &[u32], bound: u32) -> usize {
-    match columns.len() <= SHORT {
-        true => columns.iter().map(|c| (*c < bound) as usize).sum(),
-        false => columns.partition_point(|c| *c < bound),
-    }
-}
 
 /// A's rows and columns moved; `None` where they do not move as ranges.
 pub(super) fn window<T: Scalar>(
@@ -53,8 +45,13 @@ pub(super) fn window<T: Scalar>(
     let (Some(rows), Some(cols)) = (Span::new(rows, a.pattern.nrows), Span::new(cols, a.pattern.ncols)) else {
         return Ok(None);
     };
-    if cols.from == 0 && cols.len == a.pattern.ncols { band(a, &rows, &cols) } else { inside(a, &rows, &cols) }
-        .map(Some)
+    let entries = (a.pattern.offsets[rows.from + rows.len] - a.pattern.offsets[rows.from]) as usize;
+    match cols.from == 0 && cols.len == a.pattern.ncols {
+        true => band(a, &rows, &cols),
+        false if entries / rows.len.max(1) < SHORT => flat(a, &rows, &cols),
+        false => inside(a, &rows, &cols),
+    }
+    .map(Some)
 }
 
 /// Whole rows: their entries are one piece.
@@ -73,6 +70,7 @@ fn band<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T
     Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))
 }
 
+/// A piece of each row, between two places that are looked for.
 fn inside<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T>> {
     let operation = "extract";
     let pattern = &a.pattern;
@@ -83,6 +81,7 @@ fn inside<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr
             None => 0..0,
         }
     };
+    let below = |columns: &[u32], bound: u32| columns.partition_point(|c| *c < bound);
     let offsets = scan(operation, rows.places, |r| {
         let columns = &pattern.indices[source(r)];
         (below(columns, end) - below(columns, first)) as u64
