@@ -118,9 +118,83 @@ fn fast_real(text: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
+/// The nearest f64, or its neighbour on the side of what the text says: rounded to 16 bits it is what the text is nearest to. Halfway
+/// between two of those it would otherwise be the even one, whichever side the text is on.
+#[cfg(feature = "half")]
+pub(crate) fn beside_ties(text: &[u8]) -> Result<f64, Refused> {
+    let nearest = real(text)?;
+    // Halfway between two is what has twelve bits at most.
+    if nearest == 0.0 || !nearest.is_finite() || nearest.to_bits().trailing_zeros() < 52 - 12 {
+        return Ok(nearest);
+    }
+    // Down to 2⁻¹³⁴ all digits: whatever is less is nearest to 0.
+    let side = decimal(text).cmp(&decimal(format!("{nearest:.134}").as_bytes()));
+    Ok(f64::from_bits(nearest.to_bits().saturating_add_signed(side as i64)))
+}
+
+/// The magnitude 0.d₁d₂… · 10^e of a number's text as (e, d), which are in the order of magnitudes.
+#[cfg(feature = "half")]
+fn decimal(text: &[u8]) -> (i64, Vec<u8>) {
+    let (mut exponent, mut digits, mut behind_point) = (0i64, Vec::new(), false);
+    for (i, b) in text.iter().enumerate() {
+        match b {
+            b'0' if digits.is_empty() => exponent -= i64::from(behind_point),
+            b'0'..=b'9' => {
+                digits.push(*b);
+                exponent += i64::from(!behind_point);
+            }
+            b'.' => behind_point = true,
+            b'e' | b'E' | b'd' | b'D' => {
+                exponent = exponent.saturating_add(integer(&text[i + 1..]).map_or(0, |e| e as i64));
+                break;
+            }
+            _ => (),
+        }
+    }
+    while digits.last() == Some(&b'0') {
+        digits.pop();
+    }
+    (exponent, digits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "half")]
+    #[test]
+    fn ties_of_sixteen_bits_fall_on_the_side_of_the_text() {
+        use crate::algebra::{Ordered, bf16, f16};
+        // 1 + 2⁻¹¹ is halfway between 1 and 1 + 2⁻¹⁰, whose last bit is odd.
+        let (half, above) = ("1.00048828125", 1.0009765625);
+        let read = |text: &str| f16::of_f64(beside_ties(text.as_bytes()).unwrap()).to_f64();
+        assert_eq!(read(half), 1.0);
+        for (text, expected) in [
+            (format!("{half}000000000000000000000000000001"), above),
+            ("0.01000488281250000000000000000000000001e2".into(), above),
+            ("100048828125.00000000000000000001d-11".into(), above),
+            ("1.00048828124999999999999999999999999".into(), 1.0),
+            (format!("-{half}00000000000000000000001"), -above),
+            ("65519.99999999999999999999999999".into(), 65504.0),
+            ("2.98023223876953125000000000000000000001e-8".into(), 5.960464477539063e-8),
+            ("2.98023223876953125e-8".into(), 0.0),
+            ("1e-400".into(), 0.0),
+        ] {
+            assert_eq!(read(&text), expected, "{text}");
+        }
+        assert!(read("65520").is_infinite() && read("inf").is_infinite() && read("nan").is_nan());
+        // 1 + 2⁻⁸ of bf16.
+        let read = |text: &str| bf16::of_f64(beside_ties(text.as_bytes()).unwrap()).to_f64();
+        assert_eq!((read("1.00390625"), read("1.0039062500000000000000000000000001")), (1.0, 1.0078125));
+        let mut random = crate::generate::Random::new(6, 0);
+        for _ in 0..2000 {
+            // Between two neighbours and their middle, a hair away from it.
+            let low = f16::from_bits(random.below(0x7bff) as u16);
+            let (x, y) = (low.to_f64(), f16::from_bits(low.to_bits() + 1).to_f64());
+            let middle = format!("{:.40}", (x + y) / 2.0);
+            assert_eq!(f16::of_f64(beside_ties(format!("{middle}1").as_bytes()).unwrap()).to_f64(), y, "{middle}");
+        }
+    }
 
     #[test]
     fn reals_are_the_nearest() {

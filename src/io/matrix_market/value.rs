@@ -155,7 +155,7 @@ complex! { c32 f32; c64 f64; }
 
 #[cfg(feature = "half")]
 mod halves {
-    use super::{Field, FromMatrixMarket, ToMatrixMarket, Write};
+    use super::{Field, FromMatrixMarket, Refused, ToMatrixMarket, Write, number};
     use crate::algebra::float16::long_to_odd;
     use crate::algebra::{Ordered, bf16, f16};
 
@@ -164,6 +164,7 @@ mod halves {
             fn pattern() -> Self { Self::ONE }
             fn integer(x: i128) -> Option<Self> { Some(Self::of_f64(long_to_odd(x))) }
             fn real(x: f64) -> Option<Self> { Some(Self::of_f64(x)) }
+            fn decimal(text: &[u8]) -> Result<Self, Refused> { number::beside_ties(text).map(Self::of_f64) }
             fn negative(self) -> Option<Self> { Some(-self) }
         }
         impl ToMatrixMarket for $h {
