@@ -217,7 +217,7 @@ fn small_products_of_many_threads() {
             let context = &context;
             scope.spawn(move || {
                 // By a thread, a warp and a block a row.
-                for (length, n) in [(3, 40), (12, 300), (60, 400), (2, 5000)] {
+                for (length, n) in [(3, 40), (12, 200), (60, 150), (2, 2000)] {
                     let a = matrix(length, n + thread);
                     let expected = square(&a, Device::Cpu);
                     assert_eq!(square(&a, Device::Cuda(0)), expected);
