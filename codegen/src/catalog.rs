@@ -207,6 +207,7 @@ parts! {
     "part/spgemm_classes.cuh"
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
+    "part/spgemm_values.cuh"
     "part/spgemm_hash.cuh"
     "part/spgemm_rows.cuh"
     "part/spgemm_sort.cuh"

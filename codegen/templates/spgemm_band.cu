@@ -3,6 +3,7 @@
 // After Matam, Bharadwaj, Kothapalli, "Sparse matrix-matrix multiplication on modern architectures" (10.1109/HiPC.2012.6507483).
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
 #include "part/spgemm_band.cuh"
+#include "part/spgemm_values.cuh"
 
 namespace oplus {
 
@@ -67,7 +68,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       } else {
         const u64 to = c_offsets[i] + (from + c);
         c_indices[to] = i + diagonal;
-        if (!Semiring::constant || c_values) c_values[to] = sum;
+        write_value(c_values, to, sum);
       }
     }
     if (!band_staged) continue;
@@ -80,7 +81,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       if (c < count && full >> l & 1) {
         const u64 to = c_offsets[first + l] + (from + c);
         c_indices[to] = first + l + shift;
-        if (!Semiring::constant || c_values) c_values[to] = tile[l][c];
+        write_value(c_values, to, tile[l][c]);
       }
     }
     __syncwarp();
@@ -111,7 +112,7 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
       if (has) {
         const u64 to = out + __popc(there & lanes_below());
         c_indices[to] = i + diagonal;
-        if (!Semiring::constant || c_values) c_values[to] = sum;
+        write_value(c_values, to, sum);
       }
       out += __popc(there);
     }

@@ -1,6 +1,7 @@
 // C = A ⊕.⊗ B, sorted products of a slice of rows contracted: those of one row and column summed in the order of k.
 //
 // Determinism: bit-equal to a serial sum. Launches: README.md.
+#include "part/spgemm_values.cuh"
 #include "thread/rank.cuh"
 #include "warp/shuffle.cuh"
 
@@ -48,7 +49,7 @@ spgemm_contract(u64 n, const u64* keys, const u32* places, const u32* words, con
   if (first) {
     const u64 o = rank(words, starts, p);
     c_indices[o] = u32(key & ((1ull << bits) - 1));
-    if (!Semiring::constant || c_values) c_values[o] = sum;
+    write_value(c_values, o, sum);
   }
 }
 

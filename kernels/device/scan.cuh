@@ -9,7 +9,8 @@ namespace oplus {
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
-// these are null. `out` may be `values`. report: told `said` words of `control` in the end. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile. report: told `said` words
+// of `control` in the end.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
 template <class T>
 __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,

@@ -738,7 +738,8 @@ namespace oplus {
 constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
 
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
-// these are null. `out` may be `values`. report: told `said` words of `control` in the end. state: u64[tiles + 1], zero before the launch; unused with one tile.
+// these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile. report: told `said` words
+// of `control` in the end.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
 template <class T>
 __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,
@@ -804,8 +805,8 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
 namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out) {
-  scan_exclusive(values, n, state, total, largest, out, nullptr, 0, {nullptr, 0});
+scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
+  scan_exclusive(values, n, state, total, largest, out, control, said, {page, number});
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {

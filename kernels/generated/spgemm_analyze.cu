@@ -888,7 +888,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   const bool all = limits.block & 2;
   // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
   const bool near = span <= tuning::window_near || work <= tuning::window_products || !(limits.block & 1);
-  if (span <= limits.window && (all || near) && (all || (span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
+  if (span <= limits.window && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   // Near columns are better off as bits, and so are those that one window of a block holds.

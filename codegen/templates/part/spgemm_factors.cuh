@@ -1,5 +1,6 @@
 // The products of a sparse product's numeric side.
 #include "part/spgemm.cuh"
+#include "part/spgemm_values.cuh"
 
 namespace oplus {
 
@@ -39,13 +40,6 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
     at.j = named(f.j_ids, loaded.column);
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
-}
-// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
-}
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
 }
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);

@@ -548,6 +548,22 @@ struct BandOperands {
 
 }  // namespace oplus
 #line 6 "codegen/templates/spgemm_band.cu"
+#line 1 "codegen/templates/part/spgemm_values.cuh"
+// Where the values of a product are written.
+#line 3 "codegen/templates/part/spgemm_values.cuh"
+
+namespace oplus {
+
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/spgemm_band.cu"
 
 namespace oplus {
 
@@ -612,7 +628,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       } else {
         const u64 to = c_offsets[i] + (from + c);
         c_indices[to] = i + diagonal;
-        if (!Semiring::constant || c_values) c_values[to] = sum;
+        write_value(c_values, to, sum);
       }
     }
     if (!band_staged) continue;
@@ -625,7 +641,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       if (c < count && full >> l & 1) {
         const u64 to = c_offsets[first + l] + (from + c);
         c_indices[to] = first + l + shift;
-        if (!Semiring::constant || c_values) c_values[to] = tile[l][c];
+        write_value(c_values, to, tile[l][c]);
       }
     }
     __syncwarp();
@@ -656,7 +672,7 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
       if (has) {
         const u64 to = out + __popc(there & lanes_below());
         c_indices[to] = i + diagonal;
-        if (!Semiring::constant || c_values) c_values[to] = sum;
+        write_value(c_values, to, sum);
       }
       out += __popc(there);
     }

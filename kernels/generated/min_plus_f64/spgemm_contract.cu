@@ -422,6 +422,22 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 // C = A ⊕.⊗ B, sorted products of a slice of rows contracted: those of one row and column summed in the order of k.
 //
 // Determinism: bit-equal to a serial sum. Launches: README.md.
+#line 1 "codegen/templates/part/spgemm_values.cuh"
+// Where the values of a product are written.
+#line 3 "codegen/templates/part/spgemm_values.cuh"
+
+namespace oplus {
+
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/spgemm_contract.cu"
 #line 1 "kernels/thread/rank.cuh"
 // Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
 #line 3 "kernels/thread/rank.cuh"
@@ -437,7 +453,7 @@ __device__ inline u64 rank(const u32* words, const u64* starts, u64 p) {
 __device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
 
 }  // namespace oplus
-#line 5 "codegen/templates/spgemm_contract.cu"
+#line 6 "codegen/templates/spgemm_contract.cu"
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -488,7 +504,7 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_contract.cu"
+#line 7 "codegen/templates/spgemm_contract.cu"
 
 namespace oplus {
 
@@ -534,7 +550,7 @@ spgemm_contract(u64 n, const u64* keys, const u32* places, const u32* words, con
   if (first) {
     const u64 o = rank(words, starts, p);
     c_indices[o] = u32(key & ((1ull << bits) - 1));
-    if (!Semiring::constant || c_values) c_values[o] = sum;
+    write_value(c_values, o, sum);
   }
 }
 

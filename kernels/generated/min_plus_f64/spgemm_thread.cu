@@ -1382,6 +1382,22 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
+#line 1 "codegen/templates/part/spgemm_values.cuh"
+// Where the values of a product are written.
+#line 3 "codegen/templates/part/spgemm_values.cuh"
+
+namespace oplus {
+
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_factors.cuh"
 
 namespace oplus {
 
@@ -1421,13 +1437,6 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
     at.j = named(f.j_ids, loaded.column);
   }
   return Semiring::multiply(loaded.a, loaded.b, at);
-}
-// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
-}
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
 }
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);

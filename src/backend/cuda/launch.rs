@@ -16,7 +16,6 @@ use std::marker::PhantomData;
 struct Slot([u8; 16]);
 
 /// Arguments, and where each begins. Their room is handed on from launch to launch of a thread.
-#[derive(Default)]
 struct Arguments {
     slots: Vec<Slot>,
     starts: Vec<u32>,

@@ -57,9 +57,6 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
-/// The scan that also says what is in a control block.
-const TELLS: &str = "scan_u64";
-
 /// Words that are zero before a scan of n numbers; none where one block scans them all.
 pub(super) fn scan_states(context: &Context, n: u64) -> u64 {
     let tuning = tuning(context);
@@ -92,8 +89,7 @@ fn scan(
     let launch = kernel.launch(count.saturating_sub(1).max(1), tuning(context).primitive_block, 0);
     let launch = launch.arg(values).arg(n).arg(if count > 0 { states } else { 0 });
     let launch = launch.arg(total).arg(largest).arg(out);
-    let launch =
-        if kernel.name() == TELLS { launch.arg(control).arg(said).arg(report.page).arg(report.number) } else { launch };
+    let launch = launch.arg(control).arg(said).telling(report);
     // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, there are as many states as it asks for.
     unsafe { launch.run() }
 }
@@ -106,7 +102,7 @@ pub(super) fn scan_in_place(
     n: u64,
     to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    scan(context, TELLS, offsets, n, offsets, to, None, (0, 0, Report::default()))
+    scan(context, "scan_u64", offsets, n, offsets, to, None, (0, 0, Report::default()))
 }
 
 /// The same with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control block, the first N
@@ -120,7 +116,7 @@ pub(super) fn scan_and_tell<const N: usize>(
 ) -> Result<Vec<u64>> {
     let to = Some((control, i as u64, j as u64));
     context.tells::<N>(control, |report| {
-        scan(context, TELLS, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
+        scan(context, "scan_u64", offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
     })
 }
 

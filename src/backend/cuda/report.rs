@@ -1,7 +1,7 @@
 //! What a kernel has found, told by the kernel itself: its last block writes it to a page of host memory, at which the host looks, and
 //! leaves the control block zero. A copy and a wait after every launch, and a fill before it, take a small product's half.
 use super::keep::Page;
-use super::{Buffer, Context, lock};
+use super::{Buffer, Context, Launch, lock};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,22 @@ pub(super) struct Slate {
     pub(super) control: u64,
     /// How many the kernel leaves as zeros, where it tells.
     pub(super) words: u64,
+}
+
+impl Slate {
+    /// For kernels that could tell and are asked for nothing.
+    pub(super) const UNTOLD: Slate = Slate { report: Report { page: 0, number: 0 }, control: 0, words: 0 };
+}
+
+impl<'a> Launch<'a> {
+    /// Whom to tell, as the last arguments.
+    pub(super) fn telling(self, report: Report) -> Self {
+        self.arg(report.page).arg(report.number)
+    }
+    /// The same, and what is to be left zero.
+    pub(super) fn leaving(self, slate: &Slate) -> Self {
+        self.telling(slate.report).arg(slate.words)
+    }
 }
 
 /// The page, what was written to it last, and the slate's address: under one lock from before a launch until it has told.

@@ -140,7 +140,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
         let launch = launch.arg(limits.thread).arg(limits.esc).arg(limits.window).arg(limits.block);
         let launch = launch.arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
         // SAFETY: as above.
-        unsafe { launch.arg(work.control.listing()).arg(report.page).arg(report.number).run() }
+        unsafe { launch.arg(work.control.listing()).telling(report).run() }
     };
     let found = match room {
         Some(_) => context.tells::<CONTROL>(&work.control.buffer, list)?,

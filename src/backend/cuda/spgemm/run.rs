@@ -7,6 +7,7 @@ use super::{
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident, scan_and_tell};
+use crate::backend::cuda::report::Slate;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
@@ -271,7 +272,7 @@ impl<'a> Run<'a> {
             };
             let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
             let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32);
-            let launch = if to.is_some() { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
+            let launch = if to.is_some() { launch.leaving(&Slate::UNTOLD) } else { launch };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };
         }

@@ -3,6 +3,7 @@ use super::run::Run;
 use super::{CLASS_COPY, CLASS_COUNT, Job, Rows, THREAD, UNITS, places};
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::report::Slate;
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
 
@@ -145,8 +146,7 @@ impl Run<'_> {
             let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
             let launch = launch.arg(counted.then_some(&self.listed.c_offsets)).arg(to.indices).arg(to.values);
             let lists_only = matches!(kind, Kind::Window(_) | Kind::Sort(_));
-            let launch =
-                if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64).arg(0u64).arg(0u64).arg(0u64) };
+            let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64).leaving(&Slate::UNTOLD) };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };
         }

@@ -4,12 +4,11 @@
 //! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
 //! Sums run in the order of k, bit-equal to a serial sum.
 use super::{Job, Made};
-use crate::algebra::{AnyPair, semiring_text};
 use crate::backend::cuda::entries::{Marks, places, sortable};
 use crate::backend::cuda::program::{Program, scan_in_place};
 use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
 use crate::backend::cuda::sort::{Keyed, bits_below, sort};
-use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch};
+use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
 use std::sync::Arc;
@@ -231,7 +230,7 @@ impl Job<'_> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         let (a, b, tile) = (self.a.pattern, self.b.pattern, u64::from(block * self.tuning.entry_items));
         let program = Program::new(context, Template::SpgemmExpand, |s| {
-            let semiring = if factors { semiring_text::<bool, bool, AnyPair>().into() } else { self.semiring.clone() };
+            let semiring = if factors { of_positions().into() } else { self.semiring.clone() };
             let s = s.semiring(semiring).flag("mapped", !factors && self.ids.mapped()).flag("by_columns", outer);
             s.flag("places", factors)
         });

@@ -248,7 +248,7 @@ impl Job<'_> {
             } else {
                 launch
             };
-            let launch = launch.arg(slate.report.page).arg(slate.report.number).arg(slate.words);
+            let launch = launch.leaving(slate);
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
             unsafe { launch.run() }
         })
