@@ -31,9 +31,16 @@ struct Thread : emu_thread {
   uint64_t value;
 };
 
+// Lanes of a warp that wait at a warp operation, and that are not done.
+struct Warp { unsigned waiting, live; };
+
 std::vector<Thread> threads;
+std::vector<Warp> warps;
+// This round's threads, of which those from `at` have not run yet, and the next one's.
 std::vector<unsigned> ready, next;
+size_t at;
 unsigned count, live, at_barrier, agreed, agreed_last, live_last;
+const Thread* first_at_barrier;
 const Launch* current;
 std::string failure;
 uint64_t random_state = 0x9e3779b97f4a7c15ull, steps, step_limit;
@@ -44,6 +51,7 @@ uint64_t random_bits() {
   random_state ^= random_state >> 7;
   return random_state ^= random_state << 17;
 }
+size_t random_below(size_t n) { return size_t((random_bits() >> 32) * n >> 32); }
 
 std::string where(const Thread& t) {
   char text[512];
@@ -58,8 +66,28 @@ void fail(const std::string& text) {
   if (failure.empty()) failure = text;
 }
 
-// Gives the processor back; a failed launch resumes nobody any more.
-void wait() { suspend(self().fiber, false); }
+// The thread whose turn it is; none if the launch has failed or nobody can go on.
+Thread* following() {
+  if (!failure.empty()) return nullptr;
+  if (at == ready.size()) {
+    if (next.empty()) return nullptr;
+    ready.swap(next);
+    next.clear();
+    at = 0;
+    for (size_t i = ready.size() - 1; i > 0; i--) std::swap(ready[i], ready[random_below(i + 1)]);
+  }
+  return &threads[ready[at++]];
+}
+
+// Gives the processor to the thread whose turn it is, or back to run_block.
+void pass(bool finished) {
+  Thread& t = self();
+  Thread* to = following();
+  if (to == &t) return;
+  if (to) emu_current = to;
+  switch_to(t.fiber, to ? &to->fiber : nullptr, finished);
+}
+void wait() { pass(false); }
 
 // Every operation of the runtime is a step: a loop that calls it cannot go on for ever.
 void count_step(const char* site) {
@@ -77,91 +105,96 @@ void finish_barrier() {
   agreed_last = agreed;
   live_last = live;
   agreed = at_barrier = 0;
+  first_at_barrier = nullptr;
   for (unsigned i = 0; i < count; i++)
     if (threads[i].state == State::barrier) wake(i);
 }
 
 int64_t as_signed(uint64_t v) { return int64_t(v); }
 
-// The lanes of `mask` from `base`, all of them here: computes each one's result.
-void finish_warp(unsigned base, unsigned mask) {
-  uint64_t in[32];
-  unsigned here = 0;
-  for (unsigned l = 0; l < 32; l++)
-    if (mask >> l & 1 && base + l < count && threads[base + l].state != State::done) {
-      in[l] = threads[base + l].value;
-      here |= 1u << l;
-    }
-  const Thread& first = threads[base + unsigned(__builtin_ctz(here))];
+template <class F> void each_lane(unsigned lanes, F f) {
+  for (; lanes; lanes &= lanes - 1) f(unsigned(__builtin_ctz(lanes)));
+}
+
+// What the operation gives to all its lanes alike.
+uint64_t warp_result(const Thread* lanes, unsigned here) {
+  const Thread& first = lanes[__builtin_ctz(here)];
   uint64_t all = first.value;
-  unsigned ballot = 0;
-  bool begun = false;
-  for (unsigned l = 0; l < 32; l++) {
-    if (!(here >> l & 1)) continue;
-    if (in[l]) ballot |= 1u << l;
-    if (!begun) {
-      begun = true;
-      continue;
-    }
-    switch (first.op) {
-      case emu_add: all += in[l]; break;
-      case emu_min: all = first.source ? uint64_t(std::min(as_signed(all), as_signed(in[l]))) : std::min(all, in[l]); break;
-      case emu_max: all = first.source ? uint64_t(std::max(as_signed(all), as_signed(in[l]))) : std::max(all, in[l]); break;
-      case emu_and: all &= in[l]; break;
-      case emu_or: all |= in[l]; break;
-      case emu_xor: all ^= in[l]; break;
-      default: break;
-    }
+  const auto fold = [&](auto f) { each_lane(here & (here - 1), [&](unsigned l) { all = f(all, lanes[l].value); }); };
+  const auto least = [](auto a, auto b) { return uint64_t(b < a ? b : a); };
+  const auto most = [](auto a, auto b) { return uint64_t(a < b ? b : a); };
+  // Sign decides which order is meant.
+  const bool is_signed = first.source;
+  switch (first.op) {
+    case emu_ballot:
+      all = 0;
+      each_lane(here, [&](unsigned l) { all |= uint64_t(lanes[l].value != 0) << l; });
+      break;
+    case emu_add: fold([](uint64_t a, uint64_t b) { return a + b; }); break;
+    case emu_and: fold([](uint64_t a, uint64_t b) { return a & b; }); break;
+    case emu_or: fold([](uint64_t a, uint64_t b) { return a | b; }); break;
+    case emu_xor: fold([](uint64_t a, uint64_t b) { return a ^ b; }); break;
+    case emu_min: fold([&](uint64_t a, uint64_t b) { return is_signed ? least(as_signed(a), as_signed(b)) : least(a, b); }); break;
+    case emu_max: fold([&](uint64_t a, uint64_t b) { return is_signed ? most(as_signed(a), as_signed(b)) : most(a, b); }); break;
+    default: break;
   }
-  for (unsigned l = 0; l < 32; l++) {
-    if (!(here >> l & 1)) continue;
-    Thread& t = threads[base + l];
-    switch (t.op) {
-      // Reading a lane that is not there is undefined in CUDA: poison.
-      case emu_shfl: t.value = t.source < 32 && here >> t.source & 1 ? in[t.source] : 0xababababababababull; break;
-      case emu_ballot: t.value = ballot; break;
-      case emu_sync: break;
-      case emu_match: {
-        unsigned equal = 0;
-        for (unsigned k = 0; k < 32; k++)
-          if (here >> k & 1 && in[k] == in[l]) equal |= 1u << k;
-        t.value = equal;
-        break;
+  return all;
+}
+
+// The lanes `here` of the warp from `base`, all that the operation is for: gives each one its result.
+void finish_warp(unsigned base, unsigned here) {
+  Thread* lanes = &threads[base];
+  const emu_warp_op op = lanes[__builtin_ctz(here)].op;
+  if (op == emu_shfl || op == emu_match) {
+    uint64_t in[32];
+    each_lane(here, [&](unsigned l) { in[l] = lanes[l].value; });
+    each_lane(here, [&](unsigned l) {
+      Thread& t = lanes[l];
+      if (op == emu_shfl) {
+        // Reading a lane that is not there is undefined in CUDA: poison.
+        t.value = t.source < 32 && here >> t.source & 1 ? in[t.source] : 0xababababababababull;
+      } else {
+        t.value = 0;
+        each_lane(here, [&](unsigned k) { t.value |= uint64_t(in[k] == in[l]) << k; });
       }
-      default: t.value = all;
-    }
-    wake(base + l);
+    });
+  } else if (op != emu_sync) {
+    const uint64_t all = warp_result(lanes, here);
+    each_lane(here, [&](unsigned l) { lanes[l].value = all; });
   }
+  warps[base / 32].waiting &= ~here;
+  each_lane(here, [&](unsigned l) { wake(base + l); });
 }
 
 // Completes the operation of lane `i` if everybody in its mask has come.
-bool try_warp(unsigned i) {
+void try_warp(unsigned i) {
   const Thread& t = threads[i];
   const unsigned base = i & ~31u;
-  for (unsigned l = 0; l < 32; l++) {
-    if (!(t.mask >> l & 1) || base + l >= count) continue;
-    const Thread& o = threads[base + l];
-    if (o.state == State::done) continue;
-    if (o.state != State::warp || o.mask != t.mask || o.op != t.op) return false;
-  }
-  finish_warp(base, t.mask);
-  return true;
+  const Warp& warp = warps[i / 32];
+  const unsigned here = t.mask & warp.live;
+  if (here & ~warp.waiting) return;
+  bool same = true;
+  each_lane(here, [&](unsigned l) { same &= threads[base + l].mask == t.mask && threads[base + l].op == t.op; });
+  if (same) finish_warp(base, here);
 }
 
 void thread_main() {
   current->entry(current->arguments);
   Thread& t = self();
   t.state = State::done;
+  t.fiber.clean = true;
   live--;
   // Somebody may have waited for this thread to come or to go.
-  const unsigned base = t.linear & ~31u;
-  for (unsigned i = base; i < std::min(base + 32, count); i++)
-    if (threads[i].state == State::warp && threads[i].mask >> t.lane & 1) {
-      try_warp(i);
+  Warp& warp = warps[t.linear / 32];
+  warp.live &= ~(1u << t.lane);
+  const unsigned waiting = warp.waiting;
+  for (unsigned l = 0; l < 32; l++)
+    if (waiting >> l & 1 && threads[(t.linear & ~31u) + l].mask >> t.lane & 1) {
+      try_warp((t.linear & ~31u) + l);
       break;
     }
   if (live && at_barrier == live) finish_barrier();
-  suspend(t.fiber, true);
+  pass(true);
 }
 
 void describe_deadlock() {
@@ -192,7 +225,11 @@ void describe_deadlock() {
 void run_block() {
   live = count;
   at_barrier = agreed = 0;
+  first_at_barrier = nullptr;
+  ready.clear();
   next.clear();
+  at = 0;
+  for (unsigned w = 0; w < (count + 31) / 32; w++) warps[w] = {0, count - w * 32 < 32 ? (1u << (count - w * 32)) - 1 : ~0u};
   for (unsigned i = 0; i < count; i++) {
     Thread& t = threads[i];
     t.linear = i;
@@ -205,17 +242,10 @@ void run_block() {
     prepare(t.fiber, &thread_main);
     wake(i);
   }
-  while (live && failure.empty()) {
-    if (next.empty()) return describe_deadlock();
-    ready.swap(next);
-    next.clear();
-    for (size_t i = ready.size() - 1; i > 0; i--) std::swap(ready[i], ready[random_bits() % (i + 1)]);
-    for (unsigned i : ready) {
-      if (!failure.empty()) return;
-      emu_current = &threads[i];
-      resume(threads[i].fiber);
-    }
-  }
+  Thread& first = *following();
+  emu_current = &first;
+  enter(first.fiber);
+  if (live && failure.empty()) describe_deadlock();
 }
 
 // A kernel that spins without ever touching the runtime cannot be unwound: the report goes to stderr and the process ends.
@@ -244,9 +274,12 @@ struct Watchdog {
 
 }  // namespace
 
-// Over the red zones between the arrays as well, which nothing else may touch.
-__attribute__((no_sanitize("address"))) static void poison(volatile char* begin, volatile char* end) {
-  for (; begin != end; begin++) *begin = char(0xcd);
+// Over the red zones between the arrays as well, which nothing else may touch, memset neither.
+static void poison(char* begin, char* end) {
+  typedef volatile uint64_t Word;
+  for (; begin != end && reinterpret_cast<uintptr_t>(begin) % sizeof(Word); begin++) *static_cast<volatile char*>(begin) = char(0xcd);
+  for (; size_t(end - begin) >= sizeof(Word); begin += sizeof(Word)) *reinterpret_cast<Word*>(begin) = 0xcdcdcdcdcdcdcdcdull;
+  for (; begin != end; begin++) *static_cast<volatile char*>(begin) = char(0xcd);
 }
 
 std::string running() { return current ? where(self()) : ""; }
@@ -262,7 +295,10 @@ std::string run(const Launch& launch) {
   emu_grid_dim = launch.grid;
   emu_block_dim = launch.block;
   count = launch.block.x * launch.block.y * launch.block.z;
-  if (threads.size() < count) threads.resize(count);
+  if (threads.size() < count) {
+    threads.resize(count);
+    warps.resize((count + 31) / 32);
+  }
   emu_current = &threads[0];
   Watchdog watchdog;
   for (unsigned z = 0; z < launch.grid.z && failure.empty(); z++)
@@ -290,12 +326,10 @@ extern "C" {
 int emu_barrier(int predicate, int* live_out, const char* site) {
   Thread& t = self();
   count_step(site);
-  for (unsigned i = 0; i < count && at_barrier; i++)
-    if (threads[i].state == State::barrier) {
-      if (std::strcmp(threads[i].site, site))
-        fail("divergent barrier: " + where(t) + " is at " + site + ", " + where(threads[i]) + " at " + threads[i].site);
-      break;
-    }
+  if (!first_at_barrier) first_at_barrier = &t;
+  // Sites are texts of the module: mostly the same, always equal.
+  else if (first_at_barrier->site != site && std::strcmp(first_at_barrier->site, site))
+    fail("divergent barrier: " + where(t) + " is at " + site + ", " + where(*first_at_barrier) + " at " + first_at_barrier->site);
   if (!failure.empty()) wait();
   t.state = State::barrier;
   t.site = site;
@@ -320,6 +354,7 @@ uint64_t emu_warp(unsigned mask, emu_warp_op op, uint64_t value, unsigned source
   t.op = op;
   t.value = value;
   t.source = source;
+  warps[t.linear / 32].waiting |= 1u << t.lane;
   try_warp(t.linear);
   wait();
   return t.value;

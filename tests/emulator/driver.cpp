@@ -11,7 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMU_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -47,7 +47,7 @@ int shared_limit() {
 }
 int usable() { return broken ? launch_failed : success; }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMU_ADDRESS_SANITIZER)
 // The sanitizers name the line; which thread of which kernel was there is known here.
 void last_words() {
   const std::string text = running();
@@ -91,7 +91,6 @@ void emu_recover() { LOCK; broken = false; last_report.clear(); }
 
 R cuInit(unsigned) {
   if (const long s = setting("EMU_SEED", 0)) seed(uint64_t(s));
-  arm_last_words();
   return setting("EMU_DEVICES", 1) > 0 ? success : no_device;
 }
 R cuDriverGetVersion(int* v) { *v = int(setting("EMU_DRIVER_VERSION", 13000)); return success; }
@@ -210,6 +209,8 @@ R cuModuleLoadData(void** module, const void* image) {
     report(std::string("module does not load: ") + dlerror());
     return invalid_image;
   }
+  // With the first kernels their sanitizers are here.
+  arm_last_words();
   // The descriptor stays open: glibc knows loaded objects by device and inode, the debugger reads from it.
   *module = new Module{handle, {}};
   return success;

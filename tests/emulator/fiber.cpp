@@ -2,7 +2,7 @@
 #include "runtime.h"
 #include <sys/mman.h>
 #include <cstdlib>
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMU_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -14,6 +14,7 @@ void* scheduler_pointer;
 [[maybe_unused]] void* scheduler_fake;
 [[maybe_unused]] const void* scheduler_stack;
 [[maybe_unused]] size_t scheduler_size;
+[[maybe_unused]] bool entered;
 void (*entry_point)();
 }  // namespace
 }  // namespace emu
@@ -60,8 +61,13 @@ extern "C" void emu_switch(void** save, void* load) {
 namespace emu {
 namespace {
 void start() {
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_size);
+#if defined(EMU_ADDRESS_SANITIZER)
+  // The first fiber of a block learns from where it was entered.
+  const void* stack;
+  size_t size;
+  __sanitizer_finish_switch_fiber(nullptr, &stack, &size);
+  if (!entered) scheduler_stack = stack, scheduler_size = size;
+  entered = true;
 #endif
   entry_point();
   std::abort();  // a finished fiber is never resumed
@@ -76,9 +82,9 @@ void prepare(Fiber& fiber, void (*entry)()) {
     fiber.stack = static_cast<char*>(p) + kGuard;
   }
   entry_point = entry;
-#if defined(__SANITIZE_ADDRESS__)
-  // What the last thread on this stack left poisoned.
-  __asan_unpoison_memory_region(fiber.stack, kStack);
+#if defined(EMU_ADDRESS_SANITIZER)
+  // What a thread that did not end left poisoned.
+  if (!fiber.clean) __asan_unpoison_memory_region(fiber.stack, kStack);
 #endif
 #if defined(__x86_64__)
   void** top = reinterpret_cast<void**>(fiber.stack + kStack) - 1;
@@ -95,28 +101,30 @@ void prepare(Fiber& fiber, void (*entry)()) {
   fiber.stack_pointer = context;
 #endif
   fiber.fake_stack = nullptr;
+  fiber.clean = false;
 }
 
-void resume(Fiber& fiber) {
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&scheduler_fake, fiber.stack, kStack);
+// The sanitizer is told of every switch: of the stack it goes to before, of its own record of the old one after.
+static void exchange(void** save, void** save_fake, void* load, void* load_stack, size_t size) {
+#if defined(EMU_ADDRESS_SANITIZER)
+  __sanitizer_start_switch_fiber(save_fake, load_stack, size);
 #endif
-  emu_switch(&scheduler_pointer, fiber.stack_pointer);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(scheduler_fake, nullptr, nullptr);
+  emu_switch(save, load);
+#if defined(EMU_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(save_fake ? *save_fake : nullptr, nullptr, nullptr);
 #endif
+  (void)save_fake, (void)load_stack, (void)size;
 }
 
-void suspend(Fiber& fiber, bool finished) {
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(finished ? nullptr : &fiber.fake_stack, scheduler_stack, scheduler_size);
-#else
-  (void)finished;
-#endif
-  emu_switch(&fiber.stack_pointer, scheduler_pointer);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(fiber.fake_stack, nullptr, nullptr);
-#endif
+void enter(Fiber& fiber) {
+  entered = false;
+  exchange(&scheduler_pointer, &scheduler_fake, fiber.stack_pointer, fiber.stack, kStack);
+}
+
+void switch_to(Fiber& from, Fiber* to, bool finished) {
+  void** fake = finished ? nullptr : &from.fake_stack;
+  if (to) exchange(&from.stack_pointer, fake, to->stack_pointer, to->stack, kStack);
+  else exchange(&from.stack_pointer, fake, scheduler_pointer, const_cast<void*>(scheduler_stack), scheduler_size);
 }
 
 }  // namespace emu

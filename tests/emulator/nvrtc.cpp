@@ -97,7 +97,7 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
   // A sanitizer's library that this process was started with is not for the compiler.
   const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
       " -std=c++20 -Og -g1 -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "")
-#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#if defined(EMU_ADDRESS_SANITIZER) && !defined(__clang__)
       + " -fsanitize-sections=emu_shared"
 #endif
       ;

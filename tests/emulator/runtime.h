@@ -12,10 +12,11 @@ struct Fiber {
   void* stack_pointer = nullptr;
   char* stack = nullptr;
   void* fake_stack = nullptr;
+  bool clean = true;  // nobody left the stack but by returning
 };
 void prepare(Fiber& fiber, void (*entry)());
-void resume(Fiber& fiber);
-void suspend(Fiber& fiber, bool finished);
+void enter(Fiber& fiber);  // until some fiber switches to none
+void switch_to(Fiber& from, Fiber* to, bool finished);
 
 // block.cpp: runs one launch; empty on success, else the report.
 struct Launch {
