@@ -54,13 +54,14 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 filled = expand<width, batch>(
           x, row, base, keys, scratch, load,
           [&](const Batch<batch>& p, u32 t, u32 column, u32 i) { put(p, t, column, row, i); });
-      keys.template sort<false>(filled);
+      const Heads heads = keys.template sort_and_find<false>(filled);
       const u64 out = out_offsets[row];
-      const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
-        if (!head) return;
-        out_indices[out + rank] = base + keys.column(key);
-        write_sum(out_values, out + rank, keys, terms, i, key, filled);
+      keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
+        if (!place.head) return;
+        out_indices[out + place.rank] = base + keys.column(key);
+        write_sum(out_values, out + place.rank, keys, terms, i, key, filled);
       });
+      const u32 count = heads.all();
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
     }
@@ -80,7 +81,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       // Where there is no room for all rows together, they are counted in pieces, and made again once they have a place.
       u32 piece = held, filled = 0, start = 0, count = 0;
       u64 out = 0;
-      Heads heads = {0, 0};
+      Heads heads = {0, 0, 5};
       for (u32 phase = 0; phase < 2; phase++) {
         for (u32 r = 0; r < held; r += piece) {
           if (phase == 0 || piece < held) {
@@ -95,26 +96,22 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               r = 0u - piece;
               continue;
             }
-            keys.template sort<true>(filled);
-            heads = find_heads(keys, filled);
+            heads = keys.template sort_and_find<true>(filled);
           }
           if (phase == 0) {
             // How many heads there are before the lane's row, and in it.
             const u32 total = heads.all(), low = keys.first_not_below(filled, lane_id() << bits);
-            const u32 ranked = heads.rank(low < filled ? low : 0), before = low < filled ? ranked : total;
+            const u32 ranked = heads.at(low < filled ? low : 0).rank, before = low < filled ? ranked : total;
             const u32 next = __shfl_down_sync(full_warp, before, 1);
             if (lane_id() >= r && lane_id() < r + piece) count = (lane_id() + 1 < r + piece ? next : total) - before;
           } else {
             const u64 to = out + shuffle(start, r);
-            for (u32 t = 0; t < filled; t += 32) {
-              const u32 i = t + lane_id(), head = shuffle(heads.bits, t / 32) >> lane_id() & 1;
-              const u64 e = to + heads.rank(i);
-              if (head && e < capacity) {
-                const u32 key = keys.at(i);
-                out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                write_sum(out_values, e, keys, terms, i, key, filled);
-              }
-            }
+            keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
+              const u64 e = to + place.rank;
+              if (!place.head || e >= capacity) return;
+              out_indices[e] = keys.column(key) & ((1u << bits) - 1);
+              write_sum(out_values, e, keys, terms, i, key, filled);
+            });
           }
           __syncwarp();
         }

@@ -23,8 +23,7 @@ spgemm_esc_count(const u64* a_offsets, const u32* a_indices, const u64* b_offset
     const u32 row = list[from + u];
     const u32 filled = expand<width, batch>(x, row, first[row], keys, scratch, [](const Batch<batch>&) {},
                                             [](const Batch<batch>&, u32, u32, u32) {});
-    keys.template sort<false>(filled);
-    const u32 count = keys.for_sorted(filled, [](u32, u32, bool, u32) {});
+    const u32 count = keys.template sort_and_find<false>(filled).all();
     if (lane_id() == 0) row_counts[row] = count;
     __syncwarp();
   }

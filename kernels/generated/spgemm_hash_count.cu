@@ -924,6 +924,8 @@ struct WarpProducts {
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
+  Position first;                          // A's entry that lane 0 brought into the round: all are of the 32 from there on
+  u32 lanes[BATCH];                        // how many are active: the first ones
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
@@ -985,6 +987,8 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
       }
       u32 n = length - p < left ? length - p : left;
       if (n > 32) n = 32;
+      batch.first = first;
+      batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
       batch.a[t] = first + e;
       batch.b[t] = from + p + lane_id();
@@ -1020,6 +1024,8 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
       const u32 mine_too = heads & (lanes_below() << 1 | 1);
       u32 e = seen + __popc(mine_too) - 1;
       seen += __popc(heads);
+      batch.first = first;
+      batch.lanes[t] = at >= hi ? 0 : hi - at < 32 ? hi - at : 32;
       batch.active[t] = at + lane_id() < hi;
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
@@ -1202,6 +1208,7 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
 // One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
 __device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
 
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1347,14 +1354,16 @@ template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K])
 
 namespace oplus {
 
-constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
-
 // Columns by open addressing. FITTED: in the first `used` of SLOTS slots, and what a row of few products does not need is neither
 // cleared nor looked through; else in all. Columns are below 2^32 / SLOTS, so that column and slot make one key. Whole warps call, whose lanes may have tables of
 // their own where that is not said to be one.
 template <u32 SLOTS, bool FITTED> struct HashTable {
   static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
-  static constexpr u32 empty = 0xffffffffu;
+  static constexpr u32 empty = 0xffffffffu, full = 0xfffffffeu;  // no columns: those are smaller
+  static constexpr u32 bucket = 4;
+  struct alignas(bucket * 4) Bucket {
+    u32 key[bucket];
+  };
   static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
@@ -1379,25 +1388,33 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
     }
   }
   // The column's slot, and in `fresh` the lanes whose column was not there. There is an empty one for each. Lanes that went on probing
-  // by themselves would cost more than those that wait.
+  // by themselves would cost more than those that wait; slots are looked at a bucket at a time, so that hardly any has to look twice.
   __device__ u32 find(bool active, u32 column, u32& fresh) const {
-    volatile const u32* const seen_keys = keys;
-    u32 at = column * 0x9e3779b1u >> (__clz(size()) + 1), seen = column;
-    if (active) seen = seen_keys[at];
-    fresh = 0;
-    while (__any_sync(full_warp, seen != column)) {
-      bool mine = false;
-      if (seen == empty) {
-        seen = atomicCAS(&keys[at], empty, column);
-        mine = seen == empty;
-        if (mine) seen = column;
+    u32 first = (column * 0x9e3779b1u >> (__clz(size()) + 1)) & ~(bucket - 1), at = first;
+    bool searching = active, mine = false;
+    do {
+      if (searching) {
+        // Buckets fill from their first slot on.
+        const Bucket here = *reinterpret_cast<const Bucket*>(keys + first);
+        u32 seen = full;
+#pragma unroll
+        for (u32 i = bucket; i-- > 0;) {
+          if (here.key[i] == column || here.key[i] == empty) {
+            seen = here.key[i];
+            at = first + i;
+          }
+        }
+        if (seen == empty) {
+          seen = atomicCAS(&keys[at], empty, column);
+          mine = seen == empty;
+          if (mine) seen = column;
+        } else if (seen == full) {
+          first = (first + bucket) & (size() - 1);
+        }
+        searching = seen != column;
       }
-      fresh |= __ballot_sync(full_warp, mine);
-      if (seen != column) {
-        at = (at + 1) & (size() - 1);
-        seen = seen_keys[at];
-      }
-    }
+    } while (__any_sync(full_warp, searching));
+    fresh = __ballot_sync(full_warp, mine);
     return at;
   }
   // Of one table: keys of the columns side by side at the beginning: column · SLOTS + slot. Returns how many there are.

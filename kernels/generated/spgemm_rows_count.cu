@@ -979,6 +979,8 @@ struct WarpProducts {
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
+  Position first;                          // A's entry that lane 0 brought into the round: all are of the 32 from there on
+  u32 lanes[BATCH];                        // how many are active: the first ones
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
@@ -1040,6 +1042,8 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
       }
       u32 n = length - p < left ? length - p : left;
       if (n > 32) n = 32;
+      batch.first = first;
+      batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
       batch.a[t] = first + e;
       batch.b[t] = from + p + lane_id();
@@ -1075,6 +1079,8 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
       const u32 mine_too = heads & (lanes_below() << 1 | 1);
       u32 e = seen + __popc(mine_too) - 1;
       seen += __popc(heads);
+      batch.first = first;
+      batch.lanes[t] = at >= hi ? 0 : hi - at < 32 ? hi - at : 32;
       batch.active[t] = at + lane_id() < hi;
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
@@ -1257,6 +1263,7 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
 // One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
 __device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
 
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.

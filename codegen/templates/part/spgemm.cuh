@@ -94,6 +94,7 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
 // One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
 __device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
 
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.

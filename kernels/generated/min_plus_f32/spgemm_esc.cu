@@ -1060,6 +1060,8 @@ struct WarpProducts {
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
+  Position first;                          // A's entry that lane 0 brought into the round: all are of the 32 from there on
+  u32 lanes[BATCH];                        // how many are active: the first ones
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
@@ -1121,6 +1123,8 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
       }
       u32 n = length - p < left ? length - p : left;
       if (n > 32) n = 32;
+      batch.first = first;
+      batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
       batch.a[t] = first + e;
       batch.b[t] = from + p + lane_id();
@@ -1156,6 +1160,8 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
       const u32 mine_too = heads & (lanes_below() << 1 | 1);
       u32 e = seen + __popc(mine_too) - 1;
       seen += __popc(heads);
+      batch.first = first;
+      batch.lanes[t] = at >= hi ? 0 : hi - at < 32 ? hi - at : 32;
       batch.active[t] = at + lane_id() < hi;
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
@@ -1338,6 +1344,7 @@ __device__ inline bool admitted(const Operands& x, u32 row, u32 column) {
 // One of the stretches group · stride + 0 .. stride: always the same one, but not at equal distances, which grids have too.
 __device__ inline u64 sampled(u64 group, u64 stride) { return group * stride + u64(u32(group) * 0x9e3779b1u) * stride / 0x100000000ull; }
 
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
 __device__ constexpr u32 rounded(u32 bytes) { return (bytes + 15) / 16 * 16; }
 
 // Shared memory of a team but for what follows `bits`: scan words, counters, ticket, rows of B, the table.
@@ -1483,6 +1490,22 @@ template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K])
 
 namespace oplus {
 
+// Which of a warp's sorted keys are the first of their code: lane l holds those of keys l << log .. (l + 1) << log.
+struct Heads {
+  struct Place {
+    bool head;
+    u32 rank;  // heads before it
+  };
+  u32 bits, before, log;
+  __device__ static Heads of(u32 bits, u32 log) { return {bits, warp_inclusive_sum(u32(__popc(bits))) - __popc(bits), log}; }
+  // Key i's; all lanes call.
+  __device__ Place at(u32 i) const {
+    const u32 bit = 1u << (i & ((1u << log) - 1)), word = shuffle(bits, i >> log);
+    return {(word & bit) != 0, shuffle(before, i >> log) + __popc(word & (bit - 1))};
+  }
+  __device__ u32 all() const { return shuffle(before + __popc(bits), 31); }
+};
+
 // One row's keys: (column - first column) · WIDTH + number of the product, in the order of A's entries. Padded so that
 // lanes may write runs of their own without meeting in a bank.
 template <u32 WIDTH> struct EscKeys {
@@ -1496,18 +1519,25 @@ template <u32 WIDTH> struct EscKeys {
 
   // The first n keys, ascending, n <= 32 · K. FIT: by the narrowest network that holds them.
   template <bool FIT, u32 K = per_lane> __device__ __forceinline__ void sort(u32 n) const {
-    if constexpr (FIT && K > 1) {
-      if (n <= 16 * K) return sort<FIT, K / 2>(n);
+    sort_to<FIT, K>(n, [](const auto&) {});
+  }
+  // The same, and where columns begin: found while the keys are in registers where they are few.
+  template <bool FIT> __device__ __forceinline__ Heads sort_and_find(u32 n) const {
+    u32 bits = 0, log = 5;
+    if constexpr (per_lane <= 8) {
+      sort_to<FIT, per_lane>(n, [&](const auto& key) {
+        log = log2_of(sizeof(key) / sizeof(*key));
+        bits = heads_of(key, n);
+      });
+    } else {
+      sort<FIT>(n);
+      for (u32 tile = 0; tile < n; tile += 32) {
+        const u32 i = tile + lane_id();
+        const u32 word = __ballot_sync(full_warp, i < n && (i == 0 || differ(at(i - 1), at(i))));
+        if (lane_id() == tile / 32) bits = word;
+      }
     }
-    u32 key[K];
-    __syncwarp();
-#pragma unroll
-    for (u32 j = 0; j < K; j++) key[j] = j * 32 + lane_id() < n ? at(j * 32 + lane_id()) : none;
-    warp_sort_many<K>(key);
-    __syncwarp();
-#pragma unroll
-    for (u32 j = 0; j < K; j++) at(lane_id() * K + j) = key[j];
-    __syncwarp();
+    return Heads::of(bits, log);
   }
   // The first of n sorted keys whose code is at least that.
   __device__ u32 first_not_below(u32 n, u32 code) const {
@@ -1519,42 +1549,43 @@ template <u32 WIDTH> struct EscKeys {
     }
     return low;
   }
-  // f(i, key, head, rank) for every sorted key, 32 at a time: `head` marks the first of its column, `rank` counts these.
-  // Returns the number of columns.
-  template <class F> __device__ u32 for_sorted(u32 n, F f) const {
-    u32 columns = 0;
+  // f(i, key, place) for every sorted key, 32 at a time.
+  template <class F> __device__ void for_sorted(u32 n, const Heads& heads, F f) const {
     for (u32 tile = 0; tile < n; tile += 32) {
-      const u32 i = tile + lane_id(), key = i < n ? at(i) : none;
-      const bool head = i < n && (i == 0 || column(at(i - 1)) != column(key));
-      const u32 heads = __ballot_sync(full_warp, head);
-      f(i, key, head, columns + __popc(heads & lanes_below()));
-      columns += __popc(heads);
+      const u32 i = tile + lane_id();
+      f(i, i < n ? at(i) : none, heads.at(i));
     }
-    return columns;
   }
-};
 
-// Which of a warp's sorted keys are the first of their code: lane l holds those of keys 32 · l .. 32 · l + 31.
-struct Heads {
-  u32 bits, before;
-  // How many there are before key i; all lanes call.
-  __device__ u32 rank(u32 i) const {
-    const u32 from = shuffle(before, i / 32 & 31), word = shuffle(bits, i / 32 & 31);
-    return from + __popc(word & ((1u << (i & 31)) - 1));
+ private:
+  // Codes are what is above the number of the product.
+  __device__ static bool differ(u32 key, u32 other) { return (key ^ other) >= WIDTH; }
+  template <bool FIT, u32 K, class F> __device__ __forceinline__ void sort_to(u32 n, F f) const {
+    if constexpr (FIT && K > 1) {
+      if (n <= 16 * K) return sort_to<FIT, K / 2>(n, f);
+    }
+    u32 key[K];
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < K; j++) key[j] = j * 32 + lane_id() < n ? at(j * 32 + lane_id()) : none;
+    warp_sort_many<K>(key);
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < K; j++) at(lane_id() * K + j) = key[j];
+    f(key);
+    __syncwarp();
   }
-  __device__ u32 all() const { return shuffle(before + __popc(bits), 31); }
+  // Which of the lane's keys, of n in all, are the first of their code.
+  template <u32 K> __device__ static u32 heads_of(const u32 (&key)[K], u32 n) {
+    const u32 before = shuffle_up(key[K - 1], 1), first = lane_id() * K;
+    u32 bits = lane_id() == 0;
+#pragma unroll
+    for (u32 j = 0; j < K; j++) {
+      if (differ(key[j], j ? key[j - 1] : before)) bits |= 1u << j;
+    }
+    return n >= first + K ? bits : n > first ? bits & ((1u << (n - first)) - 1) : 0;
+  }
 };
-template <u32 WIDTH> __device__ inline Heads find_heads(EscKeys<WIDTH> keys, u32 n) {
-  Heads heads = {0, 0};
-  for (u32 tile = 0; tile < n; tile += 32) {
-    const u32 i = tile + lane_id();
-    const bool head = i < n && (i == 0 || keys.column(keys.at(i - 1)) != keys.column(keys.at(i)));
-    const u32 bits = __ballot_sync(full_warp, head);
-    if (lane_id() == tile / 32) heads.bits = bits;
-  }
-  heads.before = warp_inclusive_sum(__popc(heads.bits)) - __popc(heads.bits);
-  return heads;
-}
 
 // ROWS rows next to each other, the end of row `first` + l among A's entries in lane l, and all ones in the other lanes.
 template <u32 ROWS> struct RowRun {
@@ -1571,12 +1602,30 @@ template <u32 ROWS> struct RowRun {
   }
 };
 
+// Of a batch's products those that the mask admits: whether the lane's is one, how many there are, and in the lanes before.
+struct Kept {
+  bool mine;
+  u32 all, before;
+  template <u32 BATCH> __device__ Kept(const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column) {
+    mine = p.active[t] && admitted(x, row, column);
+    if constexpr (flag::masked) {
+      const u32 kept = __ballot_sync(full_warp, mine);
+      all = __popc(kept);
+      before = __popc(kept & lanes_below());
+    } else {
+      all = p.lanes[t];
+      before = lane_id();
+    }
+  }
+};
+
 // As `expand`, for A's entries begin .. end of several rows: the codes are row << bits | column. More products than there is
 // room for are only counted.
 template <u32 WIDTH, u32 BATCH, u32 ROWS, class Load, class Each>
 __device__ inline u32 expand_rows(const Operands& x, const RowRun<ROWS>& run, u64 begin, u64 end, u32 bits, EscKeys<WIDTH> keys,
                                   WarpProducts* scratch, Load load, Each each) {
-  u32 filled = 0;
+  u32 filled = 0, row = 0;
+  Position round = ~Position(0);
   for_products<BATCH>(Share{0, 1}, x.a.indices, begin, end, x.b, 0, x.columns, false, scratch, [&](const Batch<BATCH>& p) {
     u32 column[BATCH], local[BATCH];
 #pragma unroll
@@ -1584,18 +1633,21 @@ __device__ inline u32 expand_rows(const Operands& x, const RowRun<ROWS>& run, u6
       if (p.active[t]) column[t] = x.b.indices[p.b[t]];
     }
     load(p);
+    if (p.first != round) {
+      round = p.first;
+      row = run.row_of(p.first + lane_id());
+    }
 #pragma unroll
-    for (u32 t = 0; t < BATCH; t++) local[t] = run.row_of(p.active[t] ? p.a[t] : Position(begin));
+    for (u32 t = 0; t < BATCH; t++) local[t] = ROWS > 1 ? shuffle(row, u32(p.a[t] - p.first)) : 0;
 #pragma unroll
     for (u32 t = 0; t < BATCH; t++) {
-      const bool keep = p.active[t] && admitted(x, run.first + local[t], column[t]);
-      const u32 kept = __ballot_sync(full_warp, keep);
-      const u32 i = filled + __popc(kept & lanes_below());
-      if (keep && i < WIDTH) {
+      const Kept kept(x, run.first + local[t], p, t, column[t]);
+      const u32 i = filled + kept.before;
+      if (kept.mine && i < WIDTH) {
         keys.at(i) = (local[t] << bits | column[t]) * WIDTH + i;
         each(p, t, column[t], run.first + local[t], i);
       }
-      filled += __popc(kept);
+      filled += kept.all;
     }
   });
   return filled;
@@ -1617,14 +1669,13 @@ __device__ inline u32 expand(const Operands& x, u32 row, u32 base, EscKeys<WIDTH
                         load(p);
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
-                          const bool keep = p.active[t] && admitted(x, row, column[t]);
-                          const u32 kept = __ballot_sync(full_warp, keep);
-                          if (keep) {
-                            const u32 i = filled + __popc(kept & lanes_below());
+                          const Kept kept(x, row, p, t, column[t]);
+                          if (kept.mine) {
+                            const u32 i = filled + kept.before;
                             keys.at(i) = (column[t] - base) * WIDTH + i;
                             each(p, t, column[t], i);
                           }
-                          filled += __popc(kept);
+                          filled += kept.all;
                         }
                       });
   return filled;
@@ -1767,13 +1818,14 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       const u32 filled = expand<width, batch>(
           x, row, base, keys, scratch, load,
           [&](const Batch<batch>& p, u32 t, u32 column, u32 i) { put(p, t, column, row, i); });
-      keys.template sort<false>(filled);
+      const Heads heads = keys.template sort_and_find<false>(filled);
       const u64 out = out_offsets[row];
-      const u32 count = keys.for_sorted(filled, [&](u32 i, u32 key, bool head, u32 rank) {
-        if (!head) return;
-        out_indices[out + rank] = base + keys.column(key);
-        write_sum(out_values, out + rank, keys, terms, i, key, filled);
+      keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
+        if (!place.head) return;
+        out_indices[out + place.rank] = base + keys.column(key);
+        write_sum(out_values, out + place.rank, keys, terms, i, key, filled);
       });
+      const u32 count = heads.all();
       if (row_counts && lane_id() == 0) row_counts[row] = count;
       __syncwarp();
     }
@@ -1793,7 +1845,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       // Where there is no room for all rows together, they are counted in pieces, and made again once they have a place.
       u32 piece = held, filled = 0, start = 0, count = 0;
       u64 out = 0;
-      Heads heads = {0, 0};
+      Heads heads = {0, 0, 5};
       for (u32 phase = 0; phase < 2; phase++) {
         for (u32 r = 0; r < held; r += piece) {
           if (phase == 0 || piece < held) {
@@ -1808,26 +1860,22 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               r = 0u - piece;
               continue;
             }
-            keys.template sort<true>(filled);
-            heads = find_heads(keys, filled);
+            heads = keys.template sort_and_find<true>(filled);
           }
           if (phase == 0) {
             // How many heads there are before the lane's row, and in it.
             const u32 total = heads.all(), low = keys.first_not_below(filled, lane_id() << bits);
-            const u32 ranked = heads.rank(low < filled ? low : 0), before = low < filled ? ranked : total;
+            const u32 ranked = heads.at(low < filled ? low : 0).rank, before = low < filled ? ranked : total;
             const u32 next = __shfl_down_sync(full_warp, before, 1);
             if (lane_id() >= r && lane_id() < r + piece) count = (lane_id() + 1 < r + piece ? next : total) - before;
           } else {
             const u64 to = out + shuffle(start, r);
-            for (u32 t = 0; t < filled; t += 32) {
-              const u32 i = t + lane_id(), head = shuffle(heads.bits, t / 32) >> lane_id() & 1;
-              const u64 e = to + heads.rank(i);
-              if (head && e < capacity) {
-                const u32 key = keys.at(i);
-                out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-                write_sum(out_values, e, keys, terms, i, key, filled);
-              }
-            }
+            keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
+              const u64 e = to + place.rank;
+              if (!place.head || e >= capacity) return;
+              out_indices[e] = keys.column(key) & ((1u << bits) - 1);
+              write_sum(out_values, e, keys, terms, i, key, filled);
+            });
           }
           __syncwarp();
         }

@@ -1218,6 +1218,8 @@ struct WarpProducts {
 
 // BATCH times 32 products, one a lane each time. Lanes are in the order of A's entries.
 template <u32 BATCH> struct Batch {
+  Position first;                          // A's entry that lane 0 brought into the round: all are of the 32 from there on
+  u32 lanes[BATCH];                        // how many are active: the first ones
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
@@ -1279,6 +1281,8 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
       }
       u32 n = length - p < left ? length - p : left;
       if (n > 32) n = 32;
+      batch.first = first;
+      batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
       batch.a[t] = first + e;
       batch.b[t] = from + p + lane_id();
@@ -1314,6 +1318,8 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
       const u32 mine_too = heads & (lanes_below() << 1 | 1);
       u32 e = seen + __popc(mine_too) - 1;
       seen += __popc(heads);
+      batch.first = first;
+      batch.lanes[t] = at >= hi ? 0 : hi - at < 32 ? hi - at : 32;
       batch.active[t] = at + lane_id() < hi;
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
