@@ -19,6 +19,8 @@ tuning! {
     primitive_block,
     /// Items a thread handles in the device-wide scan.
     scan_items,
+    /// The same of numbers of 32 bits.
+    scan_u32_items,
     /// Items a thread handles in the device-wide radix sort.
     sort_items,
     /// Keys a thread handles where parts are split by digits.
@@ -207,6 +209,7 @@ pub const SM_86: Tuning =
 pub const SM_90: Tuning = Tuning {
     primitive_block: 256,
     scan_items: 8,
+    scan_u32_items: 16,
     sort_items: 8,
     partition_items: 16,
     partition_bits: 11,

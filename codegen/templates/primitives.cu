@@ -7,11 +7,11 @@ namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive(values, n, state, total, largest, out, control, said, {page, number});
+  scan_exclusive<tuning::scan_u32_items>(values, n, state, total, largest, out, control, said, {page, number});
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive(values, n, state, total, largest, out, control, said, {page, number});
+  scan_exclusive<tuning::scan_items>(values, n, state, total, largest, out, control, said, {page, number});
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -1,21 +1,19 @@
 // Exclusive prefix sum of n numbers over the device in one launch. Deterministic.
-// A tile is block · items numbers, of tuning::primitive_block and scan_items.
+// A tile is tuning::primitive_block · ITEMS numbers: more hide the wait for tiles before, fewer leave more blocks something to do.
 #include "block/team.cuh"
 #include "device/look_back.cuh"
 #include "device/report.cuh"
 
 namespace oplus {
 
-constexpr u32 scan_tile = tuning::primitive_block * tuning::scan_items;
-
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
 // these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile. report: told `said` words
 // of `control` in the end.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
-template <class T>
+template <u32 ITEMS, class T>
 __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,
                                       const Report& report) {
-  constexpr u32 items = tuning::scan_items, segment = 32 * items;
+  constexpr u32 segment = 32 * ITEMS, scan_tile = tuning::primitive_block * ITEMS;
   __shared__ u64 scratch[34], place;
   // A thread has consecutive numbers, but lanes read and write side by side: they change places here, where one is left out
   // after every row of banks.
@@ -23,20 +21,21 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
   const auto at = [&](u32 i) -> u64& { return staged[i + i / 16]; };
   const Team<tuning::primitive_block> team = {scratch};
   const u64 tile = gridDim.x == 1 ? 0 : next_tile(state, &place);
-  const u32 warp = threadIdx.x / 32 * segment, mine = threadIdx.x * items;
+  const u32 warp = threadIdx.x / 32 * segment, mine = threadIdx.x * ITEMS;
   const u64 base = tile * scan_tile;
-  u64 x[items], sum = 0, most = 0;
+  T x[ITEMS];
+  u64 sum = 0, most = 0;
 #pragma unroll
-  for (u32 t = 0; t < items; t++) {
+  for (u32 t = 0; t < ITEMS; t++) {
     const u32 i = warp + t * 32 + lane_id();
-    x[t] = base + i < n ? u64(values[base + i]) : 0;
+    x[t] = base + i < n ? values[base + i] : 0;
     if (x[t] > most) most = x[t];
     at(i) = x[t];
   }
   __syncwarp();
 #pragma unroll
-  for (u32 t = 0; t < items; t++) {
-    x[t] = at(mine + t);
+  for (u32 t = 0; t < ITEMS; t++) {
+    x[t] = T(at(mine + t));
     sum += x[t];
   }
   u64 all;
@@ -51,13 +50,13 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
   }
   __syncwarp();
 #pragma unroll
-  for (u32 t = 0; t < items; t++) {
+  for (u32 t = 0; t < ITEMS; t++) {
     at(mine + t) = before;
     before += x[t];
   }
   __syncwarp();
 #pragma unroll
-  for (u32 t = 0; t < items; t++) {
+  for (u32 t = 0; t < ITEMS; t++) {
     const u64 i = base + warp + t * 32 + lane_id();
     const u64 sum_before = at(warp + t * 32 + lane_id());
     if (i <= n) out[i] = sum_before;

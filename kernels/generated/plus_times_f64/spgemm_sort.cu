@@ -334,6 +334,7 @@ constexpr u64 width = 1024ull;
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 scan_items = 8;
+constexpr u32 scan_u32_items = 16;
 constexpr u32 sort_items = 8;
 constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;

@@ -57,18 +57,20 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
-/// Words that are zero before a scan of n numbers; none where one block scans them all.
+/// Words that are zero before a scan of n numbers of 64 bits; none where one block scans them all.
 pub(super) fn scan_states(context: &Context, n: u64) -> u64 {
-    let tuning = tuning(context);
-    let tiles = (n + 1).div_ceil((tuning.primitive_block * tuning.scan_items) as u64);
+    states_of(context, n, tuning(context).scan_items)
+}
+fn states_of(context: &Context, n: u64, items: u32) -> u64 {
+    let tiles = (n + 1).div_ceil(u64::from(tuning(context).primitive_block * items));
     if tiles > 1 { tiles + 1 } else { 0 }
 }
 
-/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`. The states
+/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width, so many of them a thread; sum and maximum go to two places of `to`. The states
 /// are those at an address, or made.
 fn scan(
     context: &Arc<Context>,
-    kernel: &str,
+    (kernel, items): (&str, u32),
     values: &Buffer,
     n: u64,
     out: &Buffer,
@@ -77,7 +79,7 @@ fn scan(
     (control, said, report): (u64, u32, Report),
 ) -> Result<()> {
     let primitives = Program::new(context, Template::Primitives, |s| s);
-    let count = scan_states(context, n);
+    let count = states_of(context, n, items);
     let made = match states {
         None => Some(Buffer::zeroed_for::<u64>(context, count as usize)?),
         Some(_) => None,
@@ -102,7 +104,8 @@ pub(super) fn scan_in_place(
     n: u64,
     to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    scan(context, "scan_u64", offsets, n, offsets, to, None, (0, 0, Report::default()))
+    let by = ("scan_u64", tuning(context).scan_items);
+    scan(context, by, offsets, n, offsets, to, None, (0, 0, Report::default()))
 }
 
 /// The same with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control block, the first N
@@ -115,12 +118,14 @@ pub(super) fn scan_and_tell<const N: usize>(
     states: u64,
 ) -> Result<Vec<u64>> {
     let to = Some((control, i as u64, j as u64));
+    let by = ("scan_u64", tuning(context).scan_items);
     context.tells::<N>(control, |report| {
-        scan(context, "scan_u64", offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
+        scan(context, by, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
     })
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
 pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    scan(context, "scan_u32", counts, n, starts, None, None, (0, 0, Report::default()))
+    let by = ("scan_u32", tuning(context).scan_u32_items);
+    scan(context, by, counts, n, starts, None, None, (0, 0, Report::default()))
 }
