@@ -206,6 +206,23 @@ fn merges_of_many_tiles() {
     });
 }
 
+/// What rows keep is counted and summed in tiles of rows: fewer than one has, as many, and more.
+#[test]
+fn rows_kept_of_many_tiles() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(21);
+    for rows in [4095u64, 4096, 4097, 12_289] {
+        let a: Matrix<f64> = matrix(&random(&mut rng, rows, rows, 2 * rows), 0);
+        same(&format!("{rows} rows"), |d| {
+            let a = a.to(&d).unwrap();
+            let part = extract(&a, 1.., ..rows / 2).eval().unwrap();
+            (entries(tril(&a, 0).eval().unwrap()), entries(triu(&a, 1).eval().unwrap()), entries(part))
+        });
+    }
+}
+
 fn written<T: Made, F: BinaryOp<T, T, Out = T> + Default>(c: &Positions, t: &Positions, m: &Positions) {
     let (c, t, mask): (Matrix<T>, Matrix<T>, Matrix<bool>) = (matrix(c, 0), matrix(t, 3), matrix(m, 1));
     for case in 0..16 {
