@@ -46,8 +46,8 @@ templates! {
     Primitives = "primitives", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: work a row, lists of rows by class.
     SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
-    /// Sparse product: how many columns each row of C has.
-    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers [];
+    /// Sparse product: how many columns each row of C has. `kernels`: bit t table size t.
+    SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["kernels" = 31];
     /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.
     SpgemmNumeric = "spgemm_numeric", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"],
         numbers ["kernels" = 63];
@@ -104,8 +104,9 @@ templates! {
     SpgemmRows = "spgemm_rows", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["threads" = 128];
     /// Sorted runs of many segments merged at once.
     SegmentedMerge = "segmented_merge", semiring false, functions [], types [], flags [], numbers [];
-    /// Sparse product, masked, reduced to one scalar without being stored.
-    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"], numbers [];
+    /// Sparse product, masked, reduced to one scalar without being stored. `kernels`: bit 0 rows and the last, bit 1 + t table size t.
+    SpgemmReduce = "spgemm_reduce", semiring true, functions ["reduce"], types [], flags ["narrow", "masked", "complement", "mapped", "same"],
+        numbers ["kernels" = 63];
     /// Sparse matrix by dense or bitmap vector, by rows (pull).
     Spmv = "spmv", semiring true, functions [], types [], flags ["masked", "complement", "mapped", "vector_left"], numbers [];
     /// Sparse matrix by a vector without gaps, by tiles of rows.

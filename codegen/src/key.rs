@@ -74,7 +74,7 @@ impl Spec {
         flags.sort();
         let mut numbers = self.numbers.clone();
         numbers.sort();
-        let _ = write!(text, "|{flags:?}|{numbers:?}");
+        let _ = write!(text, "|{flags:?}|{numbers:?}|{:?}", self.only);
         text
     }
 }

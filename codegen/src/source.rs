@@ -1,8 +1,10 @@
 //! Puts a kernel's text together.
+use crate::alone::alone;
 use crate::catalog::{include, kernel, location};
 use crate::error::Error;
 use crate::preamble::{extensions, preamble};
 use crate::spec::Spec;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Writes `text` with its includes in place, each file once, and `#line` marks so that compilers name the right file.
@@ -43,7 +45,14 @@ impl Spec {
         out.push_str("#line 1 \"preamble\"\n");
         out.push_str(&preamble);
         let file = format!("codegen/templates/{}.cu", self.template.name());
-        inline(&file, self.template.text(), &mut done, &mut out)?;
+        let text = match &self.only {
+            None => Cow::Borrowed(self.template.text()),
+            Some(kernel) => Cow::Owned(alone(self.template.text(), kernel).ok_or_else(|| Error::Unknown {
+                template: self.template.name(),
+                what: format!("kernel `{kernel}`"),
+            })?),
+        };
+        inline(&file, &text, &mut done, &mut out)?;
         Ok(out)
     }
 }

@@ -81,6 +81,8 @@ pub struct Spec {
     pub flags: Vec<(&'static str, bool)>,
     /// Numbers; one of the template that is left out has its default.
     pub numbers: Vec<(&'static str, u64)>,
+    /// The one kernel of the template that is wanted; all if none is named.
+    pub only: Option<String>,
 }
 
 impl Spec {
@@ -88,7 +90,7 @@ impl Spec {
     #[must_use]
     pub fn new(template: Template, architecture: u32) -> Self {
         let (functions, types, flags, numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { template, architecture, semiring: None, functions, types, flags, numbers }
+        Self { template, architecture, semiring: None, functions, types, flags, numbers, only: None }
     }
     /// Sets the semiring.
     #[must_use]
@@ -119,6 +121,12 @@ impl Spec {
     pub fn block(self, shape: BlockShape) -> Self {
         let spec = self.number("width", shape.width.into()).number("threads", shape.threads.into());
         if spec.semiring.is_some() { spec.number("bytes", shape.sums.into()) } else { spec }
+    }
+    /// Leaves all kernels out but this one, which the template writes out.
+    #[must_use]
+    pub fn only(mut self, kernel: impl Into<String>) -> Self {
+        self.only = Some(kernel.into());
+        self
     }
     /// Sets a number.
     #[must_use]

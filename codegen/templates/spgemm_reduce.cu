@@ -86,12 +86,23 @@ __device__ inline void table_reduce(const Operands& x, const Factors& factors, u
     const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};                                                 \
     table_reduce<T>(x, factors, rows, control, units, slices, first, last, unit_has, unit_values);                     \
   }
+#if OPLUS_NUMBER_kernels & 2
 OPLUS_TABLE(0)
+#endif
+#if OPLUS_NUMBER_kernels & 4
 OPLUS_TABLE(1)
+#endif
+#if OPLUS_NUMBER_kernels & 8
 OPLUS_TABLE(2)
+#endif
+#if OPLUS_NUMBER_kernels & 16
 OPLUS_TABLE(3)
+#endif
+#if OPLUS_NUMBER_kernels & 32
 OPLUS_TABLE(4)
+#endif
 
+#if OPLUS_NUMBER_kernels & 1
 // block_parts[b] = ⊞ over the rows of block b. Launch: ceil(rows / tuning::reduce_block) blocks of that many threads.
 extern "C" __global__ void __launch_bounds__(tuning::reduce_block)
 spgemm_reduce_rows(u64 rows, const u32* row_units, const u64* slices, const u32* unit_has, const C* unit_values,
@@ -124,5 +135,6 @@ spgemm_reduce_last(u64 n, const u32* has, const C* values, u32* result_has, C* r
   part = team_reduce<Reduce>(team, part, reinterpret_cast<Partial<C>*>(space));
   if (threadIdx.x == 0) store_part(0, part, result_has, result);
 }
+#endif
 
 }  // namespace oplus

@@ -140,15 +140,25 @@ template <class Size> __device__ inline void last_symbolic(const Operands& x, co
     OPLUS_SYMBOLIC_BODY                                                                                                \
     table_symbolic<T, Size##T>(x, y);                                                                                  \
   }
+#if OPLUS_NUMBER_kernels & 1
 OPLUS_TABLE(0)
+#endif
+#if OPLUS_NUMBER_kernels & 2
 OPLUS_TABLE(1)
+#endif
+#if OPLUS_NUMBER_kernels & 4
 OPLUS_TABLE(2)
+#endif
+#if OPLUS_NUMBER_kernels & 8
 OPLUS_TABLE(3)
+#endif
+#if OPLUS_NUMBER_kernels & 16
 typedef SymbolicSize<tuning::table4_threads, tuning::symbolic4_slots> Size4;
 extern "C" __global__ void __launch_bounds__(Size4::block) spgemm_symbolic_table4(OPLUS_SYMBOLIC_PARAMETERS) {
   static_assert(Size4::Memory::table_bytes == shared_bytes::symbolic_table4, "");
   OPLUS_SYMBOLIC_BODY
   last_symbolic<Size4>(x, y);
 }
+#endif
 
 }  // namespace oplus

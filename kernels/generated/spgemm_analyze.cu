@@ -1035,19 +1035,20 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
     }
     if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(unit);
   }
-  if (!room_offsets) return;
-  const Team<tuning::bin_block> team = {scratch};
-  u64 all;
-  const u64 below = team.exclusive_sum(room, all);
-  if (threadIdx.x < 32) {
-    const u64 before = look_back(state + 1, tile, all);
-    if (threadIdx.x == 0) place = before;
+  if (room_offsets) {
+    const Team<tuning::bin_block> team = {scratch};
+    u64 all;
+    const u64 below = team.exclusive_sum(room, all);
+    if (threadIdx.x < 32) {
+      const u64 before = look_back(state + 1, tile, all);
+      if (threadIdx.x == 0) place = before;
+    }
+    __syncthreads();
+    if (row < rows) room_offsets[row] = place + below;
+    if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
+    room = warp_max(room);
+    if (lane_id() == 0 && room) atomicMax(&control[control_room], room);
   }
-  __syncthreads();
-  if (row < rows) room_offsets[row] = place + below;
-  if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
-  room = warp_max(room);
-  if (lane_id() == 0 && room) atomicMax(&control[control_room], room);
   tell({page, number}, control, control_words, 0, &place);
 }
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.

@@ -4,6 +4,7 @@ use super::report::Report;
 use super::{Buffer, Context, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::{Spec, Template, Tuning};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -42,9 +43,13 @@ impl<'a> Program<'a> {
         if let Some(known) = self.context.known.find(&self.spec, function) {
             return Ok(Kernel::of(self.context, known));
         }
-        let key = self.spec.key();
-        let kernel = self.context.kernel_with(self.spec.template.name(), &key, function, || {
-            self.spec.source().map_err(|e| Error::Compile { kernel: key.clone(), log: e.to_string() })
+        let spec = match self.spec.template.apart() {
+            true => Cow::Owned(self.spec.clone().only(function)),
+            false => Cow::Borrowed(&self.spec),
+        };
+        let key = spec.key();
+        let kernel = self.context.kernel_with(spec.template.name(), &key, function, || {
+            spec.source().map_err(|e| Error::Compile { kernel: key.clone(), log: e.to_string() })
         })?;
         self.context.known.keep(&self.spec, kernel.function());
         Ok(kernel)

@@ -142,9 +142,6 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
         // SAFETY: as above.
         unsafe { launch.arg(work.control.listing()).telling(report).run() }
     };
-    let found = match room {
-        Some(_) => context.tells::<CONTROL>(&work.control.buffer, list)?,
-        None => list(Report::default()).map(|()| Vec::new())?,
-    };
+    let found = context.tells::<CONTROL>(&work.control.buffer, list)?;
     Ok((work, found))
 }

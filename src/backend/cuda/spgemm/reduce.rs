@@ -1,6 +1,6 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
 use super::analysis::{Limits, PerRow, analyze};
-use super::{Job, TABLES};
+use super::{Job, SLICES, TABLE, TABLES, UNITS};
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, resident};
@@ -19,17 +19,23 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionTe
     let same = reduce.text == job.semiring.add
         && !matches!(reduce.atomic, Atomic::None | Atomic::First)
         && reduce.terminal != Terminal::Always;
-    let program =
-        Program::new(context, Template::SpgemmReduce, |s| job.with_semiring(s).function(reduce).flag("same", same));
+    // One module a group of kernels, as in `Job::numeric`.
+    let program = |group: u64| {
+        Program::new(context, Template::SpgemmReduce, |s| {
+            job.with_semiring(s).function(reduce.clone()).flag("same", same).number("kernels", 1 << group)
+        })
+    };
     let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
-    let (work, _) = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
+    let (work, control) = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
     let places = nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;
     for t in 0..TABLES {
-        let Some(table) = program.spec.table_launch(t) else { continue };
+        let units = control[UNITS + TABLE + t] + if t + 1 == TABLES { control[SLICES] } else { 0 };
+        let program = program(1 + t as u64);
+        let Some(table) = program.spec.table_launch(t).filter(|_| units > 0) else { continue };
         let kernel = program.kernel(&format!("spgemm_reduce_table{t}"))?;
-        let grid = resident(&kernel, table.block, table.shared, (places as u64).div_ceil(table.teams as u64))?;
+        let grid = resident(&kernel, table.block, table.shared, units.div_ceil(table.teams as u64))?;
         let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(rows).arg(&work.control.buffer);
         let launch = launch.arg(&work.units).arg(&work.slices).arg(&work.first).arg(&work.last);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
@@ -39,6 +45,7 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionTe
     let (block_has, block_values) =
         (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
     let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
+    let program = program(0);
     // SAFETY: as above.
     unsafe {
         let kernel = program.kernel("spgemm_reduce_rows")?;

@@ -193,12 +193,13 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s));
         let values = |t: usize| listed.tables.get(t).map_or(0, |l| l.values);
         let mut reached = 0;
         // One after the other, as rows go on from each to the next.
         let stream = fork.next()?;
         for t in 0..TABLES {
+            let program =
+                Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s).number("kernels", 1 << t));
             let Some(table) = program.spec.table_launch(t) else { continue };
             // Rows spill from any table before.
             reached += listed.control[UNITS + TABLE + t] + if t + 1 == TABLES { listed.control[SLICES] } else { 0 };
