@@ -30,6 +30,7 @@ mod entries;
 mod even;
 mod exact;
 mod explain;
+mod final_soon;
 mod flags;
 mod flat;
 mod gather;
