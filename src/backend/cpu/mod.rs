@@ -30,6 +30,7 @@ mod entries;
 mod even;
 mod exact;
 mod explain;
+mod few;
 mod final_soon;
 mod flags;
 mod flat;
