@@ -1,5 +1,6 @@
 //! The running sums of one row of a product: scattered over all columns, or hashed. Both give columns ascending.
 use super::assemble::Rows;
+use super::few::Few;
 use super::flat::Flat;
 use super::parallel::unwritten;
 use super::pick::Picked;
@@ -269,8 +270,7 @@ pub(super) struct Scratch<T> {
     pub(super) gate: Bitmap,
     pub(super) picked: Picked,
     pub(super) tiny: Tiny,
-    /// Columns and places of a few products, and these.
-    pub(super) few: (Vec<u64>, Vec<T>),
+    pub(super) few: Few<T>,
     /// Where in its row of A each inner index stands.
     pub(super) places: Dense<u32>,
 }

@@ -308,6 +308,9 @@ pub(super) fn is_narrow(entries: usize, ncols: usize) -> bool {
     ncols <= 2 * entries && ncols <= WIDE
 }
 
+/// So many, if they are scattered, are sorted faster than they are hashed, and their columns then sorted.
+const SORTED: usize = if cfg!(test) { 64 } else { 1 << 14 };
+
 /// What one row of a scattered product will meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
@@ -364,6 +367,10 @@ impl Survey {
     /// Whether so few products lie apart that sorting them is the least there is to do.
     pub(super) fn is_few(&self) -> bool {
         self.products <= FEW && self.width() > 4 * self.products
+    }
+    /// Whether products that [are scattered](Self::is_scattered) are few enough to be sorted.
+    pub(super) fn is_sorted(&self) -> bool {
+        self.products <= SORTED && self.is_scattered()
     }
     /// Whether so few products lie so far apart that an array over all columns is a waste of cache.
     pub(super) fn is_scattered(&self) -> bool {

@@ -51,7 +51,7 @@ fn accumulator(a: &Pattern, i: usize, b: &Pattern, mask: OnMask, (flat, tiny): (
         Some(_) => 7,
         None if tiny && survey.products <= super::tiny::MOST => 2,
         None if flat && is_narrow(entries, b.ncols) => 5,
-        None if !survey.banded && survey.is_few() => 2,
+        None if !survey.banded && (survey.is_few() || survey.is_sorted()) => 2,
         None if survey.is_scattered() => 3,
         None if survey.banded => 4,
         None if flat && (survey.is_close() || survey.is_far(a)) => 5,

@@ -30,6 +30,8 @@ mod entries;
 mod even;
 mod exact;
 mod explain;
+mod few;
+mod final_soon;
 mod flags;
 mod flat;
 mod gather;

@@ -3,6 +3,7 @@ use super::accumulator::{Dense, Scratch};
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::ascending::filter;
 use super::assemble::{Block, Rows};
+use super::few::few;
 use super::job::{Job, Run};
 use super::loops::Loops;
 use super::pick::Reached;
@@ -91,8 +92,8 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
     if survey.products == 0 {
         return Ok(());
     }
-    if job.mask.is_none() && !survey.banded && survey.is_few() {
-        return few(loops, job, block, i, rows, &mut scratch.few);
+    if job.mask.is_none() && !survey.banded && (survey.is_few() || survey.is_sorted()) {
+        return few(loops, job, block, (i, survey.products), rows, &mut scratch.few);
     }
     if survey.is_scattered() {
         scratch.table.grow(job.operation, survey.products)?;
@@ -171,45 +172,6 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
         (loops.multiples)(&run, room);
         // SAFETY: as many values as columns were reserved and have just been written.
         unsafe { rows.values.set_len(rows.values.len() + n) };
-    }
-    Ok(())
-}
-
-/// A few products that lie apart: sorted by column, in each in the order of k.
-fn few<A: Scalar, B: Scalar, C: Scalar>(
-    loops: &Loops<A, B, C>,
-    job: &Job<A, B>,
-    block: &Block,
-    i: usize,
-    rows: &mut Rows<C>,
-    (keys, products): &mut (Vec<u64>, Vec<C>),
-) -> Result<()> {
-    keys.clear();
-    products.clear();
-    for e in job.a.pattern.range(i) {
-        let run = job.run(block, i, e);
-        let (before, n) = (products.len(), run.columns.len());
-        crate::memory::reserve(job.operation, keys, n)?;
-        crate::memory::reserve(job.operation, products, n)?;
-        keys.extend((before as u64..).zip(run.columns).map(|(place, j)| (*j as u64) << 32 | place));
-        (loops.multiples)(&run, &mut products.spare_capacity_mut()[..n]);
-        // SAFETY: as many values as columns were reserved and have just been written.
-        unsafe { products.set_len(before + n) };
-    }
-    keys.sort_unstable();
-    rows.reserve(job.operation, keys.len())?;
-    let mut last = u64::MAX;
-    for key in keys.iter() {
-        let product = products[*key as u32 as usize];
-        if *key >> 32 == last
-            && let Some(sum) = rows.values.last_mut()
-        {
-            *sum = (loops.add)(*sum, product);
-            continue;
-        }
-        last = *key >> 32;
-        // SAFETY: room for every product was reserved.
-        unsafe { rows.push_unchecked(last as u32, product) };
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
 use super::assemble::{Block, partition};
 use super::even::{self, BATCH, Batch};
+use super::final_soon;
 use super::job::{at, is_final};
 use super::met;
 use super::parallel::{SERIAL, Shared, unwritten, written};
+
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
@@ -153,9 +155,14 @@ pub(super) fn sums<T: Scalar, M: Monoid<T>>(
     };
     let entries = |rows: Range<usize>| offsets[rows.end] - offsets[rows.start];
     if soon_final::<T, M>() {
+        let many = final_soon::is_many(most, entries(0..len), len);
+        let made = if many { final_soon::MADE } else { SOON };
         // The last rows may have too few entries behind them.
-        let safe = offsets[..len].partition_point(|from| *from as usize + SOON <= most);
-        n = soon::<T, M>(&offsets[..=safe], out, &product);
+        let safe = offsets[..len].partition_point(|from| *from as usize + made <= most);
+        n = match many {
+            true => final_soon::listed::<T, M>(&offsets[..=safe], out.len() == len, out, &product),
+            false => soon::<T, M>(&offsets[..=safe], out, &product),
+        };
         one_by_one(safe..len, &mut n, out);
         return n;
     }
@@ -257,7 +264,12 @@ pub(super) fn soon_final<T: Scalar, M: Monoid<T>>() -> bool {
 
 /// A sum and the products of entries `from..to`, in order.
 #[inline(always)]
-fn along<T: Scalar, M: Monoid<T>>(mut sum: T, mut from: usize, to: usize, product: impl Fn(usize) -> T) -> T {
+pub(super) fn along<T: Scalar, M: Monoid<T>>(
+    mut sum: T,
+    mut from: usize,
+    to: usize,
+    product: impl Fn(usize) -> T,
+) -> T {
     if matches!(M::terminal(), Terminal::Always) {
         return sum;
     }

@@ -1,0 +1,108 @@
+//! A row of few products that lie apart: they are listed, put in order by column, and summed one behind the other.
+use super::assemble::{Block, Rows};
+use super::job::Job;
+use super::loops::Loops;
+use crate::algebra::Scalar;
+use crate::error::Result;
+use crate::memory;
+
+/// Products of a row, and a column and a place for each.
+#[derive(Debug)]
+pub(super) struct Few<T> {
+    keys: Vec<u64>,
+    spare: Vec<u64>,
+    products: Vec<T>,
+}
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self { keys: Vec::new(), spare: Vec::new(), products: Vec::new() }
+    }
+}
+
+/// At most so many products that lie apart: sorted by column, in each in the order of k.
+pub(super) fn few<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    (i, most): (usize, usize),
+    rows: &mut Rows<C>,
+    Few { keys, spare, products }: &mut Few<C>,
+) -> Result<()> {
+    keys.clear();
+    products.clear();
+    memory::reserve(job.operation, keys, most)?;
+    memory::reserve(job.operation, products, most)?;
+    for e in job.a.pattern.range(i) {
+        let run = job.run(block, i, e);
+        let (before, n) = (products.len(), run.columns.len());
+        keys.extend((before as u64..).zip(run.columns).map(|(place, j)| (*j as u64) << 32 | place));
+        (loops.multiples)(&run, &mut products.spare_capacity_mut()[..n]);
+        // SAFETY: as many values as columns were reserved and have just been written.
+        unsafe { products.set_len(before + n) };
+    }
+    sort(job.operation, keys, spare)?;
+    rows.reserve(job.operation, keys.len())?;
+    let mut last = u64::MAX;
+    for key in keys.iter() {
+        let product = products[*key as u32 as usize];
+        if *key >> 32 == last
+            && let Some(sum) = rows.values.last_mut()
+        {
+            *sum = (loops.add)(*sum, product);
+            continue;
+        }
+        last = *key >> 32;
+        // SAFETY: room for every product was reserved.
+        unsafe { rows.push_unchecked(last as u32, product) };
+    }
+    Ok(())
+}
+
+/// Digits where there are at most so many counts a key, comparisons of fewer keys.
+const COUNTS: usize = 4;
+/// The most bits of a digit: a count of each value stays in the nearest cache.
+const DIGIT: u32 = 11;
+
+/// Keys in order of their upper halves, those with one upper half as they were: their lower halves ascend.
+fn sort(operation: &'static str, keys: &mut Vec<u64>, spare: &mut Vec<u64>) -> Result<()> {
+    let (least, most) = keys.iter().fold((u64::MAX, 0), |(least, most), key| (least.min(*key), most.max(*key)));
+    let least = least >> 32;
+    let bits = u64::BITS - (most >> 32).saturating_sub(least).leading_zeros();
+    let passes = bits.div_ceil(DIGIT);
+    let width = bits.div_ceil(passes.max(1));
+    if (passes as usize) << width > COUNTS * keys.len() {
+        keys.sort_unstable();
+        return Ok(());
+    }
+    spare.clear();
+    memory::reserve(operation, spare, keys.len())?;
+    spare.resize(keys.len(), 0);
+    let mut places = [0u32; 1 << DIGIT];
+    for pass in 0..passes {
+        let places = &mut places[..1 << width];
+        let digit = |key: u64| ((key >> 32) - least) as usize >> (pass * width) & ((1 << width) - 1);
+        places.fill(0);
+        keys.iter().for_each(|key| places[digit(*key)] += 1);
+        let mut before = 0;
+        places.iter_mut().for_each(|place| before += std::mem::replace(place, before));
+        for key in keys.iter() {
+            let place = &mut places[digit(*key)];
+            spare[*place as usize] = *key;
+            *place += 1;
+        }
+        std::mem::swap(keys, spare);
+    }
+    Ok(())
+}
+
+#[test]
+fn digits_sort_as_comparisons() {
+    let mut random = crate::generate::Random::new(1, 2);
+    for (n, columns) in [(9, 1), (50, 2), (700, 3), (700, 1 << 20), (3000, 1 << 11), (5000, u32::MAX as u64)] {
+        let mut keys: Vec<u64> = (0..n).map(|place| random.below(columns) << 32 | place).collect();
+        let mut sorted = keys.clone();
+        sorted.sort_unstable();
+        assert!(sort("test", &mut keys, &mut Vec::new()).is_ok());
+        assert_eq!(keys, sorted);
+    }
+}
