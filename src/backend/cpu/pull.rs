@@ -5,7 +5,6 @@ use super::final_soon;
 use super::job::{at, is_final};
 use super::met;
 use super::parallel::{SERIAL, Shared, unwritten, written};
-
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
