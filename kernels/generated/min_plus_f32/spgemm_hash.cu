@@ -1868,10 +1868,10 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
     u32 first = (column * 0x9e3779b1u >> (__clz(size()) + 1)) & ~(bucket - 1), at = first;
     bool searching = active, mine = false;
     do {
+      u32 seen = full;
       if (searching) {
         // Buckets fill from their first slot on.
         const Bucket here = *reinterpret_cast<const Bucket*>(keys + first);
-        u32 seen = full;
 #pragma unroll
         for (u32 i = bucket; i-- > 0;) {
           if (here.key[i] == column || here.key[i] == empty) {
@@ -1879,6 +1879,9 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
             at = first + i;
           }
         }
+      }
+      __syncwarp();  // all have looked before any writes here
+      if (searching) {
         if (seen == empty) {
           seen = atomicCAS(&keys[at], empty, column);
           mine = seen == empty;
