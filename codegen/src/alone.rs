@@ -35,11 +35,6 @@ impl Template {
                 | Self::SpgemmSlices
         )
     }
-    /// The kernels written out in the template, in their order.
-    pub fn functions_of(self) -> impl Iterator<Item = &'static str> {
-        let text = self.text();
-        text.match_indices(BEGIN).filter_map(move |(at, _)| name(&text[at..]))
-    }
 }
 
 /// The text with empty lines in place of all other kernels, so that lines keep their numbers. `None`: it is not there.
@@ -64,7 +59,8 @@ mod tests {
     #[test]
     fn each_kernel_alone() {
         for template in Template::ALL.iter().filter(|t| t.apart()) {
-            let names: Vec<_> = template.functions_of().collect();
+            let text = template.text();
+            let names: Vec<_> = text.match_indices(BEGIN).filter_map(|(at, _)| name(&text[at..])).collect();
             assert!(names.len() > 1, "{}", template.name());
             for wanted in &names {
                 let text = alone(template.text(), wanted).unwrap();

@@ -62,20 +62,28 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
+/// The kernel for numbers of a width, and how many of them a thread takes.
+fn scan_u64(tuning: &Tuning) -> (&'static str, u32) {
+    ("scan_u64", tuning.scan_items)
+}
+fn scan_u32(tuning: &Tuning) -> (&'static str, u32) {
+    ("scan_u32", tuning.scan_u32_items)
+}
+
 /// Words that are zero before a scan of n numbers of 64 bits; none where one block scans them all.
 pub(super) fn scan_states(context: &Context, n: u64) -> u64 {
-    states_of(context, n, tuning(context).scan_items)
+    states_of(tuning(context), n, scan_u64(tuning(context)).1)
 }
-fn states_of(context: &Context, n: u64, items: u32) -> u64 {
-    let tiles = (n + 1).div_ceil(u64::from(tuning(context).primitive_block * items));
+fn states_of(tuning: &Tuning, n: u64, items: u32) -> u64 {
+    let tiles = (n + 1).div_ceil(u64::from(tuning.primitive_block * items));
     if tiles > 1 { tiles + 1 } else { 0 }
 }
 
-/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width, so many of them a thread; sum and maximum go to two places of `to`. The states
-/// are those at an address, or made.
+/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`. The
+/// states are those at an address, or made.
 fn scan(
     context: &Arc<Context>,
-    (kernel, items): (&str, u32),
+    by: fn(&Tuning) -> (&'static str, u32),
     values: &Buffer,
     n: u64,
     out: &Buffer,
@@ -84,7 +92,9 @@ fn scan(
     (control, said, report): (u64, u32, Report),
 ) -> Result<()> {
     let primitives = Program::new(context, Template::Primitives, |s| s);
-    let count = states_of(context, n, items);
+    let tuning = tuning(context);
+    let (kernel, items) = by(tuning);
+    let count = states_of(tuning, n, items);
     let made = match states {
         None => Some(Buffer::zeroed_for::<u64>(context, count as usize)?),
         Some(_) => None,
@@ -93,7 +103,7 @@ fn scan(
     let place = |at: u64| to.map_or(0, |(buffer, ..)| buffer.pointer() + 8 * at);
     let (total, largest) = to.map_or((0, 0), |(_, total, largest)| (place(total), place(largest)));
     let kernel = primitives.kernel(kernel)?;
-    let launch = kernel.launch(count.saturating_sub(1).max(1), tuning(context).primitive_block, 0);
+    let launch = kernel.launch(count.saturating_sub(1).max(1), tuning.primitive_block, 0);
     let launch = launch.arg(values).arg(n).arg(if count > 0 { states } else { 0 });
     let launch = launch.arg(total).arg(largest).arg(out);
     let launch = launch.arg(control).arg(said).telling(report);
@@ -109,8 +119,7 @@ pub(super) fn scan_in_place(
     n: u64,
     to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    let by = ("scan_u64", tuning(context).scan_items);
-    scan(context, by, offsets, n, offsets, to, None, (0, 0, Report::default()))
+    scan(context, scan_u64, offsets, n, offsets, to, None, (0, 0, Report::default()))
 }
 
 /// The same with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control block, the first N
@@ -123,14 +132,12 @@ pub(super) fn scan_and_tell<const N: usize>(
     states: u64,
 ) -> Result<Vec<u64>> {
     let to = Some((control, i as u64, j as u64));
-    let by = ("scan_u64", tuning(context).scan_items);
     context.tells::<N>(control, |report| {
-        scan(context, by, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
+        scan(context, scan_u64, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
     })
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
 pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    let by = ("scan_u32", tuning(context).scan_u32_items);
-    scan(context, by, counts, n, starts, None, None, (0, 0, Report::default()))
+    scan(context, scan_u32, counts, n, starts, None, None, (0, 0, Report::default()))
 }
