@@ -1,5 +1,6 @@
 // Rows of few columns: a hash table for each, its columns sorted in the end. A warp has a row, or each group of its lanes does.
 #include "part/spgemm.cuh"
+#include "thread/quad.cuh"
 #include "warp/sort_many.cuh"
 
 namespace oplus {
@@ -11,9 +12,6 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
   static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
   static constexpr u32 empty = 0xffffffffu, full = 0xfffffffeu;  // no columns: those are smaller
   static constexpr u32 bucket = 4;
-  struct alignas(bucket * 4) Bucket {
-    u32 key[bucket];
-  };
   static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
@@ -43,20 +41,17 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
     u32 first = (column * 0x9e3779b1u >> (__clz(size()) + 1)) & ~(bucket - 1), at = first;
     bool searching = active, mine = false;
     do {
-      u32 seen = full;
       if (searching) {
+        u32 seen = full;
         // Buckets fill from their first slot on.
-        const Bucket here = *reinterpret_cast<const Bucket*>(keys + first);
+        const Quad<u32> here = quad_of_shared(keys + first);
 #pragma unroll
         for (u32 i = bucket; i-- > 0;) {
-          if (here.key[i] == column || here.key[i] == empty) {
-            seen = here.key[i];
+          if (here.x[i] == column || here.x[i] == empty) {
+            seen = here.x[i];
             at = first + i;
           }
         }
-      }
-      __syncwarp();  // all have looked before any writes here
-      if (searching) {
         if (seen == empty) {
           seen = atomicCAS(&keys[at], empty, column);
           mine = seen == empty;

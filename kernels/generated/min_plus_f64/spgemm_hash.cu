@@ -1729,6 +1729,44 @@ __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u
 #line 1 "codegen/templates/part/spgemm_hash.cuh"
 // Rows of few columns: a hash table for each, its columns sorted in the end. A warp has a row, or each group of its lanes does.
 #line 3 "codegen/templates/part/spgemm_hash.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  return q;
+}
+
+// Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
+// race, as a read of 16 bytes in the language would be.
+__device__ inline Quad<u32> quad_of_shared(const u32* words) {
+#ifdef OPLUS_EMULATOR
+  return *reinterpret_cast<const Quad<u32>*>(words);
+#else
+  Quad<u32> q;
+  const u32 place = u32(__cvta_generic_to_shared(words));
+  asm volatile("ld.relaxed.cta.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(q.x[0]), "=r"(q.x[1]), "=r"(q.x[2]), "=r"(q.x[3])
+               : "r"(place)
+               : "memory");
+  return q;
+#endif
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_hash.cuh"
 #line 1 "kernels/warp/sort_many.cuh"
 // Bitonic sort of K keys a lane, ascending over the whole warp: key j of lane l is element l·K + j of the result; the
 // order in which they come does not matter. K = 2^n. Exchanges of at most K elements apart stay in registers.
@@ -1825,7 +1863,7 @@ template <u32 K, class Key> __device__ inline void warp_sort_many(Key (&key)[K])
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_hash.cuh"
+#line 5 "codegen/templates/part/spgemm_hash.cuh"
 
 namespace oplus {
 
@@ -1836,9 +1874,6 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
   static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 4;
   static constexpr u32 empty = 0xffffffffu, full = 0xfffffffeu;  // no columns: those are smaller
   static constexpr u32 bucket = 4;
-  struct alignas(bucket * 4) Bucket {
-    u32 key[bucket];
-  };
   static_assert(SLOTS == 1u << bits && SLOTS >= 32 && SLOTS <= 1024, "a power of two");
 
   u32* keys;  // [SLOTS]
@@ -1868,20 +1903,17 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
     u32 first = (column * 0x9e3779b1u >> (__clz(size()) + 1)) & ~(bucket - 1), at = first;
     bool searching = active, mine = false;
     do {
-      u32 seen = full;
       if (searching) {
+        u32 seen = full;
         // Buckets fill from their first slot on.
-        const Bucket here = *reinterpret_cast<const Bucket*>(keys + first);
+        const Quad<u32> here = quad_of_shared(keys + first);
 #pragma unroll
         for (u32 i = bucket; i-- > 0;) {
-          if (here.key[i] == column || here.key[i] == empty) {
-            seen = here.key[i];
+          if (here.x[i] == column || here.x[i] == empty) {
+            seen = here.x[i];
             at = first + i;
           }
         }
-      }
-      __syncwarp();  // all have looked before any writes here
-      if (searching) {
         if (seen == empty) {
           seen = atomicCAS(&keys[at], empty, column);
           mine = seen == empty;

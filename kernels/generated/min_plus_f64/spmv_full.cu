@@ -650,6 +650,22 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
   return q;
 }
 
+// Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
+// race, as a read of 16 bytes in the language would be.
+__device__ inline Quad<u32> quad_of_shared(const u32* words) {
+#ifdef OPLUS_EMULATOR
+  return *reinterpret_cast<const Quad<u32>*>(words);
+#else
+  Quad<u32> q;
+  const u32 place = u32(__cvta_generic_to_shared(words));
+  asm volatile("ld.relaxed.cta.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(q.x[0]), "=r"(q.x[1]), "=r"(q.x[2]), "=r"(q.x[3])
+               : "r"(place)
+               : "memory");
+  return q;
+#endif
+}
+
 }  // namespace oplus
 #line 4 "codegen/templates/part/row_tiles.cuh"
 
