@@ -206,6 +206,39 @@ fn merges_of_many_tiles() {
     });
 }
 
+/// Keys of rows and columns that fit 32 bits, and just do not; tiles of more rows than are marked; columns up to the last there can be.
+#[test]
+fn merges_of_wide_and_of_sparse_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(31);
+    let last = u64::from(u32::MAX);
+    for (m, n, count) in
+        [(6u64, 1 << 29, 400), (4, 1 << 30, 400), (900, last, 5000), (300_000, 40, 4000), (300_000, last, 3000)]
+    {
+        // Few columns at both ends of what there are, so that many meet.
+        let mut positions = || {
+            let column = |k: u64| if k.is_multiple_of(2) { k % n } else { n - 1 - k % n };
+            let mut all: Vec<_> = (0..count).map(|_| (rng.below(m), column(rng.below(1500)))).collect();
+            all.extend([(0, 0), (0, n - 1), (m - 1, n - 1)]);
+            all.sort_unstable();
+            all.dedup();
+            (m, n, all)
+        };
+        let (a, b, mask) = (positions(), positions(), positions());
+        let csr = |x: Matrix<i32>| x.to_format(Format::Csr).unwrap();
+        let (x, y, mask) = (csr(matrix(&a, 0)), csr(matrix(&b, 3)), csr(matrix(&mask, 1)));
+        same(&format!("{m}×{n}"), |d| {
+            let (x, y, mask) = (x.to(&d).unwrap(), y.to(&d).unwrap(), mask.to(&d).unwrap());
+            let mut c = x.clone();
+            apply(&y, Identity).mask(&mask.structure().complement()).replace().into(&mut c).unwrap();
+            let union = ewise_add(&x, &y, Mix).eval().unwrap();
+            (entries(union), entries(ewise_mult(&x, &y, Mix).eval().unwrap()), entries(c))
+        });
+    }
+}
+
 /// What rows keep is counted and summed in tiles of rows: fewer than one has, as many, and more.
 #[test]
 fn rows_kept_of_many_tiles() {

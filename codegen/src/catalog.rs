@@ -197,7 +197,6 @@ parts! {
     "part/accumulate.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
-    "part/merge_places.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

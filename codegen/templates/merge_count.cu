@@ -2,7 +2,6 @@
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
 #include "part/merge.cuh"
-#include "part/merge_places.cuh"
 
 namespace oplus {
 
@@ -68,48 +67,48 @@ __device__ inline Within within(const u32* bounds, u32 part) {
   return {bounds[3 * part], bounds[3 * part + 1], start ? bounds + start : nullptr};
 }
 
-// Four threads' bytes as a word, in all of them.
-__device__ inline u32 word_of_bytes(u32 byte) {
-  u32 word = byte << 8 * (threadIdx.x & 3);
-  word |= __shfl_xor_sync(full_warp, word, 1);
-  return word | __shfl_xor_sync(full_warp, word, 2);
+// Where the mask is looked at, threads have fewer entries, since they wait; else they have more, since each has to look for its first.
+constexpr bool restricted = flag::masked || flag::region;
+constexpr u32 count_items = restricted ? 8 : 16, count_threads = entry_tile / count_items;
+
+// Some threads' bits side by side as a word, in all of them.
+__device__ inline u32 word_of_bits(u32 bits) {
+  constexpr u32 parts = 32 / count_items;
+  u32 word = bits << count_items * (threadIdx.x % parts);
+#pragma unroll
+  for (u32 d = 1; d < parts; d *= 2) word |= __shfl_xor_sync(full_warp, word, d);
+  return word;
 }
 
 // A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
-merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+extern "C" __global__ void __launch_bounds__(count_threads, 1280 / count_threads)
+merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  // All where nothing restricts them.
-  u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  Merged merged;
-  if constexpr (flag::masked || flag::region) {
-    __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-    MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-    tile.load({a_splits, row_splits}, total);
-    MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
-    Within parts[4] = {};
-    if constexpr (flag::region) {
-      for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
-    }
-    merged = tile.walk([&](u32 t, u32 row, u32 column) {
-      bool admit = true;
-      if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
-      bool erase = flag::replace && !admit;
-      if constexpr (flag::region) {
-        const bool reached = parts[2].has(row) && parts[3].has(column);
-        erase = erase && reached;
-        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
-      }
-      admits |= u32(admit) << t;
-      erased |= u32(erase) << t;
-    });
-  } else {
-    __shared__ MergePlaces tile;
-    merged = merged_by_places({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, tile);
+  __shared__ MergeTile tile;
+  u32 admits = restricted ? 0 : ~0u, erased = 0;
+  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+  Within parts[4] = {};
+  if constexpr (flag::region) {
+    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
   }
+  const auto look = [&](u32 t, u32 row, u32 column) {
+    if constexpr (!restricted) return;
+    bool admit = true;
+    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
+    bool erase = flag::replace && !admit;
+    if constexpr (flag::region) {
+      const bool reached = parts[2].has(row) && parts[3].has(column);
+      erase = erase && reached;
+      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+    }
+    admits |= u32(admit) << t;
+    erased |= u32(erase) << t;
+  };
+  const Merged merged = merged_entries<count_items, restricted ? 1 : 8>({a_offsets, a_indices}, {b_offsets, b_indices},
+                                                                                  {a_splits, row_splits}, total, column_bits, tile, look);
   const u32 from_b = merged.pairs | ~merged.sides;
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {
@@ -119,11 +118,12 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
     const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
     kept &= (admits & written) | (merged.sides & ~admits & ~erased);
   }
-  kept = word_of_bytes(kept & 255);
-  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
-  admits = word_of_bytes(admits);
-  if ((threadIdx.x & 3) == 0) {
-    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
+  constexpr u32 sharing = 32 / count_items, all = (1u << count_items) - 1;
+  kept = word_of_bits(kept & all);
+  const u32 side = word_of_bits(merged.sides), pair = word_of_bits(merged.pairs);
+  admits = word_of_bits(admits & all);
+  if (threadIdx.x % sharing == 0) {
+    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / sharing;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
     sides[w] = side;

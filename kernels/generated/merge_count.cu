@@ -400,7 +400,8 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
-// each of its ends, since a tile may end between the two of a pair.
+// each of its ends, since a tile may end between the two of a pair. Row and column make one key: a thread finds where its entries
+// begin by one search along a diagonal, after Green, McColl, Bader, "GPU merge path", ICS 2012, doi 10.1145/2304576.2304621.
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
 #line 1 "kernels/thread/search.cuh"
@@ -539,7 +540,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/part/merge.cuh"
+#line 7 "codegen/templates/part/merge.cuh"
 #line 1 "kernels/thread/banks.cuh"
 // Places in shared memory.
 #line 3 "kernels/thread/banks.cuh"
@@ -551,207 +552,7 @@ namespace oplus {
 template <class T> __device__ constexpr u32 bank_place(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : 16); }
 
 }  // namespace oplus
-#line 7 "codegen/templates/part/merge.cuh"
-
-namespace oplus {
-
-constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
-static_assert(merge_items == 8, "a thread marks a byte");
-static_assert(entry_tile < 1 << 16, "where rows begin in a tile is two halves of a word");
-enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
-
-// Compressed rows of one operand.
-struct Sorted {
-  const u64* offsets;
-  const u32* indices;
-};
-
-// Where tiles begin: entries of A before, and the row.
-struct Splits {
-  const u64* a;
-  const u32* row;
-};
-
-// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
-struct Merged {
-  u32 sides, pairs, first;
-};
-
-// Of so many rows a tile knows where they begin; in tiles of more, most of which are empty, that is looked up.
-constexpr u32 merge_rows = entry_tile;
-
-// A tile's columns, and where its rows begin: a thread goes from one to the next.
-struct MergeTile {
-  u32* columns;  // shared, merge_columns: A's entry before the tile, A's, B's, B's entry behind the tile
-  u32* begins;   // shared, merge_rows + 1
-  Sorted a, b;
-  u64 a0, a1, b0, b1;
-  u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
-  bool before, behind;
-
-  static __device__ constexpr u32 place(u32 i) { return bank_place<u32>(i); }
-  __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
-  __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
-
-  // Entries of A and, in the upper half, of B that come before row r of the tile.
-  __device__ u32 counted(u64 r) const {
-    if (r == 0) return 0;
-    return u32(min(a.offsets[first + r], a1) - a0) | u32(min(b.offsets[first + r], b1) - b0) << 16;
-  }
-  __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
-
-  // All threads call. Has a barrier.
-  __device__ void load(const Splits& splits, u64 total) {
-    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
-    a0 = splits.a[tile];
-    a1 = splits.a[tile + 1];
-    b0 = begin - a0;
-    b1 = end - a1;
-    first = splits.row[tile];
-    last = splits.row[tile + 1] - first;
-    na = u32(a1 - a0);
-    nb = u32(b1 - b0);
-    const u32 n = na + nb;
-    const u32 *const from_a = a.indices + a0, *const from_b = b.indices + b0;
-    u32 column[merge_items];
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = t * merge_block + threadIdx.x;
-      column[t] = i < na ? from_a[i] : i < n ? from_b[i - na] : 0;
-    }
-    before = a0 > a.offsets[first];
-    behind = b1 < b.offsets[u64(first) + last + 1];
-    if (threadIdx.x == 0 && before) columns[0] = a.indices[a0 - 1];
-    if (threadIdx.x == 32 && behind) columns[place(1 + n)] = b.indices[b1];
-    if (last < merge_rows) {
-      for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) begins[r] = counted(r);
-    }
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = t * merge_block + threadIdx.x;
-      if (i < n) columns[place(1 + i)] = column[t];
-    }
-    __syncthreads();
-  }
-
-  // The last row that begins at the d-th merged entry or before it.
-  __device__ u32 row_at(u32 d) const {
-    u32 low = 0, high = last;
-    while (low < high) {
-      const u32 middle = high - (high - low) / 2, begin = begin_of(middle);
-      if ((begin & 0xffff) + (begin >> 16) <= d) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  // The thread's merged entries; f(t, row, column) for each.
-  template <class F> __device__ Merged walk(F f) const {
-    const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
-    u32 row = row_at(d), begin = begin_of(row), end = begin_of(u64(row) + 1);
-    u32 i = begin & 0xffff, j = begin >> 16, a_end = end & 0xffff, b_end = end >> 16;
-    const u32 k = d - i - j, row_b = b_end - j;
-    u32 low = k > row_b ? k - row_b : 0, high = min(k, a_end - i);
-    while (low < high) {
-      const u32 middle = (low + high) / 2;
-      if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
-      else high = middle;
-    }
-    // Whether the row has an entry of A before, and which.
-    bool taken = low > 0 || (row == 0 && before);
-    i += low;
-    j += k - low;
-    u32 recent = taken ? columns[place(i)] : 0;
-    b_end += row == last && behind;
-    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0, again = 0;
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      if (d + t >= n) continue;
-      if (i == a_end && j == b_end) {
-        row++;
-        begin = end;
-        end = begin_of(u64(row) + 1);
-        if (begin == end) {
-          row = row_at(i + j);
-          end = begin_of(u64(row) + 1);
-        }
-        a_end = end & 0xffff;
-        b_end = (end >> 16) + (row == last && behind);
-        taken = false;
-        if (i < a_end) x = of_a(i);
-        if (j < b_end) y = of_b(j);
-      }
-      const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
-      f(t, first + row, take_a ? x : y);
-      if (take_a) {
-        sides |= 1u << t;
-        pairs |= u32(in_b && x == y) << t;
-        taken = true;
-        recent = x;
-        if (++i < a_end) x = of_a(i);
-      } else {
-        // B's of a pair whose other came before.
-        again |= u32(taken && recent == y) << t;
-        if (++j < b_end) y = of_b(j);
-      }
-    }
-    const u32 valid = (1u << min(n - d, merge_items)) - 1;
-    return {sides, pairs, valid & ~again};
-  }
-};
-constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
-
-}  // namespace oplus
-#line 5 "codegen/templates/merge_count.cu"
-#line 1 "codegen/templates/part/merge_places.cuh"
-// The same as walking through a tile's merged entries where nothing has to be looked at in their order: A's entries look for their
-// places among B's of their row, all at once; the places left are B's.
-#line 1 "kernels/block/tile_rows.cuh"
-// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
-// that costs an entry does not depend on how many rows there are, unlike a search.
-#line 4 "kernels/block/tile_rows.cuh"
-
-namespace oplus {
-
-// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
-struct TilePart {
-  const u64* offsets;
-  u64 begin, end;
-  u32 first, last, at;
-};
-
-// Of a row that has entries [begin, end), the `number`-th of the part's: as below.
-template <u32 SEGMENT, class Mark>
-__device__ inline void mark_row(const TilePart& part, u64 begin, u64 end, u32 number, u32* segments, Mark mark) {
-  const u64 from = max(begin, part.begin), to = min(end, part.end);
-  if (from >= to) return;
-  const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
-  mark(place, number);
-  for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
-}
-
-// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
-// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
-template <u32 THREADS, u32 SEGMENT, class Mark>
-__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
-  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
-    mark_row<SEGMENT>(part, part.offsets[r], part.offsets[r + 1], u32(r - part.first) + 1, segments, mark);
-  }
-}
-
-// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
-// that at the last of them. All lanes call.
-__device__ inline u32 number_at(u32 mark, u32& carried) {
-  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
-  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
-  const u32 number = marks ? found : carried;
-  carried = shuffle(number, 31);
-  return number;
-}
-
-}  // namespace oplus
-#line 4 "codegen/templates/part/merge_places.cuh"
-#line 5 "codegen/templates/part/merge_places.cuh"
+#line 8 "codegen/templates/part/merge.cuh"
 #line 1 "kernels/thread/quad.cuh"
 // Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
@@ -772,133 +573,274 @@ template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64
   return q;
 }
 
-}  // namespace oplus
-#line 6 "codegen/templates/part/merge_places.cuh"
-
-namespace oplus {
-
-// Shared memory of a tile. A's entries and B's each stand from a multiple of four of them on.
-struct alignas(16) MergePlaces {
-  static constexpr u32 room = entry_tile + 8, segment = 128;  // a warp's entries at a time
-  u64 flags[entry_tile / 8];  // a byte a merged entry: placed_a, placed_pair
-  unsigned short marks[room];  // where rows of A begin: their number, and 1 more
-  u32 b[room];                 // B's columns, and that of its entry behind the tile
-  u32 numbers[room / segment + 1];
-  unsigned short begins[merge_rows + 1];  // B's entries before each row
-  u32 split;                              // the first entry is B's of a pair whose other is in the tile before
-};
-enum { placed_a = 1, placed_pair = 2 };
-static_assert(MergePlaces::room % 8 == 0, "what follows is read in pieces of 16 bytes");
-
-// The lowest bits of eight bytes.
-__device__ inline u32 bits_of_bytes(u64 bytes) { return u32((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56); }
-
-// The thread's merged entries. All threads call. Has barriers.
-__device__ inline Merged merged_by_places(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, MergePlaces& tile) {
-  const u64 number = blockIdx.x, begin = number * entry_tile, end = min(begin + entry_tile, total);
-  const u64 a0 = splits.a[number], a1 = splits.a[number + 1], b0 = begin - a0, b1 = end - a1;
-  const u32 first = splits.row[number], last = splits.row[number + 1] - first;
-  const u64 from_a = a0 & ~u64(3), from_b = b0 & ~u64(3);
-  const u32 lead_a = u32(a0 - from_a), end_a = u32(a1 - from_a), lead_b = u32(b0 - from_b), end_b = u32(b1 - from_b), mine = 4 * threadIdx.x;
-  Quad<u32> column = {}, other = {};
-  if (mine < end_a) column = quad_at(a.indices, from_a + mine, a1);
-  if (mine < end_b) other = quad_at(b.indices, from_b + mine, b1);
-  const bool behind = b1 < b.offsets[u64(first) + last + 1], marked = last < merge_rows;
-  // Where the thread's rows begin and end: asked for early, or all would wait again.
-  constexpr u32 early = 2;
-  u64 a_begin[early] = {}, a_end[early] = {}, b_begin[early] = {};
-#pragma unroll
-  for (u32 t = 0; t < early; t++) {
-    const u32 r = t * merge_block + threadIdx.x;
-    if (!marked || r > last) continue;
-    a_begin[t] = a.offsets[u64(first) + r];
-    a_end[t] = a.offsets[u64(first) + r + 1];
-    b_begin[t] = b.offsets[u64(first) + r];
-  }
-  tile.flags[threadIdx.x] = 0;
-  for (u32 i = threadIdx.x * 8; i < MergePlaces::room; i += merge_block * 8) *reinterpret_cast<Quad<u32>*>(&tile.marks[i]) = {};
-  if (threadIdx.x == 0) {
-    tile.split = a0 > a.offsets[first] && b1 > b0 && b0 < b.offsets[first + 1] && a.indices[a0 - 1] == b.indices[b0];
-  }
-  __syncthreads();
-  if (mine < end_b) *reinterpret_cast<Quad<u32>*>(&tile.b[mine]) = other;
-  for (u32 i = mine + 4 * merge_block; i < end_b; i += 4 * merge_block) {
-    *reinterpret_cast<Quad<u32>*>(&tile.b[i]) = quad_at(b.indices, from_b + i, b1);
-  }
-  // How many of B's, from the multiple of four on, are before row r of the tile, which begins there.
-  const auto b_behind = [&](u32 r, u64 at) { return r == 0 ? lead_b : u32(min(at, b1) - from_b); };
-  const auto b_before = [&](u32 r) { return b_behind(r, b.offsets[u64(first) + r]); };
-  const auto mark = [&](u32 r, u64 row_begin, u64 row_end, u64 b_row) {
-    tile.begins[r] = static_cast<unsigned short>(b_behind(r, b_row));
-    mark_row<MergePlaces::segment>({a.offsets, a0, a1, first, first + last, lead_a}, row_begin, row_end, r + 1, tile.numbers,
-                                   [&](u32 place, u32 row) { tile.marks[place] = static_cast<unsigned short>(row); });
-  };
-  if (marked) {
-#pragma unroll
-    for (u32 t = 0; t < early; t++) {
-      const u32 r = t * merge_block + threadIdx.x;
-      if (r <= last) mark(r, a_begin[t], a_end[t], b_begin[t]);
-    }
-    for (u32 r = early * merge_block + threadIdx.x; r <= last; r += merge_block) {
-      mark(r, a.offsets[u64(first) + r], a.offsets[u64(first) + r + 1], b.offsets[u64(first) + r]);
-    }
-    if (threadIdx.x == 0) tile.begins[last + 1] = static_cast<unsigned short>(end_b);
-  }
-  __syncthreads();
-  // Behind the quads: they end with zeros.
-  if (threadIdx.x == 32 && behind) tile.b[end_b] = b.indices[b1];
-  __syncthreads();
-  unsigned char* const flags = reinterpret_cast<unsigned char*>(tile.flags);
-  for (u32 warp = threadIdx.x / 32 * MergePlaces::segment, at = mine; warp < end_a; warp += 4 * merge_block, at += 4 * merge_block) {
-    if (at >= 4 * merge_block && at < end_a) column = quad_at(a.indices, from_a + at, a1);
-    // The rows that begin at the thread's entries, and the one before.
-    Quad<unsigned short> marks = {};
-    u32 row = 0;
-    if (marked) {
-      if (at < end_a) marks = *reinterpret_cast<const Quad<unsigned short>*>(&tile.marks[at]);
-      u32 recent = 0;
-#pragma unroll
-      for (u32 s = 0; s < 4; s++) recent = marks.x[s] ? marks.x[s] : recent;
-      const u32 others = __ballot_sync(full_warp, recent != 0) & lanes_below();
-      const u32 found = shuffle(recent, others ? 31 - u32(__clz(i32(others))) : 0);
-      row = others ? found : tile.numbers[warp / MergePlaces::segment];
-    }
-    u32 low = 0, high = 0;
-#pragma unroll
-    for (u32 s = 0; s < 4; s++) {
-      const u32 i = at + s;
-      if (i < lead_a || i >= end_a) continue;
-      bool near = true;
-      if (marked) {
-        if (marks.x[s]) row = marks.x[s];
-        if (marks.x[s] || high == 0) {
-          low = tile.begins[row - 1];
-          high = tile.begins[row] + (row - 1 == last && behind);
-          near = false;
-        }
-      } else {
-        row = row_of(a.offsets, first, first + last, from_a + i) - first;
-        low = b_before(row);
-        high = b_before(row + 1) + (row == last && behind);
-        near = false;
-      }
-      low = lower_bound_near<u32, u32>(tile.b, low, high, column.x[s], near ? 1 : max(high - low, 1u));
-      const bool pair = low < high && tile.b[low] == column.x[s];
-      flags[(i - lead_a) + (low - lead_b)] = pair ? placed_a | placed_pair : placed_a;
-    }
-  }
-  __syncthreads();
-  const u32 d = threadIdx.x * merge_items, n = u32(end - begin);
-  const u64 all = tile.flags[threadIdx.x];
-  const u32 sides = bits_of_bytes(all), pairs = bits_of_bytes(all >> 1);
-  // B's of a pair stands behind A's.
-  const u32 before = d == 0 ? tile.split : flags[d - 1] >> 1;
-  const u32 valid = d < n ? (1u << min(n - d, merge_items)) - 1 : 0;
-  return {sides, pairs, valid & ~(pairs << 1 | before)};
+// Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
+// race, as a read of 16 bytes in the language would be.
+__device__ inline Quad<u32> quad_of_shared(const u32* words) {
+#ifdef OPLUS_EMULATOR
+  return *reinterpret_cast<const Quad<u32>*>(words);
+#else
+  Quad<u32> q;
+  const u32 place = u32(__cvta_generic_to_shared(words));
+  asm volatile("ld.relaxed.cta.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(q.x[0]), "=r"(q.x[1]), "=r"(q.x[2]), "=r"(q.x[3])
+               : "r"(place)
+               : "memory");
+  return q;
+#endif
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/merge_count.cu"
+#line 9 "codegen/templates/part/merge.cuh"
+#line 10 "codegen/templates/part/merge.cuh"
+
+namespace oplus {
+
+constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
+enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
+
+// Compressed rows of one operand.
+struct Sorted {
+  const u64* offsets;
+  const u32* indices;
+};
+
+// Where tiles begin: entries of A before, and the row.
+struct Splits {
+  const u64* a;
+  const u32* row;
+};
+
+// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
+struct Merged {
+  u32 sides, pairs, first;
+};
+
+// A tile's entries, A's and then B's. Each operand's begin as far from a multiple of four as in memory, and one place or more behind
+// them is above all keys. A key is a row's number, 1 the tile's first one's, and a column below 1 << shift; before that, where a row
+// begins, its number, and elsewhere 0.
+struct MergeTile {
+  // The operands' quads, and what a thread reads past its own.
+  static constexpr u32 room = entry_tile + 48, segment = 128;  // a warp's quads
+
+  alignas(16) u64 keys[bank_place<u64>(room) + 1];
+  u32 numbers[room / segment + 1];  // at each segment's first place
+};
+
+template <class Key> struct MergeKeys {
+  Key* keys;     // shared
+  u32* numbers;  // shared
+  u32 shift;
+
+  __device__ MergeKeys(MergeTile& tile, u32 column_bits)
+      : keys(reinterpret_cast<Key*>(tile.keys)), numbers(tile.numbers), shift(sizeof(Key) == 8 ? 32 : column_bits) {}
+  __device__ Key operator[](u32 place) const { return keys[bank_place<Key>(place)]; }
+  __device__ Key key(u32 number, u32 column) const { return Key(number) << shift | column; }
+
+  // Of a row that has the places [from, to).
+  __device__ void mark(u32 from, u32 to, u32 number) {
+    constexpr u32 segment = MergeTile::segment;
+    if (from >= to) return;
+    keys[bank_place<Key>(from)] = number;
+    for (u32 s = (from + segment - 1) / segment; s * segment < to; s++) numbers[s] = number;
+  }
+  // Four entries, from a multiple of four places on. Columns of ~0 are none: shorter keys are above all with them, whatever the row.
+  template <class Row> __device__ void fill(u32 place, const Quad<u32>& column, Row number) {
+    Key* const there = keys + bank_place<Key>(place);
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) {
+      const u32 row = number(s);
+      there[s] = key(sizeof(Key) == 8 && column.x[s] == ~0u ? ~0u : row, column.x[s]);
+    }
+  }
+};
+
+// The block's tile of two operands' entries, in places of MergeTile; B's with the one behind the tile, if that is in its last row.
+struct MergeSource {
+  Sorted a, b;
+  u64 a0, a1, b0, b1, b2, from_a, from_b;
+  u32 first, last;  // rows: `last` counts from `first`
+  u32 quads_a, quads, begin_a, end_a, begin_b, end_b;
+
+  __device__ MergeSource(const Sorted& left, const Sorted& right, const Splits& splits, u64 total) : a(left), b(right) {
+    const u64 begin = u64(blockIdx.x) * entry_tile, end = min(begin + entry_tile, total);
+    a0 = splits.a[blockIdx.x];
+    a1 = splits.a[blockIdx.x + 1];
+    b0 = begin - a0;
+    b1 = end - a1;
+    first = splits.row[blockIdx.x];
+    last = splits.row[blockIdx.x + 1] - first;
+    b2 = b1 + (b1 < b.offsets[u64(first) + last + 1]);
+    from_a = a0 & ~u64(3);
+    from_b = b0 & ~u64(3);
+    quads_a = u32(a1 - from_a) / 4 + 1;
+    quads = quads_a + u32(b2 - from_b) / 4 + 1;
+    begin_a = u32(a0 - from_a);
+    end_a = u32(a1 - from_a);
+    begin_b = 4 * quads_a + u32(b0 - from_b);
+    end_b = 4 * quads_a + u32(b2 - from_b);
+  }
+  // Of more rows most are empty: they are passed over by searches.
+  __device__ bool marked() const { return last < 16 * entry_tile; }
+
+  // Columns of a quad of entries; ~0 where there are none.
+  __device__ Quad<u32> columns(u32 quad) const {
+    const u32 *const in_a = a.indices + from_a, *const in_b = b.indices + from_b - 4 * quads_a;
+    const u32* const from = (quad < quads_a ? in_a : in_b) + 4 * quad;
+    const u32 end = quad < quads_a ? end_a : end_b;
+    if (4 * quad + 4 <= end) return *reinterpret_cast<const Quad<u32>*>(from);
+    Quad<u32> some = {~0u, ~0u, ~0u, ~0u};
+#pragma unroll
+    for (u32 s = 0; s < 3; s++) {
+      if (4 * quad + s < end) some.x[s] = from[s];
+    }
+    return some;
+  }
+
+  // Marks where rows begin. All of so many THREADS call. Has barriers, one at the end.
+  template <u32 THREADS, class Key> __device__ void mark_rows(MergeKeys<Key>& keys) const {
+    // A warp's lanes have a row each but for the last, which knows where the one before it ends.
+    constexpr u32 early = 512 / THREADS, step = THREADS / 32 * 31;
+    const u64 *const a_rows = a.offsets + first, *const b_rows = b.offsets + first;
+    const u32 row = threadIdx.x / 32 * 31, mine = row + lane_id();
+    // Asked for early, or all would wait again.
+    u64 a_begin[early], b_begin[early];
+#pragma unroll
+    for (u32 t = 0; t < early; t++) {
+      if (row + t * step > last) break;
+      const u32 r = min(mine + t * step, last + 1);
+      a_begin[t] = a_rows[r];
+      b_begin[t] = b_rows[r];
+    }
+    constexpr u32 words = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
+#pragma unroll
+    for (u32 i = 0; i < words; i += THREADS) {
+      if (i + threadIdx.x < words) reinterpret_cast<Quad<u32>*>(keys.keys)[i + threadIdx.x] = {};
+    }
+    __syncthreads();
+    const auto mark = [&](u32 r, u64 in_a, u64 in_b) {
+      const u32 at_a = begin_a + u32(min(max(in_a, a0), a1) - a0), at_b = begin_b + u32(min(max(in_b, b0), b2) - b0);
+      const u32 to_a = shuffle_down(at_a, 1), to_b = shuffle_down(at_b, 1);
+      if (lane_id() == 31 || r > last) return;
+      keys.mark(at_a, to_a, r + 1);
+      keys.mark(at_b, to_b, r + 1);
+    };
+#pragma unroll
+    for (u32 t = 0; t < early; t++) {
+      if (row + t * step > last) break;
+      mark(mine + t * step, a_begin[t], b_begin[t]);
+    }
+#pragma unroll 1
+    for (u32 t = early * step; row + t <= last; t += step) {
+      const u32 r = min(mine + t, last + 1);
+      mark(mine + t, a_rows[r], b_rows[r]);
+    }
+    __syncthreads();
+  }
+};
+
+// The keys of a quad's entries, by the marks. Whole warps call.
+template <class Key> __device__ inline void fill_marked(MergeKeys<Key>& keys, u32 quad, const Quad<u32>& column) {
+  const u32 place = 4 * quad;
+  u32 marks[4], latest = 0;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    marks[s] = u32(keys.keys[bank_place<Key>(place) + s]);
+    latest = marks[s] ? marks[s] : latest;
+  }
+  // The last row that begins at the quads before.
+  const u32 others = __ballot_sync(full_warp, latest != 0) & lanes_below();
+  u32 number = shuffle(latest, (31 - u32(__clz(i32(others)))) & 31);
+  if (!others) number = keys.numbers[place / MergeTile::segment];
+  keys.fill(place, column, [&](u32 s) { return number = marks[s] ? marks[s] : number; });
+}
+
+// The same where there are too many rows for marks.
+template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, const MergeSource& at, u32 quad) {
+  const bool is_a = quad < at.quads_a;
+  const u32 end = is_a ? at.end_a : at.end_b;
+  const u64* const offsets = is_a ? at.a.offsets : at.b.offsets;
+  const u64 from = is_a ? at.from_a : at.from_b - 4 * at.quads_a;
+  keys.fill(4 * quad, at.columns(quad), [&](u32 s) {
+    return 4 * quad + s < end ? row_of(offsets, at.first, at.first + at.last, from + 4 * quad + s) - at.first + 1 : 1;
+  });
+}
+
+// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. `column`: of its quads; `split`: the
+// tile's first entry is B's of a pair whose other is in the tile before. All threads call. Has barriers.
+template <class Key, u32 ITEMS, u32 UNROLL, class F>
+__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, F f) {
+  constexpr u32 threads = entry_tile / ITEMS, each = ITEMS / 4;
+  // Some quads are left where the two operands do not begin and end at multiples of four.
+  const u32 left = each * threads + threadIdx.x;
+  if (at.marked()) {
+    at.template mark_rows<threads>(keys);
+#pragma unroll
+    for (u32 t = 0; t < each; t++) fill_marked(keys, t * threads + threadIdx.x, column[t]);
+    if (threadIdx.x < 32) {
+      const u32 quad = min(left, MergeTile::room / 4 - 1);
+      fill_marked(keys, quad, at.columns(quad));
+    }
+  } else {
+#pragma unroll 1
+    for (u32 t = 0; t < each; t++) fill_searched(keys, at, t * threads + threadIdx.x);
+    if (left < MergeTile::room / 4) fill_searched(keys, at, left);
+  }
+  __syncthreads();
+  const u32 na = u32(at.a1 - at.a0), nb = u32(at.b1 - at.b0), n = na + nb, d = min(threadIdx.x * ITEMS, n);
+  u32 low = d > nb ? d - nb : 0, high = min(d, na);
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (keys[at.begin_a + middle] <= keys[at.begin_b + (d - 1 - middle)]) low = middle + 1;
+    else high = middle;
+  }
+  u32 i = at.begin_a + low, j = at.begin_b + (d - low), sides = 0, pairs = 0;
+  Key x = keys[i], y = keys[j];
+  // B's of a pair whose other came before.
+  const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
+#pragma unroll 1
+  for (u32 round = 0; round < ITEMS; round += UNROLL) {
+    u32 from_a = 0, both = 0;
+#pragma unroll
+    for (u32 s = 0; s < UNROLL; s++) {
+      const bool take_a = x <= y;
+      const u32 t = round + s;
+      if (d + t < n) f(t, at.first + u32((take_a ? x : y) >> keys.shift) - 1, u32(take_a ? x : y) & u32((u64(1) << keys.shift) - 1));
+      from_a |= u32(take_a) << s;
+      both |= u32(x == y) << s;
+      i += take_a;
+      j += !take_a;
+      const Key next = keys[take_a ? i : j];
+      x = take_a ? next : x;
+      y = take_a ? y : next;
+    }
+    sides |= from_a << round;
+    pairs |= both << round;
+  }
+  const u32 valid = (1u << min(n - d, ITEMS)) - 1;
+  return {sides & valid, pairs & valid, valid & ~(pairs << 1 | again)};
+}
+
+// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. Columns are below 1 << column_bits. All
+// entry_tile / ITEMS threads call. Has barriers.
+template <u32 ITEMS, u32 UNROLL, class F>
+__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile, F f) {
+  const MergeSource at(a, b, splits, total);
+  // Asked for before all else.
+  Quad<u32> column[ITEMS / 4];
+#pragma unroll
+  for (u32 t = 0; t < ITEMS / 4; t++) column[t] = at.columns(t * (entry_tile / ITEMS) + threadIdx.x);
+  bool split = false;
+  if (threadIdx.x == 0 && at.a0 > a.offsets[at.first] && at.b0 < min(at.b1, b.offsets[at.first + 1])) {
+    split = a.indices[at.a0 - 1] == b.indices[at.b0];
+  }
+  // Keys are as short as the tile allows.
+  const bool narrow = (u64(at.last) + 2) << column_bits >> 32 == 0;
+  if (narrow) return merged_by_keys<u32, ITEMS, UNROLL>(at, MergeKeys<u32>(tile, column_bits), column, split, f);
+  return merged_by_keys<u64, ITEMS, UNROLL>(at, MergeKeys<u64>(tile, column_bits), column, split, f);
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/merge_count.cu"
 
 namespace oplus {
 
@@ -964,48 +906,48 @@ __device__ inline Within within(const u32* bounds, u32 part) {
   return {bounds[3 * part], bounds[3 * part + 1], start ? bounds + start : nullptr};
 }
 
-// Four threads' bytes as a word, in all of them.
-__device__ inline u32 word_of_bytes(u32 byte) {
-  u32 word = byte << 8 * (threadIdx.x & 3);
-  word |= __shfl_xor_sync(full_warp, word, 1);
-  return word | __shfl_xor_sync(full_warp, word, 2);
+// Where the mask is looked at, threads have fewer entries, since they wait; else they have more, since each has to look for its first.
+constexpr bool restricted = flag::masked || flag::region;
+constexpr u32 count_items = restricted ? 8 : 16, count_threads = entry_tile / count_items;
+
+// Some threads' bits side by side as a word, in all of them.
+__device__ inline u32 word_of_bits(u32 bits) {
+  constexpr u32 parts = 32 / count_items;
+  u32 word = bits << count_items * (threadIdx.x % parts);
+#pragma unroll
+  for (u32 d = 1; d < parts; d *= 2) word |= __shfl_xor_sync(full_warp, word, d);
+  return word;
 }
 
 // A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 5)
-merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
+extern "C" __global__ void __launch_bounds__(count_threads, 1280 / count_threads)
+merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
-  // All where nothing restricts them.
-  u32 admits = flag::masked || flag::region ? 0 : 255, erased = 0;
-  Merged merged;
-  if constexpr (flag::masked || flag::region) {
-    __shared__ u32 columns[merge_columns], begins[merge_rows + 1];
-    MergeTile tile = {columns, begins, {a_offsets, a_indices}, {b_offsets, b_indices}, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-    tile.load({a_splits, row_splits}, total);
-    MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
-    Within parts[4] = {};
-    if constexpr (flag::region) {
-      for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
-    }
-    merged = tile.walk([&](u32 t, u32 row, u32 column) {
-      bool admit = true;
-      if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
-      bool erase = flag::replace && !admit;
-      if constexpr (flag::region) {
-        const bool reached = parts[2].has(row) && parts[3].has(column);
-        erase = erase && reached;
-        admit = admit && reached && parts[0].has(row) && parts[1].has(column);
-      }
-      admits |= u32(admit) << t;
-      erased |= u32(erase) << t;
-    });
-  } else {
-    __shared__ MergePlaces tile;
-    merged = merged_by_places({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total, tile);
+  __shared__ MergeTile tile;
+  u32 admits = restricted ? 0 : ~0u, erased = 0;
+  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
+  Within parts[4] = {};
+  if constexpr (flag::region) {
+    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
   }
+  const auto look = [&](u32 t, u32 row, u32 column) {
+    if constexpr (!restricted) return;
+    bool admit = true;
+    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
+    bool erase = flag::replace && !admit;
+    if constexpr (flag::region) {
+      const bool reached = parts[2].has(row) && parts[3].has(column);
+      erase = erase && reached;
+      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+    }
+    admits |= u32(admit) << t;
+    erased |= u32(erase) << t;
+  };
+  const Merged merged = merged_entries<count_items, restricted ? 1 : 8>({a_offsets, a_indices}, {b_offsets, b_indices},
+                                                                                  {a_splits, row_splits}, total, column_bits, tile, look);
   const u32 from_b = merged.pairs | ~merged.sides;
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {
@@ -1015,11 +957,12 @@ merge_count(u64 total, const u64* a_offsets, const u32* a_indices, const u64* b_
     const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
     kept &= (admits & written) | (merged.sides & ~admits & ~erased);
   }
-  kept = word_of_bytes(kept & 255);
-  const u32 side = word_of_bytes(merged.sides), pair = word_of_bytes(merged.pairs);
-  admits = word_of_bytes(admits);
-  if ((threadIdx.x & 3) == 0) {
-    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 4;
+  constexpr u32 sharing = 32 / count_items, all = (1u << count_items) - 1;
+  kept = word_of_bits(kept & all);
+  const u32 side = word_of_bits(merged.sides), pair = word_of_bits(merged.pairs);
+  admits = word_of_bits(admits & all);
+  if (threadIdx.x % sharing == 0) {
+    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / sharing;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
     sides[w] = side;

@@ -1,15 +1,16 @@
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
-// each of its ends, since a tile may end between the two of a pair.
+// each of its ends, since a tile may end between the two of a pair. Row and column make one key: a thread finds where its entries
+// begin by one search along a diagonal, after Green, McColl, Bader, "GPU merge path", ICS 2012, doi 10.1145/2304576.2304621.
 #include "device/rows.cuh"
 #include "thread/banks.cuh"
+#include "thread/quad.cuh"
+#include "warp/shuffle.cuh"
 
 namespace oplus {
 
 constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
-static_assert(merge_items == 8, "a thread marks a byte");
-static_assert(entry_tile < 1 << 16, "where rows begin in a tile is two halves of a word");
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 // Compressed rows of one operand.
@@ -29,128 +30,228 @@ struct Merged {
   u32 sides, pairs, first;
 };
 
-// Of so many rows a tile knows where they begin; in tiles of more, most of which are empty, that is looked up.
-constexpr u32 merge_rows = entry_tile;
-
-// A tile's columns, and where its rows begin: a thread goes from one to the next.
+// A tile's entries, A's and then B's. Each operand's begin as far from a multiple of four as in memory, and one place or more behind
+// them is above all keys. A key is a row's number, 1 the tile's first one's, and a column below 1 << shift; before that, where a row
+// begins, its number, and elsewhere 0.
 struct MergeTile {
-  u32* columns;  // shared, merge_columns: A's entry before the tile, A's, B's, B's entry behind the tile
-  u32* begins;   // shared, merge_rows + 1
-  Sorted a, b;
-  u64 a0, a1, b0, b1;
-  u32 na, nb, first, last;  // entries; rows: `last` counts from `first`
-  bool before, behind;
+  // The operands' quads, and what a thread reads past its own.
+  static constexpr u32 room = entry_tile + 48, segment = 128;  // a warp's quads
 
-  static __device__ constexpr u32 place(u32 i) { return bank_place<u32>(i); }
-  __device__ u32 of_a(u32 i) const { return columns[place(1 + i)]; }
-  __device__ u32 of_b(u32 j) const { return columns[place(1 + na + j)]; }
+  alignas(16) u64 keys[bank_place<u64>(room) + 1];
+  u32 numbers[room / segment + 1];  // at each segment's first place
+};
 
-  // Entries of A and, in the upper half, of B that come before row r of the tile.
-  __device__ u32 counted(u64 r) const {
-    if (r == 0) return 0;
-    return u32(min(a.offsets[first + r], a1) - a0) | u32(min(b.offsets[first + r], b1) - b0) << 16;
+template <class Key> struct MergeKeys {
+  Key* keys;     // shared
+  u32* numbers;  // shared
+  u32 shift;
+
+  __device__ MergeKeys(MergeTile& tile, u32 column_bits)
+      : keys(reinterpret_cast<Key*>(tile.keys)), numbers(tile.numbers), shift(sizeof(Key) == 8 ? 32 : column_bits) {}
+  __device__ Key operator[](u32 place) const { return keys[bank_place<Key>(place)]; }
+  __device__ Key key(u32 number, u32 column) const { return Key(number) << shift | column; }
+
+  // Of a row that has the places [from, to).
+  __device__ void mark(u32 from, u32 to, u32 number) {
+    constexpr u32 segment = MergeTile::segment;
+    if (from >= to) return;
+    keys[bank_place<Key>(from)] = number;
+    for (u32 s = (from + segment - 1) / segment; s * segment < to; s++) numbers[s] = number;
   }
-  __device__ u32 begin_of(u64 r) const { return last < merge_rows ? begins[r] : counted(r); }
+  // Four entries, from a multiple of four places on. Columns of ~0 are none: shorter keys are above all with them, whatever the row.
+  template <class Row> __device__ void fill(u32 place, const Quad<u32>& column, Row number) {
+    Key* const there = keys + bank_place<Key>(place);
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) {
+      const u32 row = number(s);
+      there[s] = key(sizeof(Key) == 8 && column.x[s] == ~0u ? ~0u : row, column.x[s]);
+    }
+  }
+};
 
-  // All threads call. Has a barrier.
-  __device__ void load(const Splits& splits, u64 total) {
-    const u64 tile = blockIdx.x, begin = tile * entry_tile, end = min(begin + entry_tile, total);
-    a0 = splits.a[tile];
-    a1 = splits.a[tile + 1];
+// The block's tile of two operands' entries, in places of MergeTile; B's with the one behind the tile, if that is in its last row.
+struct MergeSource {
+  Sorted a, b;
+  u64 a0, a1, b0, b1, b2, from_a, from_b;
+  u32 first, last;  // rows: `last` counts from `first`
+  u32 quads_a, quads, begin_a, end_a, begin_b, end_b;
+
+  __device__ MergeSource(const Sorted& left, const Sorted& right, const Splits& splits, u64 total) : a(left), b(right) {
+    const u64 begin = u64(blockIdx.x) * entry_tile, end = min(begin + entry_tile, total);
+    a0 = splits.a[blockIdx.x];
+    a1 = splits.a[blockIdx.x + 1];
     b0 = begin - a0;
     b1 = end - a1;
-    first = splits.row[tile];
-    last = splits.row[tile + 1] - first;
-    na = u32(a1 - a0);
-    nb = u32(b1 - b0);
-    const u32 n = na + nb;
-    const u32 *const from_a = a.indices + a0, *const from_b = b.indices + b0;
-    u32 column[merge_items];
+    first = splits.row[blockIdx.x];
+    last = splits.row[blockIdx.x + 1] - first;
+    b2 = b1 + (b1 < b.offsets[u64(first) + last + 1]);
+    from_a = a0 & ~u64(3);
+    from_b = b0 & ~u64(3);
+    quads_a = u32(a1 - from_a) / 4 + 1;
+    quads = quads_a + u32(b2 - from_b) / 4 + 1;
+    begin_a = u32(a0 - from_a);
+    end_a = u32(a1 - from_a);
+    begin_b = 4 * quads_a + u32(b0 - from_b);
+    end_b = 4 * quads_a + u32(b2 - from_b);
+  }
+  // Of more rows most are empty: they are passed over by searches.
+  __device__ bool marked() const { return last < 16 * entry_tile; }
+
+  // Columns of a quad of entries; ~0 where there are none.
+  __device__ Quad<u32> columns(u32 quad) const {
+    const u32 *const in_a = a.indices + from_a, *const in_b = b.indices + from_b - 4 * quads_a;
+    const u32* const from = (quad < quads_a ? in_a : in_b) + 4 * quad;
+    const u32 end = quad < quads_a ? end_a : end_b;
+    if (4 * quad + 4 <= end) return *reinterpret_cast<const Quad<u32>*>(from);
+    Quad<u32> some = {~0u, ~0u, ~0u, ~0u};
 #pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = t * merge_block + threadIdx.x;
-      column[t] = i < na ? from_a[i] : i < n ? from_b[i - na] : 0;
+    for (u32 s = 0; s < 3; s++) {
+      if (4 * quad + s < end) some.x[s] = from[s];
     }
-    before = a0 > a.offsets[first];
-    behind = b1 < b.offsets[u64(first) + last + 1];
-    if (threadIdx.x == 0 && before) columns[0] = a.indices[a0 - 1];
-    if (threadIdx.x == 32 && behind) columns[place(1 + n)] = b.indices[b1];
-    if (last < merge_rows) {
-      for (u32 r = threadIdx.x; r <= last + 1; r += merge_block) begins[r] = counted(r);
-    }
+    return some;
+  }
+
+  // Marks where rows begin. All of so many THREADS call. Has barriers, one at the end.
+  template <u32 THREADS, class Key> __device__ void mark_rows(MergeKeys<Key>& keys) const {
+    // A warp's lanes have a row each but for the last, which knows where the one before it ends.
+    constexpr u32 early = 512 / THREADS, step = THREADS / 32 * 31;
+    const u64 *const a_rows = a.offsets + first, *const b_rows = b.offsets + first;
+    const u32 row = threadIdx.x / 32 * 31, mine = row + lane_id();
+    // Asked for early, or all would wait again.
+    u64 a_begin[early], b_begin[early];
 #pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      const u32 i = t * merge_block + threadIdx.x;
-      if (i < n) columns[place(1 + i)] = column[t];
+    for (u32 t = 0; t < early; t++) {
+      if (row + t * step > last) break;
+      const u32 r = min(mine + t * step, last + 1);
+      a_begin[t] = a_rows[r];
+      b_begin[t] = b_rows[r];
+    }
+    constexpr u32 words = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
+#pragma unroll
+    for (u32 i = 0; i < words; i += THREADS) {
+      if (i + threadIdx.x < words) reinterpret_cast<Quad<u32>*>(keys.keys)[i + threadIdx.x] = {};
+    }
+    __syncthreads();
+    const auto mark = [&](u32 r, u64 in_a, u64 in_b) {
+      const u32 at_a = begin_a + u32(min(max(in_a, a0), a1) - a0), at_b = begin_b + u32(min(max(in_b, b0), b2) - b0);
+      const u32 to_a = shuffle_down(at_a, 1), to_b = shuffle_down(at_b, 1);
+      if (lane_id() == 31 || r > last) return;
+      keys.mark(at_a, to_a, r + 1);
+      keys.mark(at_b, to_b, r + 1);
+    };
+#pragma unroll
+    for (u32 t = 0; t < early; t++) {
+      if (row + t * step > last) break;
+      mark(mine + t * step, a_begin[t], b_begin[t]);
+    }
+#pragma unroll 1
+    for (u32 t = early * step; row + t <= last; t += step) {
+      const u32 r = min(mine + t, last + 1);
+      mark(mine + t, a_rows[r], b_rows[r]);
     }
     __syncthreads();
   }
-
-  // The last row that begins at the d-th merged entry or before it.
-  __device__ u32 row_at(u32 d) const {
-    u32 low = 0, high = last;
-    while (low < high) {
-      const u32 middle = high - (high - low) / 2, begin = begin_of(middle);
-      if ((begin & 0xffff) + (begin >> 16) <= d) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  // The thread's merged entries; f(t, row, column) for each.
-  template <class F> __device__ Merged walk(F f) const {
-    const u32 n = na + nb, d = min(threadIdx.x * merge_items, n);
-    u32 row = row_at(d), begin = begin_of(row), end = begin_of(u64(row) + 1);
-    u32 i = begin & 0xffff, j = begin >> 16, a_end = end & 0xffff, b_end = end >> 16;
-    const u32 k = d - i - j, row_b = b_end - j;
-    u32 low = k > row_b ? k - row_b : 0, high = min(k, a_end - i);
-    while (low < high) {
-      const u32 middle = (low + high) / 2;
-      if (of_a(i + middle) <= of_b(j + (k - 1 - middle))) low = middle + 1;
-      else high = middle;
-    }
-    // Whether the row has an entry of A before, and which.
-    bool taken = low > 0 || (row == 0 && before);
-    i += low;
-    j += k - low;
-    u32 recent = taken ? columns[place(i)] : 0;
-    b_end += row == last && behind;
-    u32 x = i < a_end ? of_a(i) : 0, y = j < b_end ? of_b(j) : 0, sides = 0, pairs = 0, again = 0;
-#pragma unroll
-    for (u32 t = 0; t < merge_items; t++) {
-      if (d + t >= n) continue;
-      if (i == a_end && j == b_end) {
-        row++;
-        begin = end;
-        end = begin_of(u64(row) + 1);
-        if (begin == end) {
-          row = row_at(i + j);
-          end = begin_of(u64(row) + 1);
-        }
-        a_end = end & 0xffff;
-        b_end = (end >> 16) + (row == last && behind);
-        taken = false;
-        if (i < a_end) x = of_a(i);
-        if (j < b_end) y = of_b(j);
-      }
-      const bool in_a = i < a_end, in_b = j < b_end, take_a = in_a && (!in_b || x <= y);
-      f(t, first + row, take_a ? x : y);
-      if (take_a) {
-        sides |= 1u << t;
-        pairs |= u32(in_b && x == y) << t;
-        taken = true;
-        recent = x;
-        if (++i < a_end) x = of_a(i);
-      } else {
-        // B's of a pair whose other came before.
-        again |= u32(taken && recent == y) << t;
-        if (++j < b_end) y = of_b(j);
-      }
-    }
-    const u32 valid = (1u << min(n - d, merge_items)) - 1;
-    return {sides, pairs, valid & ~again};
-  }
 };
-constexpr u32 merge_columns = MergeTile::place(entry_tile + 1) + 1;
+
+// The keys of a quad's entries, by the marks. Whole warps call.
+template <class Key> __device__ inline void fill_marked(MergeKeys<Key>& keys, u32 quad, const Quad<u32>& column) {
+  const u32 place = 4 * quad;
+  u32 marks[4], latest = 0;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    marks[s] = u32(keys.keys[bank_place<Key>(place) + s]);
+    latest = marks[s] ? marks[s] : latest;
+  }
+  // The last row that begins at the quads before.
+  const u32 others = __ballot_sync(full_warp, latest != 0) & lanes_below();
+  u32 number = shuffle(latest, (31 - u32(__clz(i32(others)))) & 31);
+  if (!others) number = keys.numbers[place / MergeTile::segment];
+  keys.fill(place, column, [&](u32 s) { return number = marks[s] ? marks[s] : number; });
+}
+
+// The same where there are too many rows for marks.
+template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, const MergeSource& at, u32 quad) {
+  const bool is_a = quad < at.quads_a;
+  const u32 end = is_a ? at.end_a : at.end_b;
+  const u64* const offsets = is_a ? at.a.offsets : at.b.offsets;
+  const u64 from = is_a ? at.from_a : at.from_b - 4 * at.quads_a;
+  keys.fill(4 * quad, at.columns(quad), [&](u32 s) {
+    return 4 * quad + s < end ? row_of(offsets, at.first, at.first + at.last, from + 4 * quad + s) - at.first + 1 : 1;
+  });
+}
+
+// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. `column`: of its quads; `split`: the
+// tile's first entry is B's of a pair whose other is in the tile before. All threads call. Has barriers.
+template <class Key, u32 ITEMS, u32 UNROLL, class F>
+__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, F f) {
+  constexpr u32 threads = entry_tile / ITEMS, each = ITEMS / 4;
+  // Some quads are left where the two operands do not begin and end at multiples of four.
+  const u32 left = each * threads + threadIdx.x;
+  if (at.marked()) {
+    at.template mark_rows<threads>(keys);
+#pragma unroll
+    for (u32 t = 0; t < each; t++) fill_marked(keys, t * threads + threadIdx.x, column[t]);
+    if (threadIdx.x < 32) {
+      const u32 quad = min(left, MergeTile::room / 4 - 1);
+      fill_marked(keys, quad, at.columns(quad));
+    }
+  } else {
+#pragma unroll 1
+    for (u32 t = 0; t < each; t++) fill_searched(keys, at, t * threads + threadIdx.x);
+    if (left < MergeTile::room / 4) fill_searched(keys, at, left);
+  }
+  __syncthreads();
+  const u32 na = u32(at.a1 - at.a0), nb = u32(at.b1 - at.b0), n = na + nb, d = min(threadIdx.x * ITEMS, n);
+  u32 low = d > nb ? d - nb : 0, high = min(d, na);
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (keys[at.begin_a + middle] <= keys[at.begin_b + (d - 1 - middle)]) low = middle + 1;
+    else high = middle;
+  }
+  u32 i = at.begin_a + low, j = at.begin_b + (d - low), sides = 0, pairs = 0;
+  Key x = keys[i], y = keys[j];
+  // B's of a pair whose other came before.
+  const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
+#pragma unroll 1
+  for (u32 round = 0; round < ITEMS; round += UNROLL) {
+    u32 from_a = 0, both = 0;
+#pragma unroll
+    for (u32 s = 0; s < UNROLL; s++) {
+      const bool take_a = x <= y;
+      const u32 t = round + s;
+      if (d + t < n) f(t, at.first + u32((take_a ? x : y) >> keys.shift) - 1, u32(take_a ? x : y) & u32((u64(1) << keys.shift) - 1));
+      from_a |= u32(take_a) << s;
+      both |= u32(x == y) << s;
+      i += take_a;
+      j += !take_a;
+      const Key next = keys[take_a ? i : j];
+      x = take_a ? next : x;
+      y = take_a ? y : next;
+    }
+    sides |= from_a << round;
+    pairs |= both << round;
+  }
+  const u32 valid = (1u << min(n - d, ITEMS)) - 1;
+  return {sides & valid, pairs & valid, valid & ~(pairs << 1 | again)};
+}
+
+// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. Columns are below 1 << column_bits. All
+// entry_tile / ITEMS threads call. Has barriers.
+template <u32 ITEMS, u32 UNROLL, class F>
+__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile, F f) {
+  const MergeSource at(a, b, splits, total);
+  // Asked for before all else.
+  Quad<u32> column[ITEMS / 4];
+#pragma unroll
+  for (u32 t = 0; t < ITEMS / 4; t++) column[t] = at.columns(t * (entry_tile / ITEMS) + threadIdx.x);
+  bool split = false;
+  if (threadIdx.x == 0 && at.a0 > a.offsets[at.first] && at.b0 < min(at.b1, b.offsets[at.first + 1])) {
+    split = a.indices[at.a0 - 1] == b.indices[at.b0];
+  }
+  // Keys are as short as the tile allows.
+  const bool narrow = (u64(at.last) + 2) << column_bits >> 32 == 0;
+  if (narrow) return merged_by_keys<u32, ITEMS, UNROLL>(at, MergeKeys<u32>(tile, column_bits), column, split, f);
+  return merged_by_keys<u64, ITEMS, UNROLL>(at, MergeKeys<u64>(tile, column_bits), column, split, f);
+}
 
 }  // namespace oplus

@@ -497,22 +497,16 @@ struct TilePart {
   u32 first, last, at;
 };
 
-// Of a row that has entries [begin, end), the `number`-th of the part's: as below.
-template <u32 SEGMENT, class Mark>
-__device__ inline void mark_row(const TilePart& part, u64 begin, u64 end, u32 number, u32* segments, Mark mark) {
-  const u64 from = max(begin, part.begin), to = min(end, part.end);
-  if (from >= to) return;
-  const u32 place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
-  mark(place, number);
-  for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
-}
-
 // mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
 // number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
 template <u32 THREADS, u32 SEGMENT, class Mark>
 __device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
   for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
-    mark_row<SEGMENT>(part, part.offsets[r], part.offsets[r + 1], u32(r - part.first) + 1, segments, mark);
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 number = u32(r - part.first) + 1, place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
   }
 }
 

@@ -8,6 +8,10 @@ use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
 
+/// Entries that a thread of `merge_count` finds, and where it has to look at a mask or a region.
+const FOUND: u64 = 16;
+const FOUND_LOOKING: u64 = 8;
+
 /// Which of the merged entries are entries of the result.
 pub(super) enum Kind<'a> {
     /// Entries of either.
@@ -56,7 +60,14 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     // sizes it asks for.
     unsafe { launch.arg(&b.pattern.indices).arg(&splits).arg(&split_rows).run()? };
     let kernel = count.kernel("merge_count")?;
-    let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.offsets).arg(&a.pattern.indices);
+    let found = if admitted.is_some() { FOUND_LOOKING } else { FOUND };
+    let column_bits = usize::BITS - pattern.ncols.saturating_sub(1).leading_zeros();
+    let launch = kernel
+        .launch(tiles, (tile / found) as u32, 0)
+        .arg(total)
+        .arg(column_bits)
+        .arg(&a.pattern.offsets)
+        .arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
     let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
     let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
