@@ -239,6 +239,48 @@ fn merges_of_wide_and_of_sparse_rows() {
     }
 }
 
+/// Masks of about as many entries as what they mask, of some times as many, and of so many that each entry looks for itself.
+#[test]
+fn masks_of_every_density() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut rng = Rng(41);
+    let (m, n) = (40, 3000);
+    let (c, t) = (random(&mut rng, m, n, 1500), random(&mut rng, m, n, 1500));
+    for count in [0, 10, 2000, 9000, 60_000] {
+        let mask: Matrix<bool> = matrix(&random(&mut rng, m, n, count), 1);
+        let (c, t): (Matrix<i32>, Matrix<i32>) = (matrix(&c, 0), matrix(&t, 3));
+        same(&format!("{count} in the mask"), |d| {
+            let (c, t, mask) = (c.to(&d).unwrap(), t.to(&d).unwrap(), mask.to(&d).unwrap());
+            let (mut with, mut without, mut part) = (c.clone(), c.clone(), c.clone());
+            apply(&t, Identity).mask(&mask.structure()).accumulate(Mix).into(&mut with).unwrap();
+            apply(&t, Identity).mask(&mask.structure().complement()).replace().into(&mut without).unwrap();
+            let source = extract(&t, 1.., ..2000).eval().unwrap();
+            assign(&source, 1.., ..2000).mask(&mask.structure()).into(&mut part).unwrap();
+            (entries(with), entries(without), entries(part))
+        });
+    }
+}
+
+/// Tiles end between the two entries of a pair, which the mask admits both.
+#[test]
+fn masked_pairs_in_two_tiles() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let mut t = random(&mut Rng(43), 50, 300, 3000);
+    t.2.retain(|&position| position != (0, 0));
+    let mut c = t.clone();
+    c.2.insert(0, (0, 0));
+    let (c, t, mask): (Matrix<i32>, Matrix<i32>, Matrix<bool>) = (matrix(&c, 0), matrix(&t, 3), matrix(&t, 1));
+    same("pairs", |d| {
+        let (mut c, t, mask) = (c.to(&d).unwrap(), t.to(&d).unwrap(), mask.to(&d).unwrap());
+        apply(&t, Identity).mask(&mask.structure()).accumulate(Mix).into(&mut c).unwrap();
+        entries(c)
+    });
+}
+
 /// What rows keep is counted and summed in tiles of rows: fewer than one has, as many, and more.
 #[test]
 fn rows_kept_of_many_tiles() {

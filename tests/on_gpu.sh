@@ -64,8 +64,11 @@ sanitize)
   tool=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   for check in memcheck racecheck; do
     echo "== $check"
+    # Racecheck loses track where several threads launch kernels ("Detected a failure to track a kernel launch"), and then kernels hang.
+    skip=()
+    if [ $check = racecheck ]; then skip=(--skip small_products_of_many_threads); fi
     for t in cuda_bands cuda_short_rows cuda_products; do
-      timeout 280 "$tool" --tool "$check" --error-exitcode 9 "stage/test-$t" --test-threads 1 "$@"
+      timeout 280 "$tool" --tool "$check" --error-exitcode 9 "stage/test-$t" --test-threads 1 "${skip[@]}" "$@"
     done
   done
   ;;

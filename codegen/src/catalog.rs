@@ -197,6 +197,7 @@ parts! {
     "part/accumulate.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
+    "part/merge_mask.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

@@ -420,8 +420,8 @@ template <class T, class I> __device__ inline I upper_bound(const T* sorted, I l
   return low;
 }
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+// Smallest i in [low, high) with sorted[i] >= x, else high. `sorted`: a pointer, or what has places like one.
+template <class T, class I, class Sorted> __device__ inline I lower_bound(const Sorted& sorted, I low, I high, T x) {
   while (low < high) {
     const I middle = low + (high - low) / 2;
     if (sorted[middle] < x) low = middle + 1;
@@ -431,7 +431,7 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
 }
 
 // As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
-template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+template <class T, class I, class Sorted> __device__ inline I lower_bound_near(const Sorted& sorted, I low, I high, T x, I step = 1) {
   while (high - low > step && sorted[low + step - 1] < x) {
     low += step;
     step *= 2;
@@ -564,14 +564,15 @@ template <class X> struct alignas(quad_bytes<X>) Quad {
   X x[4];
 };
 
-// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
-template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all, and `none` behind them; `values` as memory is allocated.
+template <class X, class I> __device__ inline Quad<X> quad_or(const X* values, I e, I count, X none) {
   if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
   Quad<X> q;
 #pragma unroll
-  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : none;
   return q;
 }
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) { return quad_or<X, u64>(values, e, count, X()); }
 
 // Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
 // race, as a read of 16 bytes in the language would be.
@@ -635,6 +636,26 @@ template <class Key> struct MergeKeys {
       : keys(reinterpret_cast<Key*>(tile.keys)), numbers(tile.numbers), shift(sizeof(Key) == 8 ? 32 : column_bits) {}
   __device__ Key operator[](u32 place) const { return keys[bank_place<Key>(place)]; }
   __device__ Key key(u32 number, u32 column) const { return Key(number) << shift | column; }
+  // Counted from the tile's first.
+  __device__ u32 row(Key key) const { return u32(key >> shift) - 1; }
+  __device__ u32 column(Key key) const { return u32(key) & u32((u64(1) << shift) - 1); }
+
+  // All of so many THREADS call.
+  template <u32 THREADS> __device__ void clear() {
+    constexpr u32 quads = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
+#pragma unroll
+    for (u32 i = 0; i < quads; i += THREADS) {
+      if (i + threadIdx.x < quads) reinterpret_cast<Quad<u32>*>(keys)[i + threadIdx.x] = {};
+    }
+  }
+
+  // A thread's own entries, for loops over them that are not written out. Nobody needs the others' any more. All threads call; has a barrier.
+  template <u32 ITEMS> __device__ void keep(const Key (&merged)[ITEMS]) {
+    __syncthreads();
+#pragma unroll
+    for (u32 t = 0; t < ITEMS; t++) keys[t * (entry_tile / ITEMS) + threadIdx.x] = merged[t];
+  }
+  template <u32 ITEMS> __device__ Key kept(u32 t) const { return keys[t * (entry_tile / ITEMS) + threadIdx.x]; }
 
   // Of a row that has the places [from, to).
   __device__ void mark(u32 from, u32 to, u32 number) {
@@ -685,15 +706,7 @@ struct MergeSource {
   // Columns of a quad of entries; ~0 where there are none.
   __device__ Quad<u32> columns(u32 quad) const {
     const u32 *const in_a = a.indices + from_a, *const in_b = b.indices + from_b - 4 * quads_a;
-    const u32* const from = (quad < quads_a ? in_a : in_b) + 4 * quad;
-    const u32 end = quad < quads_a ? end_a : end_b;
-    if (4 * quad + 4 <= end) return *reinterpret_cast<const Quad<u32>*>(from);
-    Quad<u32> some = {~0u, ~0u, ~0u, ~0u};
-#pragma unroll
-    for (u32 s = 0; s < 3; s++) {
-      if (4 * quad + s < end) some.x[s] = from[s];
-    }
-    return some;
+    return quad_or<u32, u32>(quad < quads_a ? in_a : in_b, 4 * quad, quad < quads_a ? end_a : end_b, ~0u);
   }
 
   // Marks where rows begin. All of so many THREADS call. Has barriers, one at the end.
@@ -711,14 +724,12 @@ struct MergeSource {
       a_begin[t] = a_rows[r];
       b_begin[t] = b_rows[r];
     }
-    constexpr u32 words = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
-#pragma unroll
-    for (u32 i = 0; i < words; i += THREADS) {
-      if (i + threadIdx.x < words) reinterpret_cast<Quad<u32>*>(keys.keys)[i + threadIdx.x] = {};
-    }
+    keys.template clear<THREADS>();
     __syncthreads();
     const auto mark = [&](u32 r, u64 in_a, u64 in_b) {
-      const u32 at_a = begin_a + u32(min(max(in_a, a0), a1) - a0), at_b = begin_b + u32(min(max(in_b, b0), b2) - b0);
+      // The first row may begin before the tile, and the last end behind it.
+      const u32 at_a = r == 0 ? begin_a : r > last ? end_a : begin_a + (u32(in_a) - u32(a0));
+      const u32 at_b = r == 0 ? begin_b : r > last ? end_b : begin_b + (u32(in_b) - u32(b0));
       const u32 to_a = shuffle_down(at_a, 1), to_b = shuffle_down(at_b, 1);
       if (lane_id() == 31 || r > last) return;
       keys.mark(at_a, to_a, r + 1);
@@ -765,10 +776,10 @@ template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, 
   });
 }
 
-// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. `column`: of its quads; `split`: the
-// tile's first entry is B's of a pair whose other is in the tile before. All threads call. Has barriers.
-template <class Key, u32 ITEMS, u32 UNROLL, class F>
-__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, F f) {
+// The thread's ITEMS merged entries. `column`: of its quads; `split`: the tile's first entry is B's of a pair whose other is in the tile
+// before. LOOKS: look(at, keys, merged, count) gets the keys of the entries, of which there are `count`. All threads call. Has barriers.
+template <class Key, u32 ITEMS, bool LOOKS, class Look>
+__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, Look look) {
   constexpr u32 threads = entry_tile / ITEMS, each = ITEMS / 4;
   // Some quads are left where the two operands do not begin and end at multiples of four.
   const u32 left = each * threads + threadIdx.x;
@@ -797,14 +808,15 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
   Key x = keys[i], y = keys[j];
   // B's of a pair whose other came before.
   const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
+  constexpr u32 unrolled = LOOKS ? ITEMS : 8;
+  Key merged[unrolled];
 #pragma unroll 1
-  for (u32 round = 0; round < ITEMS; round += UNROLL) {
+  for (u32 round = 0; round < ITEMS; round += unrolled) {
     u32 from_a = 0, both = 0;
 #pragma unroll
-    for (u32 s = 0; s < UNROLL; s++) {
+    for (u32 s = 0; s < unrolled; s++) {
       const bool take_a = x <= y;
-      const u32 t = round + s;
-      if (d + t < n) f(t, at.first + u32((take_a ? x : y) >> keys.shift) - 1, u32(take_a ? x : y) & u32((u64(1) << keys.shift) - 1));
+      merged[s] = take_a ? x : y;
       from_a |= u32(take_a) << s;
       both |= u32(x == y) << s;
       i += take_a;
@@ -816,14 +828,16 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
     sides |= from_a << round;
     pairs |= both << round;
   }
+  if constexpr (LOOKS) look(at, keys, merged, min(n - d, ITEMS));
   const u32 valid = (1u << min(n - d, ITEMS)) - 1;
   return {sides & valid, pairs & valid, valid & ~(pairs << 1 | again)};
 }
 
-// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. Columns are below 1 << column_bits. All
-// entry_tile / ITEMS threads call. Has barriers.
-template <u32 ITEMS, u32 UNROLL, class F>
-__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile, F f) {
+// The thread's ITEMS merged entries; LOOKS, look: as above. Columns are below 1 << column_bits. All entry_tile / ITEMS threads call. Has
+// barriers.
+template <u32 ITEMS, bool LOOKS, class Look>
+__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile,
+                                        Look look) {
   const MergeSource at(a, b, splits, total);
   // Asked for before all else.
   Quad<u32> column[ITEMS / 4];
@@ -835,39 +849,64 @@ __device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const 
   }
   // Keys are as short as the tile allows.
   const bool narrow = (u64(at.last) + 2) << column_bits >> 32 == 0;
-  if (narrow) return merged_by_keys<u32, ITEMS, UNROLL>(at, MergeKeys<u32>(tile, column_bits), column, split, f);
-  return merged_by_keys<u64, ITEMS, UNROLL>(at, MergeKeys<u64>(tile, column_bits), column, split, f);
+  if (narrow) return merged_by_keys<u32, ITEMS, LOOKS>(at, MergeKeys<u32>(tile, column_bits), column, split, look);
+  return merged_by_keys<u64, ITEMS, LOOKS>(at, MergeKeys<u64>(tile, column_bits), column, split, look);
 }
 
 }  // namespace oplus
 #line 5 "codegen/templates/merge_count.cu"
+#line 1 "codegen/templates/part/merge_mask.cuh"
+// Which of a tile's merged entries a mask has. What the mask has between the tile's first and its last becomes keys like theirs, a
+// stretch after the other, in the place of theirs; of a mask that has far more, entries look their places up in memory.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 4 "kernels/block/tile_rows.cuh"
 
 namespace oplus {
 
-// Where the tiles begin: thread t finds the t-th, of 0 ..= tiles.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
-                const u32* b_indices, u64* a_splits, u32* row_splits) {
-  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t > tiles) return;
-  const u64 d = min(t * entry_tile, total);
-  u64 row = 0, behind = rows;
-  while (behind - row > 1) {
-    const u64 middle = row + (behind - row) / 2;
-    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
-    else behind = middle;
+// Entries [begin, end) of compressed rows stand at the places `at` on of a tile; their rows are among [first, last].
+struct TilePart {
+  const u64* offsets;
+  u64 begin, end;
+  u32 first, last, at;
+};
+
+// mark(place, number) where a row begins or the part does; a number is the row's, less first, and 1 more. segments[s] = the
+// number at place s · SEGMENT. THREADS threads call. What it writes is for all behind a barrier of the caller's.
+template <u32 THREADS, u32 SEGMENT, class Mark>
+__device__ inline void mark_rows(const TilePart& part, u32* segments, Mark mark) {
+  for (u64 r = u64(part.first) + threadIdx.x; r <= part.last; r += THREADS) {
+    const u64 from = max(part.offsets[r], part.begin), to = min(part.offsets[r + 1], part.end);
+    if (from >= to) continue;
+    const u32 number = u32(r - part.first) + 1, place = part.at + u32(from - part.begin), behind = part.at + u32(to - part.begin);
+    mark(place, number);
+    for (u32 s = (place + SEGMENT - 1) / SEGMENT; s * SEGMENT < behind; s++) segments[s] = number;
   }
-  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
-  const u64 k = d - a0 - b0;
-  u64 i = k > nb ? k - nb : 0, high = min(k, na);
-  while (i < high) {
-    const u64 middle = i + (high - i) / 2;
-    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
-    else high = middle;
-  }
-  a_splits[t] = a0 + i;
-  row_splits[t] = u32(row);
 }
+
+// The number at the lane's place, with the mark that stands there or 0; `carried`: the number before the warp's 32 places, then
+// that at the last of them. All lanes call.
+__device__ inline u32 number_at(u32 mark, u32& carried) {
+  const u32 marks = __ballot_sync(full_warp, mark != 0) & (lanes_below() << 1 | 1);
+  const u32 found = shuffle(mark, marks ? 31 - u32(__clz(i32(marks))) : 0);
+  const u32 number = marks ? found : carried;
+  carried = shuffle(number, 31);
+  return number;
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/merge_mask.cuh"
+#line 5 "codegen/templates/part/merge_mask.cuh"
+
+namespace oplus {
+
+// before[t]: entries of the mask before the t-th tile's first.
+struct MergeMask {
+  const u64* offsets;
+  const u32* indices;
+  const u64* before;
+};
 
 // Looks ascending places up in a mask, going on from where the last was.
 struct MaskWalk {
@@ -892,6 +931,110 @@ struct MaskWalk {
   }
 };
 
+// A bit for each of the thread's `count` merged entries. All threads call, who need the keys no more. Has barriers.
+template <class Key, u32 ITEMS>
+__device__ inline u32 in_mask(const MergeMask& mask, const MergeSource& at, MergeKeys<Key>& keys, Key (&merged)[ITEMS], u32 count) {
+  constexpr u32 threads = entry_tile / ITEMS, each = ITEMS / 4;
+  // The last one's key may be the next tile's first.
+  const u64 last = min(mask.before[blockIdx.x + 1] + 1, mask.offsets[u64(at.first) + at.last + 1]);
+  u64 begin = mask.before[blockIdx.x];
+  u32 found = 0;
+  if (begin < last && (last - begin > 4 * entry_tile || !at.marked())) {
+    keys.keep(merged);
+    MaskWalk walk = {mask.offsets, mask.indices, 0, 0, 0, false};
+#pragma unroll 1
+    for (u32 t = 0; t < count; t++) {
+      const Key key = keys.template kept<ITEMS>(t);
+      found |= u32(walk.has(at.first + keys.row(key), keys.column(key))) << t;
+    }
+    return found;
+  }
+  while (begin < last) {
+    // The last places stay without, so that there are keys above all.
+    const u64 from = begin & ~u64(3), end = min(from + (entry_tile - 4), last);
+    const u32 lead = u32(begin - from), n = u32(end - from);
+    Quad<u32> column[each];
+#pragma unroll
+    for (u32 t = 0; t < each; t++) {
+      const u32 place = 4 * (t * threads + threadIdx.x);
+      column[t] = quad_or<u32>(mask.indices + from, place, n, ~0u);
+    }
+    __syncthreads();
+    keys.template clear<threads>();
+    __syncthreads();
+    mark_rows<threads, MergeTile::segment>({mask.offsets, begin, end, at.first, at.first + at.last, lead}, keys.numbers,
+                                           [&](u32 place, u32 number) { keys.keys[bank_place<Key>(place)] = number; });
+    __syncthreads();
+#pragma unroll
+    for (u32 t = 0; t < each; t++) fill_marked(keys, t * threads + threadIdx.x, column[t]);
+    __syncthreads();
+    u32 place = lower_bound<Key, u32>(keys, lead, n, merged[0]), here = 0;
+    Key next = keys[place];
+    // Some are written out at a time; they take turns in the first registers.
+#pragma unroll 1
+    for (u32 round = 0; round < ITEMS; round += 4) {
+      here >>= 4;
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) {
+#pragma unroll 1
+        for (u32 step = 0; step < 4 && next < merged[s]; step++) next = keys[++place];
+        if (next < merged[s]) {
+          place = lower_bound<Key, u32>(keys, place + 1, n, merged[s]);
+          next = keys[place];
+        }
+        here |= u32(next == merged[s]) << (ITEMS - 4 + s);
+      }
+      Key first[4];
+#pragma unroll
+      for (u32 s = 0; s < 4; s++) first[s] = merged[s];
+#pragma unroll
+      for (u32 t = 0; t < ITEMS; t++) merged[t] = t + 4 < ITEMS ? merged[(t + 4) % ITEMS] : first[t % 4];
+    }
+    found |= here;
+    begin = end;
+  }
+  return found;
+}
+
+}  // namespace oplus
+#line 6 "codegen/templates/merge_count.cu"
+
+namespace oplus {
+
+// Where the tiles begin: thread t finds the t-th, of 0 ..= tiles; where it does in the mask, to m_before, if masked.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_partition(u64 rows, u64 total, u64 tiles, const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
+                const u32* b_indices, const u64* m_offsets, const u32* m_indices, u64* a_splits, u32* row_splits, u64* m_before) {
+  const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t > tiles) return;
+  const u64 d = min(t * entry_tile, total);
+  u64 row = 0, behind = rows;
+  while (behind - row > 1) {
+    const u64 middle = row + (behind - row) / 2;
+    if (a_offsets[middle] + b_offsets[middle] <= d) row = middle;
+    else behind = middle;
+  }
+  const u64 a0 = a_offsets[row], b0 = b_offsets[row], na = a_offsets[row + 1] - a0, nb = b_offsets[row + 1] - b0;
+  const u64 k = d - a0 - b0;
+  u64 i = k > nb ? k - nb : 0, high = min(k, na);
+  while (i < high) {
+    const u64 middle = i + (high - i) / 2;
+    if (a_indices[a0 + middle] <= b_indices[b0 + (k - 1 - middle)]) i = middle + 1;
+    else high = middle;
+  }
+  a_splits[t] = a0 + i;
+  row_splits[t] = u32(row);
+  if constexpr (flag::masked) {
+    const u64 j = k - i, end = m_offsets[row + 1];
+    u64 before = end;
+    if (i < na || j < nb) {
+      const u32 in_a = i < na ? a_indices[a0 + i] : ~0u, in_b = j < nb ? b_indices[b0 + j] : ~0u;
+      before = lower_bound<u32, u64>(m_indices, m_offsets[row], end, min(in_a, in_b));
+    }
+    m_before[t] = before;
+  }
+}
+
 // Some rows or columns: first and one past last, and bits where not all between are meant.
 struct Within {
   u32 first, end;
@@ -906,48 +1049,47 @@ __device__ inline Within within(const u32* bounds, u32 part) {
   return {bounds[3 * part], bounds[3 * part + 1], start ? bounds + start : nullptr};
 }
 
-// Where the mask is looked at, threads have fewer entries, since they wait; else they have more, since each has to look for its first.
 constexpr bool restricted = flag::masked || flag::region;
-constexpr u32 count_items = restricted ? 8 : 16, count_threads = entry_tile / count_items;
+constexpr u32 count_items = 16, count_threads = entry_tile / count_items;
 
-// Some threads' bits side by side as a word, in all of them.
-__device__ inline u32 word_of_bits(u32 bits) {
-  constexpr u32 parts = 32 / count_items;
-  u32 word = bits << count_items * (threadIdx.x % parts);
-#pragma unroll
-  for (u32 d = 1; d < parts; d *= 2) word |= __shfl_xor_sync(full_warp, word, d);
-  return word;
+// Two threads' halves as a word, in both of them.
+__device__ inline u32 word_of_halves(u32 half) {
+  static_assert(count_items == 16, "half a word");
+  const u32 word = half << 16 * (threadIdx.x & 1);
+  return word | __shfl_xor_sync(full_warp, word, 1);
 }
 
 // A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(count_threads, 1280 / count_threads)
+extern "C" __global__ void __launch_bounds__(count_threads, restricted ? 8 : 10)
 merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
-            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u32* bounds,
+            const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u64* m_before, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
   __shared__ MergeTile tile;
-  u32 admits = restricted ? 0 : ~0u, erased = 0;
-  MaskWalk mask = {m_offsets, m_indices, 0, 0, 0, false};
-  Within parts[4] = {};
-  if constexpr (flag::region) {
-    for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
-  }
-  const auto look = [&](u32 t, u32 row, u32 column) {
-    if constexpr (!restricted) return;
-    bool admit = true;
-    if constexpr (flag::masked) admit = mask.has(row, column) != flag::complement;
-    bool erase = flag::replace && !admit;
-    if constexpr (flag::region) {
-      const bool reached = parts[2].has(row) && parts[3].has(column);
-      erase = erase && reached;
-      admit = admit && reached && parts[0].has(row) && parts[1].has(column);
+  u32 admits = ~0u, erased = 0;
+  const auto look = [&](const MergeSource& at, auto& keys, auto& entries, u32 count) {
+    if constexpr (flag::masked) {
+      const u32 has = in_mask({m_offsets, m_indices, m_before}, at, keys, entries, count);
+      admits = flag::complement ? ~has : has;
     }
-    admits |= u32(admit) << t;
-    erased |= u32(erase) << t;
+    if constexpr (flag::replace) erased = ~admits;
+    if constexpr (flag::region) {
+      Within parts[4];
+      for (u32 p = 0; p < 4; p++) parts[p] = within(bounds, p);
+      keys.keep(entries);
+#pragma unroll 1
+      for (u32 t = 0; t < count; t++) {
+        const auto key = keys.template kept<count_items>(t);
+        const u32 row = at.first + keys.row(key), column = keys.column(key);
+        const bool reached = parts[2].has(row) && parts[3].has(column);
+        if (!reached) erased &= ~(1u << t);
+        if (!(reached && parts[0].has(row) && parts[1].has(column))) admits &= ~(1u << t);
+      }
+    }
   };
-  const Merged merged = merged_entries<count_items, restricted ? 1 : 8>({a_offsets, a_indices}, {b_offsets, b_indices},
-                                                                                  {a_splits, row_splits}, total, column_bits, tile, look);
+  const Merged merged = merged_entries<count_items, restricted>({a_offsets, a_indices}, {b_offsets, b_indices}, {a_splits, row_splits}, total,
+                                                                column_bits, tile, look);
   const u32 from_b = merged.pairs | ~merged.sides;
   u32 kept = merged.first;
   if constexpr (number::kind == kind_intersection) {
@@ -957,17 +1099,16 @@ merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indic
     const u32 written = number::kind == kind_overwrite ? from_b : ~0u;
     kept &= (admits & written) | (merged.sides & ~admits & ~erased);
   }
-  constexpr u32 sharing = 32 / count_items, all = (1u << count_items) - 1;
-  kept = word_of_bits(kept & all);
-  const u32 side = word_of_bits(merged.sides), pair = word_of_bits(merged.pairs);
-  admits = word_of_bits(admits & all);
-  if (threadIdx.x % sharing == 0) {
-    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / sharing;
+  kept = word_of_halves(kept & 0xffff);
+  const u32 side = word_of_halves(merged.sides), pair = word_of_halves(merged.pairs);
+  admits = word_of_halves(admits & 0xffff);
+  if ((threadIdx.x & 1) == 0) {
+    const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 2;
     words[w] = kept;
     counts[w] = u32(__popc(kept));
     sides[w] = side;
     pairs[w] = pair;
-    if constexpr (flag::masked || flag::region) admitted[w] = admits;
+    if constexpr (restricted) admitted[w] = admits;
   }
 }
 

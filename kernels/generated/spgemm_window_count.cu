@@ -876,8 +876,8 @@ template <class T, class I> __device__ inline I upper_bound(const T* sorted, I l
   return low;
 }
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+// Smallest i in [low, high) with sorted[i] >= x, else high. `sorted`: a pointer, or what has places like one.
+template <class T, class I, class Sorted> __device__ inline I lower_bound(const Sorted& sorted, I low, I high, T x) {
   while (low < high) {
     const I middle = low + (high - low) / 2;
     if (sorted[middle] < x) low = middle + 1;
@@ -887,7 +887,7 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
 }
 
 // As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
-template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+template <class T, class I, class Sorted> __device__ inline I lower_bound_near(const Sorted& sorted, I low, I high, T x, I step = 1) {
   while (high - low > step && sorted[low + step - 1] < x) {
     low += step;
     step *= 2;

@@ -50,6 +50,26 @@ template <class Key> struct MergeKeys {
       : keys(reinterpret_cast<Key*>(tile.keys)), numbers(tile.numbers), shift(sizeof(Key) == 8 ? 32 : column_bits) {}
   __device__ Key operator[](u32 place) const { return keys[bank_place<Key>(place)]; }
   __device__ Key key(u32 number, u32 column) const { return Key(number) << shift | column; }
+  // Counted from the tile's first.
+  __device__ u32 row(Key key) const { return u32(key >> shift) - 1; }
+  __device__ u32 column(Key key) const { return u32(key) & u32((u64(1) << shift) - 1); }
+
+  // All of so many THREADS call.
+  template <u32 THREADS> __device__ void clear() {
+    constexpr u32 quads = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
+#pragma unroll
+    for (u32 i = 0; i < quads; i += THREADS) {
+      if (i + threadIdx.x < quads) reinterpret_cast<Quad<u32>*>(keys)[i + threadIdx.x] = {};
+    }
+  }
+
+  // A thread's own entries, for loops over them that are not written out. Nobody needs the others' any more. All threads call; has a barrier.
+  template <u32 ITEMS> __device__ void keep(const Key (&merged)[ITEMS]) {
+    __syncthreads();
+#pragma unroll
+    for (u32 t = 0; t < ITEMS; t++) keys[t * (entry_tile / ITEMS) + threadIdx.x] = merged[t];
+  }
+  template <u32 ITEMS> __device__ Key kept(u32 t) const { return keys[t * (entry_tile / ITEMS) + threadIdx.x]; }
 
   // Of a row that has the places [from, to).
   __device__ void mark(u32 from, u32 to, u32 number) {
@@ -100,15 +120,7 @@ struct MergeSource {
   // Columns of a quad of entries; ~0 where there are none.
   __device__ Quad<u32> columns(u32 quad) const {
     const u32 *const in_a = a.indices + from_a, *const in_b = b.indices + from_b - 4 * quads_a;
-    const u32* const from = (quad < quads_a ? in_a : in_b) + 4 * quad;
-    const u32 end = quad < quads_a ? end_a : end_b;
-    if (4 * quad + 4 <= end) return *reinterpret_cast<const Quad<u32>*>(from);
-    Quad<u32> some = {~0u, ~0u, ~0u, ~0u};
-#pragma unroll
-    for (u32 s = 0; s < 3; s++) {
-      if (4 * quad + s < end) some.x[s] = from[s];
-    }
-    return some;
+    return quad_or<u32, u32>(quad < quads_a ? in_a : in_b, 4 * quad, quad < quads_a ? end_a : end_b, ~0u);
   }
 
   // Marks where rows begin. All of so many THREADS call. Has barriers, one at the end.
@@ -126,14 +138,12 @@ struct MergeSource {
       a_begin[t] = a_rows[r];
       b_begin[t] = b_rows[r];
     }
-    constexpr u32 words = (bank_place<Key>(MergeTile::room) * sizeof(Key) + 15) / 16;
-#pragma unroll
-    for (u32 i = 0; i < words; i += THREADS) {
-      if (i + threadIdx.x < words) reinterpret_cast<Quad<u32>*>(keys.keys)[i + threadIdx.x] = {};
-    }
+    keys.template clear<THREADS>();
     __syncthreads();
     const auto mark = [&](u32 r, u64 in_a, u64 in_b) {
-      const u32 at_a = begin_a + u32(min(max(in_a, a0), a1) - a0), at_b = begin_b + u32(min(max(in_b, b0), b2) - b0);
+      // The first row may begin before the tile, and the last end behind it.
+      const u32 at_a = r == 0 ? begin_a : r > last ? end_a : begin_a + (u32(in_a) - u32(a0));
+      const u32 at_b = r == 0 ? begin_b : r > last ? end_b : begin_b + (u32(in_b) - u32(b0));
       const u32 to_a = shuffle_down(at_a, 1), to_b = shuffle_down(at_b, 1);
       if (lane_id() == 31 || r > last) return;
       keys.mark(at_a, to_a, r + 1);
@@ -180,10 +190,10 @@ template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, 
   });
 }
 
-// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. `column`: of its quads; `split`: the
-// tile's first entry is B's of a pair whose other is in the tile before. All threads call. Has barriers.
-template <class Key, u32 ITEMS, u32 UNROLL, class F>
-__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, F f) {
+// The thread's ITEMS merged entries. `column`: of its quads; `split`: the tile's first entry is B's of a pair whose other is in the tile
+// before. LOOKS: look(at, keys, merged, count) gets the keys of the entries, of which there are `count`. All threads call. Has barriers.
+template <class Key, u32 ITEMS, bool LOOKS, class Look>
+__device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> keys, const Quad<u32> (&column)[ITEMS / 4], bool split, Look look) {
   constexpr u32 threads = entry_tile / ITEMS, each = ITEMS / 4;
   // Some quads are left where the two operands do not begin and end at multiples of four.
   const u32 left = each * threads + threadIdx.x;
@@ -212,14 +222,15 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
   Key x = keys[i], y = keys[j];
   // B's of a pair whose other came before.
   const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
+  constexpr u32 unrolled = LOOKS ? ITEMS : 8;
+  Key merged[unrolled];
 #pragma unroll 1
-  for (u32 round = 0; round < ITEMS; round += UNROLL) {
+  for (u32 round = 0; round < ITEMS; round += unrolled) {
     u32 from_a = 0, both = 0;
 #pragma unroll
-    for (u32 s = 0; s < UNROLL; s++) {
+    for (u32 s = 0; s < unrolled; s++) {
       const bool take_a = x <= y;
-      const u32 t = round + s;
-      if (d + t < n) f(t, at.first + u32((take_a ? x : y) >> keys.shift) - 1, u32(take_a ? x : y) & u32((u64(1) << keys.shift) - 1));
+      merged[s] = take_a ? x : y;
       from_a |= u32(take_a) << s;
       both |= u32(x == y) << s;
       i += take_a;
@@ -231,14 +242,16 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
     sides |= from_a << round;
     pairs |= both << round;
   }
+  if constexpr (LOOKS) look(at, keys, merged, min(n - d, ITEMS));
   const u32 valid = (1u << min(n - d, ITEMS)) - 1;
   return {sides & valid, pairs & valid, valid & ~(pairs << 1 | again)};
 }
 
-// The thread's ITEMS merged entries; f(t, row, column) for each; UNROLL of them are written out. Columns are below 1 << column_bits. All
-// entry_tile / ITEMS threads call. Has barriers.
-template <u32 ITEMS, u32 UNROLL, class F>
-__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile, F f) {
+// The thread's ITEMS merged entries; LOOKS, look: as above. Columns are below 1 << column_bits. All entry_tile / ITEMS threads call. Has
+// barriers.
+template <u32 ITEMS, bool LOOKS, class Look>
+__device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const Splits& splits, u64 total, u32 column_bits, MergeTile& tile,
+                                        Look look) {
   const MergeSource at(a, b, splits, total);
   // Asked for before all else.
   Quad<u32> column[ITEMS / 4];
@@ -250,8 +263,8 @@ __device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const 
   }
   // Keys are as short as the tile allows.
   const bool narrow = (u64(at.last) + 2) << column_bits >> 32 == 0;
-  if (narrow) return merged_by_keys<u32, ITEMS, UNROLL>(at, MergeKeys<u32>(tile, column_bits), column, split, f);
-  return merged_by_keys<u64, ITEMS, UNROLL>(at, MergeKeys<u64>(tile, column_bits), column, split, f);
+  if (narrow) return merged_by_keys<u32, ITEMS, LOOKS>(at, MergeKeys<u32>(tile, column_bits), column, split, look);
+  return merged_by_keys<u64, ITEMS, LOOKS>(at, MergeKeys<u64>(tile, column_bits), column, split, look);
 }
 
 }  // namespace oplus

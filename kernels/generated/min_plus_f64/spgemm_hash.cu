@@ -1285,8 +1285,8 @@ template <class T, class I> __device__ inline I upper_bound(const T* sorted, I l
   return low;
 }
 
-// Smallest i in [low, high) with sorted[i] >= x, else high.
-template <class T, class I> __device__ inline I lower_bound(const T* sorted, I low, I high, T x) {
+// Smallest i in [low, high) with sorted[i] >= x, else high. `sorted`: a pointer, or what has places like one.
+template <class T, class I, class Sorted> __device__ inline I lower_bound(const Sorted& sorted, I low, I high, T x) {
   while (low < high) {
     const I middle = low + (high - low) / 2;
     if (sorted[middle] < x) low = middle + 1;
@@ -1296,7 +1296,7 @@ template <class T, class I> __device__ inline I lower_bound(const T* sorted, I l
 }
 
 // As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
-template <class T, class I> __device__ inline I lower_bound_near(const T* sorted, I low, I high, T x, I step = 1) {
+template <class T, class I, class Sorted> __device__ inline I lower_bound_near(const Sorted& sorted, I low, I high, T x, I step = 1) {
   while (high - low > step && sorted[low + step - 1] < x) {
     low += step;
     step *= 2;
@@ -1740,14 +1740,15 @@ template <class X> struct alignas(quad_bytes<X>) Quad {
   X x[4];
 };
 
-// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
-template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all, and `none` behind them; `values` as memory is allocated.
+template <class X, class I> __device__ inline Quad<X> quad_or(const X* values, I e, I count, X none) {
   if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
   Quad<X> q;
 #pragma unroll
-  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : none;
   return q;
 }
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) { return quad_or<X, u64>(values, e, count, X()); }
 
 // Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
 // race, as a read of 16 bytes in the language would be.

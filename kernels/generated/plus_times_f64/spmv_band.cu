@@ -699,14 +699,15 @@ template <class X> struct alignas(quad_bytes<X>) Quad {
   X x[4];
 };
 
-// values[e] to values[e + 3], e a multiple of 4, of `count` in all; `values` as memory is allocated.
-template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) {
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all, and `none` behind them; `values` as memory is allocated.
+template <class X, class I> __device__ inline Quad<X> quad_or(const X* values, I e, I count, X none) {
   if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
   Quad<X> q;
 #pragma unroll
-  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : X();
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : none;
   return q;
 }
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) { return quad_or<X, u64>(values, e, count, X()); }
 
 // Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
 // race, as a read of 16 bytes in the language would be.

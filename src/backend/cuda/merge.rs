@@ -8,9 +8,8 @@ use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
 
-/// Entries that a thread of `merge_count` finds, and where it has to look at a mask or a region.
+/// Entries that a thread of `merge_count` finds.
 const FOUND: u64 = 16;
-const FOUND_LOOKING: u64 = 8;
 
 /// Which of the merged entries are entries of the result.
 pub(super) enum Kind<'a> {
@@ -53,23 +52,21 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let bits = || Buffer::alloc_for::<u32>(context, places(tiles * tile / 32));
     let (sides, pairs) = (bits()?, bits()?);
     let admitted = if mask.is_some() || bounds.is_some() { Some(bits()?) } else { None };
+    let mask_before = mask.is_some().then(|| Buffer::alloc_for::<u64>(context, places(tiles + 1))).transpose()?;
+    let (mask_offsets, mask_indices) = (mask.map(|m| &m.pattern.offsets), mask.map(|m| &m.pattern.indices));
     let kernel = count.kernel("merge_partition")?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
+    let launch = launch.arg(&b.pattern.indices).arg(mask_offsets).arg(mask_indices);
     // SAFETY: of all launches here, parameters as the README lists them; total > 0, so there is a row; buffers of the
     // sizes it asks for.
-    unsafe { launch.arg(&b.pattern.indices).arg(&splits).arg(&split_rows).run()? };
+    unsafe { launch.arg(&splits).arg(&split_rows).arg(mask_before.as_ref()).run()? };
     let kernel = count.kernel("merge_count")?;
-    let found = if admitted.is_some() { FOUND_LOOKING } else { FOUND };
     let column_bits = usize::BITS - pattern.ncols.saturating_sub(1).leading_zeros();
-    let launch = kernel
-        .launch(tiles, (tile / found) as u32, 0)
-        .arg(total)
-        .arg(column_bits)
-        .arg(&a.pattern.offsets)
-        .arg(&a.pattern.indices);
+    let launch = kernel.launch(tiles, (tile / FOUND) as u32, 0).arg(total).arg(column_bits);
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
-    let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices)).arg(bounds);
+    let launch = launch.arg(mask_offsets).arg(mask_indices).arg(mask_before.as_ref()).arg(bounds);
     let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
     // SAFETY: as above.
     unsafe { launch.arg(admitted.as_ref()).run()? };
