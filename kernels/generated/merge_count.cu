@@ -808,15 +808,20 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
   Key x = keys[i], y = keys[j];
   // B's of a pair whose other came before.
   const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
-  constexpr u32 unrolled = LOOKS ? ITEMS : 8;
-  Key merged[unrolled];
+  // Some are written out at a time; those that are kept move on.
+  constexpr u32 unrolled = LOOKS ? 4 : 8;
+  Key merged[LOOKS ? ITEMS : unrolled];
 #pragma unroll 1
   for (u32 round = 0; round < ITEMS; round += unrolled) {
     u32 from_a = 0, both = 0;
+    if constexpr (LOOKS) {
+#pragma unroll
+      for (u32 t = 0; t + unrolled < ITEMS; t++) merged[t] = merged[t + unrolled];
+    }
 #pragma unroll
     for (u32 s = 0; s < unrolled; s++) {
       const bool take_a = x <= y;
-      merged[s] = take_a ? x : y;
+      merged[(LOOKS ? ITEMS - unrolled : 0) + s] = take_a ? x : y;
       from_a |= u32(take_a) << s;
       both |= u32(x == y) << s;
       i += take_a;
@@ -1062,7 +1067,7 @@ __device__ inline u32 word_of_halves(u32 half) {
 // A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(count_threads, restricted ? 8 : 10)
+extern "C" __global__ void __launch_bounds__(count_threads, restricted ? 7 : 10)
 merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u64* m_before, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {

@@ -222,15 +222,20 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
   Key x = keys[i], y = keys[j];
   // B's of a pair whose other came before.
   const u32 again = low > 0 ? keys[i - 1] == y : split && d == 0;
-  constexpr u32 unrolled = LOOKS ? ITEMS : 8;
-  Key merged[unrolled];
+  // Some are written out at a time; those that are kept move on.
+  constexpr u32 unrolled = LOOKS ? 4 : 8;
+  Key merged[LOOKS ? ITEMS : unrolled];
 #pragma unroll 1
   for (u32 round = 0; round < ITEMS; round += unrolled) {
     u32 from_a = 0, both = 0;
+    if constexpr (LOOKS) {
+#pragma unroll
+      for (u32 t = 0; t + unrolled < ITEMS; t++) merged[t] = merged[t + unrolled];
+    }
 #pragma unroll
     for (u32 s = 0; s < unrolled; s++) {
       const bool take_a = x <= y;
-      merged[s] = take_a ? x : y;
+      merged[(LOOKS ? ITEMS - unrolled : 0) + s] = take_a ? x : y;
       from_a |= u32(take_a) << s;
       both |= u32(x == y) << s;
       i += take_a;
