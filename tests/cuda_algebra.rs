@@ -4,18 +4,24 @@
 mod common;
 #[path = "common/semirings.rs"]
 mod semirings;
+#[path = "common/shares.rs"]
+mod shares;
 
 use common::emulator;
 use oplus::backend::cuda::{Buffer, Context, Source};
 use oplus::prelude::*;
 use oplus_codegen::{Spec, Template};
 use semirings::{Sample, Visitor, each};
+use shares::shared;
 use std::sync::Arc;
 
 /// One function of one or two values, its arguments and results.
 struct Case {
     name: String,
     kernel: String,
+    /// The kernel's, and which of the definitions it is written with.
+    text: String,
+    definition: usize,
     arguments: [Vec<u8>; 2],
     count: usize,
     size: usize,
@@ -24,9 +30,15 @@ struct Case {
 
 #[derive(Default)]
 struct Cases {
+    /// For all.
     text: String,
+    /// Namespaces, the last of which is for the cases that come.
+    definitions: Vec<String>,
     cases: Vec<Case>,
 }
+
+/// So many definitions are compiled at once: the compiler takes more than twice as long for twice as many.
+const TOGETHER: usize = 16;
 
 fn bytes<T: Sample>(values: &[T]) -> Vec<u8> {
     values.iter().flat_map(|v| v.bits().to_le_bytes().into_iter().take(size_of::<T>())).collect()
@@ -59,7 +71,7 @@ impl Cases {
     ) {
         let kernel = format!("case{}", self.cases.len());
         let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
-        self.text += &format!(
+        let text = format!(
             "extern \"C\" __global__ void {kernel}(const oplus::{ta}* a, const oplus::{tb}* b, oplus::{tc}* c, unsigned n) {{\n\
              using namespace oplus::{space};\n{LOOP}{call};\n}}\n"
         )
@@ -72,7 +84,8 @@ impl Cases {
             let wrong = (0..count).find(|&i| !found[i].same(results[i]))?;
             Some(format!("({:?}, {:?}) gives {:?}, in Rust {:?}", a[wrong], b[wrong], found[wrong], results[wrong]))
         };
-        self.cases.push(Case { name, kernel, arguments, count, size, check: Box::new(check) });
+        let definition = self.definitions.len() - 1;
+        self.cases.push(Case { name, kernel, text, definition, arguments, count, size, check: Box::new(check) });
     }
 
     /// An operator's text as it stands.
@@ -83,30 +96,40 @@ impl Cases {
 
     /// An operator's text in a namespace of its own.
     fn function<A: Sample, B: Sample, C: Sample>(&mut self, text: OperatorText) -> String {
-        let space = format!("operator{}", self.cases.len());
+        let space = format!("operator{}", self.definitions.len());
         let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
         let typed = |t: &str, p: Option<&&str>| format!("{t} {}", p.filter(|p| **p != "_").unwrap_or(&""));
         let parameters = [typed(ta, text.parameters.first()), typed(tb, text.parameters.get(1))].join(", ");
-        self.text += &format!(
+        self.definitions.push(format!(
             "namespace oplus {{ namespace {space} {{\ntypedef {ta} A; typedef {tb} B; typedef {tc} C;\n\
              __device__ inline C apply({parameters}) {{ return {}; }}\n}} }}\n",
             text.expression.replace('\n', " ")
-        );
+        ));
         space
     }
 
-    /// Compiles all that was pushed and runs it.
-    fn check(self, key: &str) {
-        if emulator::cuda().is_none() {
-            return;
-        }
-        let context = Context::separate(0).unwrap();
-        let text = portable() + &self.text;
-        let source = Source { name: key, key, text: &text };
+    /// Compiles all that was pushed and runs it, for the test of this name.
+    fn check(self, test: &str) {
         assert!(!self.cases.is_empty());
-        for case in &self.cases {
-            if let Some(wrong) = case.run(&context, &source) {
-                panic!("{}: {wrong}", case.name);
+        if emulator::cuda().is_some() {
+            shared(test, |one, of| self.check_share(test, one, of));
+        }
+    }
+
+    fn check_share(&self, test: &str, one: usize, of: usize) {
+        let context = Context::separate(0).unwrap();
+        let starts = (0..self.definitions.len()).step_by(TOGETHER);
+        for together in starts.map(|first| first..first + TOGETHER).skip(one).step_by(of) {
+            let cases: Vec<&Case> = self.cases.iter().filter(|case| together.contains(&case.definition)).collect();
+            let definitions = self.definitions.iter().take(together.end).skip(together.start);
+            let texts = definitions.chain(cases.iter().map(|case| &case.text)).map(String::as_str);
+            let text = portable() + &self.text + &texts.collect::<String>();
+            let key = format!("{test}-{}", together.start);
+            let source = Source { name: &key, key: &key, text: &text };
+            for case in cases {
+                if let Some(wrong) = case.run(&context, &source) {
+                    panic!("{}: {wrong}", case.name);
+                }
             }
         }
     }
@@ -146,12 +169,12 @@ impl Cases {
     where
         S::Out: Sample,
     {
-        let space = format!("semiring{}", self.cases.len());
+        let space = format!("semiring{}", self.definitions.len());
         let whole = source(semiring_text::<T, T, S>());
         let preamble = whole.split(PREAMBLE).nth(1).unwrap().split("#line 1 ").next().unwrap();
         let inner = preamble.trim().strip_prefix("namespace oplus {").unwrap();
         let inner = inner.strip_suffix("}  // namespace oplus").unwrap();
-        self.text += &format!("namespace oplus {{ namespace {space} {{\n{inner}\n}} }}\n");
+        self.definitions.push(format!("namespace oplus {{ namespace {space} {{\n{inner}\n}} }}\n"));
         let call = "Semiring::multiply(a[i], b[i], {u64(i), u64(3) * i, u64(7) * i})".replace("u64(", "oplus::u64(");
         self.push((format!("⊗ of {name}"), &space, &call), pairs::<T, T>(), <S::Multiply as Multiply<T, T>>::multiply);
         space
@@ -187,7 +210,7 @@ impl Visitor for Cases {
 fn semirings_mean_the_same_in_both_languages() {
     let mut cases = Cases::default();
     each(&mut cases);
-    cases.check("semirings.cu");
+    cases.check("semirings_mean_the_same_in_both_languages");
 }
 
 macro_rules! binary { ($cases:ident $($op:ident)+: $t:ident) => {$(
@@ -233,7 +256,7 @@ fn operators_mean_the_same_in_both_languages() {
     mixed!(cases FromParts: f64 f64);
     binary!(cases Lor Land Lxor Lxnor First Second Any: bool);
     unary!(cases Identity, Not, IsTrue: bool);
-    cases.check("operators.cu");
+    cases.check("operators_mean_the_same_in_both_languages");
 }
 
 #[test]
@@ -242,7 +265,7 @@ fn casts_mean_the_same_in_both_languages() {
     casts!(cases: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c32 c64);
     #[cfg(feature = "half")]
     casts!(cases: f16 bf16);
-    cases.check("casts.cu");
+    cases.check("casts_mean_the_same_in_both_languages");
 }
 
 /// Angles are within some units of the last place: each device has a library of its own.
@@ -276,5 +299,5 @@ fn angles() {
     cases.text += "namespace oplus { constexpr u32 c32_epsilon = 0x34000000u; constexpr u64 c64_epsilon = 0x3cb0000000000000ull; }\n";
     angles!(c32 f32);
     angles!(c64 f64);
-    cases.check("angles.cu");
+    cases.check("angles");
 }
