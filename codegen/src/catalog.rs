@@ -197,6 +197,8 @@ parts! {
     "part/accumulate.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
+    "part/merge_find.cuh"
+    "part/merge_keys.cuh"
     "part/merge_mask.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"

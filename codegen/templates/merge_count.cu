@@ -1,7 +1,7 @@
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
-#include "part/merge.cuh"
+#include "part/merge_find.cuh"
 #include "part/merge_mask.cuh"
 
 namespace oplus {

@@ -396,12 +396,16 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).
 // No scalar type. number::kind as in part/merge.cuh; flags masked, complement, replace, region for the last two: T is written
 // in a region alone, and mask and replace reach a part of C. Launches: README.md.
+#line 1 "codegen/templates/part/merge_find.cuh"
+// Which entries a thread has of those merged: it finds where they begin by one search along a diagonal of the tile's keys, after Green,
+// McColl, Bader, "GPU merge path", ICS 2012, doi 10.1145/2304576.2304621, and walks.
+#line 1 "codegen/templates/part/merge_keys.cuh"
+// Rows and columns of a tile's entries as keys in shared memory: nobody has to know where rows begin.
 #line 1 "codegen/templates/part/merge.cuh"
 // Two matrices' entries merged in the order of (row, column), in tiles of equally many entries whatever the rows.
 //
 // Where both have an entry, A's comes first: the pair is met at A's entry, B's is passed over. A tile sees one entry past
-// each of its ends, since a tile may end between the two of a pair. Row and column make one key: a thread finds where its entries
-// begin by one search along a diagonal, after Green, McColl, Bader, "GPU merge path", ICS 2012, doi 10.1145/2304576.2304621.
+// each of its ends, since a tile may end between the two of a pair.
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
 #line 1 "kernels/thread/search.cuh"
@@ -540,7 +544,32 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/part/merge.cuh"
+#line 6 "codegen/templates/part/merge.cuh"
+
+namespace oplus {
+
+constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
+enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
+
+// Compressed rows of one operand.
+struct Sorted {
+  const u64* offsets;
+  const u32* indices;
+};
+
+// Where tiles begin: entries of A before, and the row.
+struct Splits {
+  const u64* a;
+  const u32* row;
+};
+
+// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
+struct Merged {
+  u32 sides, pairs, first;
+};
+
+}  // namespace oplus
+#line 3 "codegen/templates/part/merge_keys.cuh"
 #line 1 "kernels/thread/banks.cuh"
 // Places in shared memory.
 #line 3 "kernels/thread/banks.cuh"
@@ -552,7 +581,7 @@ namespace oplus {
 template <class T> __device__ constexpr u32 bank_place(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : 16); }
 
 }  // namespace oplus
-#line 8 "codegen/templates/part/merge.cuh"
+#line 4 "codegen/templates/part/merge_keys.cuh"
 #line 1 "kernels/thread/quad.cuh"
 // Four values side by side, read in one piece where their size allows it.
 #line 3 "kernels/thread/quad.cuh"
@@ -591,30 +620,10 @@ __device__ inline Quad<u32> quad_of_shared(const u32* words) {
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/part/merge.cuh"
-#line 10 "codegen/templates/part/merge.cuh"
+#line 5 "codegen/templates/part/merge_keys.cuh"
+#line 6 "codegen/templates/part/merge_keys.cuh"
 
 namespace oplus {
-
-constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
-enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
-
-// Compressed rows of one operand.
-struct Sorted {
-  const u64* offsets;
-  const u32* indices;
-};
-
-// Where tiles begin: entries of A before, and the row.
-struct Splits {
-  const u64* a;
-  const u32* row;
-};
-
-// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
-struct Merged {
-  u32 sides, pairs, first;
-};
 
 // A tile's entries, A's and then B's. Each operand's begin as far from a multiple of four as in memory, and one place or more behind
 // them is above all keys. A key is a row's number, 1 the tile's first one's, and a column below 1 << shift; before that, where a row
@@ -674,6 +683,27 @@ template <class Key> struct MergeKeys {
     }
   }
 };
+
+// The keys of a quad's entries, by the marks. Whole warps call.
+template <class Key> __device__ inline void fill_marked(MergeKeys<Key>& keys, u32 quad, const Quad<u32>& column) {
+  const u32 place = 4 * quad;
+  u32 marks[4], latest = 0;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) {
+    marks[s] = u32(keys.keys[bank_place<Key>(place) + s]);
+    latest = marks[s] ? marks[s] : latest;
+  }
+  // The last row that begins at the quads before.
+  const u32 others = __ballot_sync(full_warp, latest != 0) & lanes_below();
+  u32 number = shuffle(latest, (31 - u32(__clz(i32(others)))) & 31);
+  if (!others) number = keys.numbers[place / MergeTile::segment];
+  keys.fill(place, column, [&](u32 s) { return number = marks[s] ? marks[s] : number; });
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/merge_find.cuh"
+
+namespace oplus {
 
 // The block's tile of two operands' entries, in places of MergeTile; B's with the one behind the tile, if that is in its last row.
 struct MergeSource {
@@ -748,22 +778,6 @@ struct MergeSource {
     __syncthreads();
   }
 };
-
-// The keys of a quad's entries, by the marks. Whole warps call.
-template <class Key> __device__ inline void fill_marked(MergeKeys<Key>& keys, u32 quad, const Quad<u32>& column) {
-  const u32 place = 4 * quad;
-  u32 marks[4], latest = 0;
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) {
-    marks[s] = u32(keys.keys[bank_place<Key>(place) + s]);
-    latest = marks[s] ? marks[s] : latest;
-  }
-  // The last row that begins at the quads before.
-  const u32 others = __ballot_sync(full_warp, latest != 0) & lanes_below();
-  u32 number = shuffle(latest, (31 - u32(__clz(i32(others)))) & 31);
-  if (!others) number = keys.numbers[place / MergeTile::segment];
-  keys.fill(place, column, [&](u32 s) { return number = marks[s] ? marks[s] : number; });
-}
 
 // The same where there are too many rows for marks.
 template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, const MergeSource& at, u32 quad) {

@@ -1,7 +1,7 @@
 // Which of a tile's merged entries a mask has. What the mask has between the tile's first and its last becomes keys like theirs, a
 // stretch after the other, in the place of theirs; of a mask that has far more, entries look their places up in memory.
 #include "block/tile_rows.cuh"
-#include "part/merge.cuh"
+#include "part/merge_find.cuh"
 
 namespace oplus {
 
