@@ -4,12 +4,29 @@
 
 namespace oplus {
 
+// Compressed rows of one operand.
+struct Sorted {
+  const u64* offsets;
+  const u32* indices;
+};
+
+// Where tiles begin: entries of A before, and the row.
+struct Splits {
+  const u64* a;
+  const u32* row;
+};
+
+// What a thread's merged entries are, a bit each: A's, such as B has too, and those that are not B's of a pair.
+struct Merged {
+  u32 sides, pairs, first;
+};
+
 // The block's tile of two operands' entries, in places of MergeTile; B's with the one behind the tile, if that is in its last row.
 struct MergeSource {
   Sorted a, b;
   u64 a0, a1, b0, b1, b2, from_a, from_b;
   u32 first, last;  // rows: `last` counts from `first`
-  u32 quads_a, quads, begin_a, end_a, begin_b, end_b;
+  u32 quads_a, begin_a, end_a, begin_b, end_b;
 
   __device__ MergeSource(const Sorted& left, const Sorted& right, const Splits& splits, u64 total) : a(left), b(right) {
     const u64 begin = u64(blockIdx.x) * entry_tile, end = min(begin + entry_tile, total);
@@ -23,7 +40,6 @@ struct MergeSource {
     from_a = a0 & ~u64(3);
     from_b = b0 & ~u64(3);
     quads_a = u32(a1 - from_a) / 4 + 1;
-    quads = quads_a + u32(b2 - from_b) / 4 + 1;
     begin_a = u32(a0 - from_a);
     end_a = u32(a1 - from_a);
     begin_b = 4 * quads_a + u32(b0 - from_b);
@@ -78,7 +94,7 @@ struct MergeSource {
   }
 };
 
-// The same where there are too many rows for marks.
+// The keys of a quad's entries where there are too many rows for marks.
 template <class Key> __device__ inline void fill_searched(MergeKeys<Key>& keys, const MergeSource& at, u32 quad) {
   const bool is_a = quad < at.quads_a;
   const u32 end = is_a ? at.end_a : at.end_b;
@@ -100,14 +116,11 @@ __device__ inline Merged merged_by_keys(const MergeSource& at, MergeKeys<Key> ke
     at.template mark_rows<threads>(keys);
 #pragma unroll
     for (u32 t = 0; t < each; t++) fill_marked(keys, t * threads + threadIdx.x, column[t]);
-    if (threadIdx.x < 32) {
-      const u32 quad = min(left, MergeTile::room / 4 - 1);
-      fill_marked(keys, quad, at.columns(quad));
-    }
+    if (threadIdx.x < 32) fill_marked(keys, left, at.columns(left));
   } else {
 #pragma unroll 1
     for (u32 t = 0; t < each; t++) fill_searched(keys, at, t * threads + threadIdx.x);
-    if (left < MergeTile::room / 4) fill_searched(keys, at, left);
+    if (threadIdx.x < 32) fill_searched(keys, at, left);
   }
   __syncthreads();
   const u32 na = u32(at.a1 - at.a0), nb = u32(at.b1 - at.b0), n = na + nb, d = min(threadIdx.x * ITEMS, n);

@@ -10,8 +10,7 @@ namespace oplus {
 // them is above all keys. A key is a row's number, 1 the tile's first one's, and a column below 1 << shift; before that, where a row
 // begins, its number, and elsewhere 0.
 struct MergeTile {
-  // The operands' quads, and what a thread reads past its own.
-  static constexpr u32 room = entry_tile + 48, segment = 128;  // a warp's quads
+  static constexpr u32 segment = 128, room = entry_tile + segment;  // a warp's quads; some are left, and threads read past their own
 
   alignas(16) u64 keys[bank_place<u64>(room) + 1];
   u32 numbers[room / segment + 1];  // at each segment's first place

@@ -8,7 +8,7 @@ use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
 
-/// Entries that a thread of `merge_count` finds.
+/// Entries that a thread of `merge_count` finds: `count_items` there.
 const FOUND: u64 = 16;
 
 /// Which of the merged entries are entries of the result.
