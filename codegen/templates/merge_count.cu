@@ -56,6 +56,8 @@ __device__ inline Within within(const u32* bounds, u32 part) {
 
 constexpr bool restricted = flag::masked || flag::region;
 constexpr u32 count_items = 16, count_threads = entry_tile / count_items;
+// As many blocks as registers allow: those of a restricted thread hold its entries, too.
+constexpr u32 count_blocks = flag::region ? 6 : flag::masked ? 7 : 10;
 
 // Two threads' halves as a word, in both of them.
 __device__ inline u32 word_of_halves(u32 half) {
@@ -67,7 +69,7 @@ __device__ inline u32 word_of_halves(u32 half) {
 // A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
-extern "C" __global__ void __launch_bounds__(count_threads, restricted ? 7 : 10)
+extern "C" __global__ void __launch_bounds__(count_threads, count_blocks)
 merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u64* m_before, const u32* bounds,
             u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
