@@ -48,7 +48,7 @@ fn a_value_is_stored_once() -> Result<()> {
     assert!(there.is_iso() && there.with_value(7u8)?.is_iso() && there.to_iso()?.is_iso());
     // What is made by moving entries about, or by an operator of one value.
     type Make = fn(&Matrix<f64>) -> Result<Matrix<f64>>;
-    let made: [(&str, Make); 21] = [
+    let made: [(&str, Make); 23] = [
         ("transpose", |a| transpose(a).eval()),
         ("transpose_merged", |a| transpose_merged(a).eval()),
         ("a range", |a| extract(a, 7..200, 3..150).eval()),
@@ -61,6 +61,8 @@ fn a_value_is_stored_once() -> Result<()> {
         ("with_value", |a| a.with_value(8.0)),
         ("cast", |a| a.cast::<f32>()?.cast()),
         ("ewise_add", |a| ewise_add(a, &transpose(&transpose(a).eval()?).eval()?, Min).eval()),
+        ("ewise_union", |a| ewise_union(a, 2.5, &transpose(&transpose(a).eval()?).eval()?, 2.5, Max).eval()),
+        ("reduce_rows", |a| diag(&reduce_rows(a, Min).eval()?, 0).eval()),
         ("ewise_mult", |a| ewise_mult(a, &tril(a, 0).eval()?, Plus).eval()),
         ("kronecker", |a| kronecker(&extract(a, ..40, ..30).eval()?, &extract(a, ..3, ..40).eval()?, Times).eval()),
         ("mxm", |a| {

@@ -98,6 +98,15 @@ fn iso_stays_where_values_stay_equal() {
     assert!(ewise_mult(&a, &b, Plus).eval().unwrap().is_iso());
     assert!(ewise_add(&a, &b, Max).eval().unwrap().is_iso());
     assert!(!ewise_add(&a, &b, Plus).eval().unwrap().is_iso());
+    let united = ewise_union(&a, 7.0, &b, -3.0, First).eval().unwrap();
+    assert!(!united.is_iso() && ewise_union(&a, 2.0, &b, 7.0, First).eval().unwrap().is_iso());
+    assert!(ewise_union(&a, 2.0, &b, 2.0, Times).eval().unwrap().is_iso());
+    let wide = extract(&a, ..20, ..).eval().unwrap();
+    for sums in [reduce_rows(&wide, Max), reduce_rows(&wide, Max).transpose_a()] {
+        let sums = sums.eval().unwrap();
+        assert!(sums.is_iso() && sums.nvals() == 20 && sums.entries().unwrap().iter().all(|(_, x)| *x == 2.0));
+    }
+    assert!(!reduce_rows(&b, Plus).eval().unwrap().is_iso());
     assert!(mxm(&loose.over::<AnyPair>(), &loose.over::<AnyPair>()).eval().unwrap().is_iso());
     assert!(mxm(&a.over::<MinPlus>(), &b.over::<MinPlus>()).eval().unwrap().is_iso());
     assert!(!mxm(&a.over::<PlusPair>(), &b.over::<PlusPair>()).eval().unwrap().is_iso());

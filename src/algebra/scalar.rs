@@ -42,6 +42,11 @@ pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
+/// Whether two values are the same, to the bit.
+pub(crate) fn same<A: Scalar, B: Scalar>(x: A, y: B) -> bool {
+    as_bytes(&[x]) == as_bytes(&[y])
+}
+
 /// The scalars in bytes that came from a device; `None` where the bytes hold no whole number of values or no value.
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(crate) fn from_bytes<T: Scalar>(operation: &'static str, bytes: &[u8]) -> crate::error::Result<Vec<T>> {

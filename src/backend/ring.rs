@@ -3,7 +3,7 @@
 use super::cpu::{self, MxmKernels, MxvKernels, VxmKernels};
 use super::untyped::UntypedCsr;
 use super::{MaskOn, MxmOptions, Positions, reference};
-use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
 use crate::device::Device;
@@ -32,7 +32,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> Operators<A, B, C> {
         }
         let product = (self.multiply)(x, y, At::default());
         let sum = (self.add)(product, product);
-        (as_bytes(&[sum]) == as_bytes(&[product])).then_some(product)
+        same(sum, product).then_some(product)
     }
 }
 

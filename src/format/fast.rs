@@ -1,4 +1,5 @@
 //! Operations that look at the format: values of slots where entries are no list, one value where all entries share it.
+use crate::algebra::scalar::same;
 use crate::algebra::{BinaryOp, First, IndexUnaryOp, OperatorText, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, reference};
@@ -72,7 +73,6 @@ fn values<T: Scalar>(a: &Store<T>) -> Option<&Values<T>> {
 pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
     let operation = "ewise_add";
     if let (Some(x), Some(y), true) = (a.one(), b.one(), super::iso::on_host(a.device)) {
-        let same = |x: T, y: T| crate::algebra::scalar::as_bytes(&[x]) == crate::algebra::scalar::as_bytes(&[y]);
         let z = F::apply(x, y);
         if same(x, y) && same(x, z) {
             return positions(a, b, true).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));

@@ -16,7 +16,7 @@
 //! # Ok(()) }
 //! ```
 use crate::algebra::Scalar;
-use crate::algebra::scalar::as_bytes;
+use crate::algebra::scalar::same;
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ impl<T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Graph
         for (i, j, value) in a.iter()? {
             if !Ty::is_directed() {
                 // Of NaNs the bits count.
-                if a.get(j, i)?.is_none_or(|other| as_bytes(&[other]) != as_bytes(&[value])) {
+                if a.get(j, i)?.is_none_or(|other| !same(other, value)) {
                     let reason = format!("entry ({i}, {j}) differs from ({j}, {i}): an undirected graph is symmetric");
                     return Err(Error::InvalidValue { operation, reason });
                 }

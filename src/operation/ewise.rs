@@ -1,13 +1,14 @@
 //! ewise_add, ewise_union and ewise_mult: the union and the intersection of two patterns.
 use super::operand::Like;
 use super::{OfTwo, Operand, Operation, RunTwo, ScalarOf};
-use crate::algebra::{BinaryOp, Scalar};
+use crate::algebra::scalar::same;
+use crate::algebra::{BinaryOp, First, Scalar};
 use crate::backend::chain::{Join, JoinKind};
 use crate::backend::cpu::chain::{self, Merge};
 use crate::backend::{Body, on_backend};
 use crate::container::Container;
 use crate::error::Result;
-use crate::format::looked_up;
+use crate::format::{filled, looked_up};
 use crate::storage::store::Store;
 use std::sync::Arc;
 
@@ -85,6 +86,12 @@ fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     b: &Store<B>,
     beta: B,
 ) -> Result<Store<F::Out>> {
+    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+        let z = F::apply(x, y);
+        if same(z, F::apply(x, beta)) && same(z, F::apply(alpha, y)) {
+            return filled(&united::<u8, First>(&filled(a, 0)?, &filled(b, 0)?)?, z);
+        }
+    }
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.ewise_union::<A, B, F>(backend.csr(&a.body)?, alpha, backend.csr(&b.body)?, beta)?)
     });

@@ -1,10 +1,11 @@
 //! reduce: rows to a vector, everything to a scalar.
 use super::{Compute, Core, One, Operand, Operation, ScalarOf, oriented};
-use crate::algebra::scalar::as_bytes;
-use crate::algebra::{Monoid, Scalar};
+use crate::algebra::scalar::same;
+use crate::algebra::{Any, Monoid, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
 use crate::error::Result;
+use crate::format::filled;
 use crate::storage::{axis::Axis, store::Store};
 use std::sync::Arc;
 
@@ -24,20 +25,33 @@ pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
 ) -> Operation<Lines<T, Vector<T, S>>> {
-    let mut lines = Lines::new("reduce", a.operand(), summed::<T, M>);
+    let mut lines = Lines::new("reduce", a.operand(), rows_summed::<T, M>);
     lines.core.turned = Some(columns_summed::<T, M>);
     Operation::new(lines)
 }
 
+/// What all sums are, where all entries are one value and sums of it are it, to the bit.
+fn alike<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Option<T> {
+    a.one().filter(|one| same(M::apply(*one, *one), *one))
+}
+
+fn rows_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
+    let Some(sum) = alike::<T, M>(a) else { return by_rows::<T, M>(a) };
+    filled(&by_rows::<u8, Any>(&filled(a, 0)?)?, sum)
+}
 fn columns_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
+    let Some(sum) = alike::<T, M>(a) else { return by_columns::<T, M>(a) };
+    by_columns::<u8, Any>(&filled(a, 0)?)?.map(|met| filled(&met, sum)).transpose()
+}
+
+fn by_rows<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
+    let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(backend.csr(&a.body)?)?) });
+    Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
+}
+fn by_columns<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
     let body =
         on_backend!(a.device, |backend| { backend.reduce_columns::<T, M>(backend.csr(&a.body)?)?.map(Body::from) });
     Ok(body.map(|body| Store { rows: Axis::Full(1), cols: a.cols.clone(), body, device: a.device }))
-}
-
-fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
-    let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(backend.csr(&a.body)?)?) });
-    Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }
 
 /// An operation that makes one entry of each row of a matrix of `A`: a vector `C`. Only these make vectors of matrices:
@@ -119,9 +133,7 @@ fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
-    if let (Some(one), 1..) = (a.one(), a.nvals())
-        && as_bytes(&[M::apply(one, one)]) == as_bytes(&[one])
-    {
+    if let (Some(one), 1..) = (alike::<T, M>(a), a.nvals()) {
         return Ok(Some(one));
     }
     on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })

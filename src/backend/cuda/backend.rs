@@ -1,12 +1,12 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
 use super::scale::{self, Scaling};
-use super::values::{Values, of_marks, same};
+use super::values::{Values, of_marks};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, columns, composed, entries, kronecker, map,
     order, places, reduce, segmented_merge, transpose,
 };
-use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;

@@ -180,8 +180,3 @@ pub(super) fn of_marks() -> FunctionText {
     let second = OperatorText { parameters: &["_", "y"], expression: "y" };
     FunctionText::new("op", vec![MARK, MARK], MARK, second)
 }
-
-/// Whether two values are the same, to the bit.
-pub(super) fn same<A: Scalar, B: Scalar>(x: A, y: B) -> bool {
-    as_bytes(&[x]) == as_bytes(&[y])
-}
