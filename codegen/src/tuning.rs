@@ -31,6 +31,8 @@ tuning! {
     partition_small,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
+    /// Entries of two merged matrices that a thread finds: half a word's.
+    merge_items,
     /// Sums of rows: rows of up to so many entries are added one after the other by a thread.
     reduce_serial,
     /// Sums: entries of a chunk, which a block adds.
@@ -215,6 +217,7 @@ pub const SM_90: Tuning = Tuning {
     partition_bits: 11,
     partition_small: 2048,
     entry_items: 8,
+    merge_items: 16,
     reduce_serial: 64,
     reduce_chunk: 4096,
     analyze_block: 256,

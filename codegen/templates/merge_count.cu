@@ -55,7 +55,7 @@ __device__ inline Within within(const u32* bounds, u32 part) {
 }
 
 constexpr bool restricted = flag::masked || flag::region;
-constexpr u32 count_items = 16, count_threads = entry_tile / count_items;
+constexpr u32 count_items = tuning::merge_items, count_threads = entry_tile / count_items;
 // As many blocks as registers allow: those of a restricted thread hold its entries, too.
 constexpr u32 count_blocks = flag::region ? 6 : flag::masked ? 7 : 10;
 

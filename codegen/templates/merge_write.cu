@@ -27,9 +27,11 @@ __device__ inline Result value_of(const A& a, const B& b, const A* alpha, const 
   return function::op::apply(a, b);
 }
 
+constexpr u32 write_items = tuning::entry_items;
+
 // So many entries a thread are read before one is written: who reads one after the other waits for each.
 constexpr u32 write_bytes = sizeof(Left) + sizeof(Right);
-constexpr u32 write_batch = write_bytes <= 8 ? merge_items : write_bytes <= 16 ? 4 : write_bytes <= 32 ? 2 : 1;
+constexpr u32 write_batch = write_bytes <= 8 ? write_items : write_bytes <= 16 ? 4 : write_bytes <= 32 ? 2 : 1;
 
 // Where nearly all entries are written, a tile's are read at once, in pieces as large as memory takes.
 constexpr bool write_staged = number::kind != kind_intersection && SameType<Left, Right>::value && sizeof(Left) <= 8;
@@ -77,7 +79,7 @@ struct StagedTile {
     }
   }
 };
-static_assert(merge_items == 8, "two quads a thread");
+static_assert(write_items == 8, "two quads a thread");
 
 // starts[w]: marks before word w. total is not 0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, write_staged || write_bytes <= 16 ? 4 : 1)
@@ -85,11 +87,11 @@ merge_write(u64 total, const u32* a_indices, const Left* a_values, const u32* b_
             const u64* a_splits, const u32* words, const u64* starts, const u32* sides, const u32* pairs,
             const u32* admitted, const Left* alpha, const Right* beta, u32* out_indices, Result* out_values) {
   const u32 warp = threadIdx.x / 32, lane = lane_id();
-  const u64 begin = u64(blockIdx.x) * entry_tile, first_word = u64(blockIdx.x) * merge_words, mine = begin + warp * 32 * merge_items;
+  const u64 begin = u64(blockIdx.x) * entry_tile, first_word = u64(blockIdx.x) * merge_words, mine = begin + warp * 32 * write_items;
   // A's entries of the tile before the warp's.
   u32 before = 0;
-  for (u32 w = lane; w < warp * merge_items; w += 32) before += u32(__popc(sides[first_word + w]));
-  const u64 word = first_word + warp * merge_items + min(lane, merge_items - 1);
+  for (u32 w = lane; w < warp * write_items; w += 32) before += u32(__popc(sides[first_word + w]));
+  const u64 word = first_word + warp * write_items + min(lane, write_items - 1);
   const u32 my_words = words[word], my_sides = sides[word], my_pairs = pairs[word];
   const u32 my_admitted = flag::masked ? admitted[word] : ~0u;
   const u64 my_starts = starts[word];
@@ -110,7 +112,7 @@ merge_write(u64 total, const u32* a_indices, const Left* a_values, const u32* b_
   // All of the warp's from here on are counted from its first.
   u32 i = 0;
 #pragma unroll
-  for (u32 low = 0; low < merge_items; low += write_batch) {
+  for (u32 low = 0; low < write_items; low += write_batch) {
     u32 out[write_batch], column[write_batch], keeps = 0, has_a = 0, has_b = 0;
     Left left[write_batch];
     Right right[write_batch];

@@ -308,6 +308,7 @@ constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 constexpr u32 partition_small = 2048;
 constexpr u32 entry_items = 8;
+constexpr u32 merge_items = 16;
 constexpr u32 reduce_serial = 64;
 constexpr u32 reduce_chunk = 4096;
 constexpr u32 analyze_block = 256;
@@ -548,7 +549,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 
 namespace oplus {
 
-constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
+constexpr u32 merge_block = tuning::primitive_block, merge_words = entry_tile / 32;
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 }  // namespace oplus
@@ -1064,7 +1065,7 @@ __device__ inline Within within(const u32* bounds, u32 part) {
 }
 
 constexpr bool restricted = flag::masked || flag::region;
-constexpr u32 count_items = 16, count_threads = entry_tile / count_items;
+constexpr u32 count_items = tuning::merge_items, count_threads = entry_tile / count_items;
 // As many blocks as registers allow: those of a restricted thread hold its entries, too.
 constexpr u32 count_blocks = flag::region ? 6 : flag::masked ? 7 : 10;
 

@@ -6,7 +6,7 @@
 
 namespace oplus {
 
-constexpr u32 merge_block = tuning::primitive_block, merge_items = tuning::entry_items, merge_words = entry_tile / 32;
+constexpr u32 merge_block = tuning::primitive_block, merge_words = entry_tile / 32;
 enum { kind_union, kind_intersection, kind_overwrite, kind_accumulate, kind_filled };
 
 }  // namespace oplus

@@ -1,15 +1,12 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
 use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
 use super::product::Operand;
-use super::program::Program;
+use super::program::{Program, tuning};
 use super::{Buffer, DevicePattern};
 use crate::backend::MaskOn;
 use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
-
-/// Entries that a thread of `merge_count` finds: `count_items` there.
-const FOUND: u64 = 16;
 
 /// Which of the merged entries are entries of the result.
 pub(super) enum Kind<'a> {
@@ -63,7 +60,7 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     unsafe { launch.arg(&splits).arg(&split_rows).arg(mask_before.as_ref()).run()? };
     let kernel = count.kernel("merge_count")?;
     let column_bits = usize::BITS - pattern.ncols.saturating_sub(1).leading_zeros();
-    let launch = kernel.launch(tiles, (tile / FOUND) as u32, 0).arg(total).arg(column_bits);
+    let launch = kernel.launch(tiles, (tile / u64::from(tuning(context).merge_items)) as u32, 0).arg(total).arg(column_bits);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
     let launch = launch.arg(mask_offsets).arg(mask_indices).arg(mask_before.as_ref()).arg(bounds);
