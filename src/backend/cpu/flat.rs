@@ -76,6 +76,28 @@ impl<T: Copy> Flat<T> {
         }
         Ok(())
     }
+    /// The sums of those of `listed`, ascending, that have one, appended, of `first..first + len`. It is empty after it.
+    pub(super) fn drain_some(
+        &mut self,
+        operation: &'static str,
+        listed: &[u32],
+        (first, len): (u32, usize),
+        neutral: T,
+        rows: &mut Rows<T>,
+    ) -> Result<()> {
+        rows.reserve(operation, listed.len())?;
+        let (flags, sums) = (&mut self.flags[..len], &mut self.sums[..len]);
+        for j in listed {
+            let place = j.wrapping_sub(first) as usize;
+            if place < len {
+                // SAFETY: room for all that are listed was reserved.
+                unsafe { rows.push_if(flags[place] != 0, *j, sums[place]) };
+            }
+        }
+        flags.fill(0);
+        sums.fill(neutral);
+        Ok(())
+    }
     /// The row, appended; it is empty after it. At most `most` columns of `first..first + len` were met, `FAR` of them with
     /// their chunks.
     pub(super) fn drain<const FAR: bool>(

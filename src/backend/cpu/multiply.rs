@@ -4,6 +4,7 @@ use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::ascending::filter;
 use super::assemble::{Block, Rows};
 use super::few::few;
+use super::flat::Flat;
 use super::job::{Job, Run};
 use super::loops::Loops;
 use super::pick::Reached;
@@ -67,13 +68,17 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
         if let Some(meets) = short_meets(a, i, b, block, admitted, values) {
             return if meets { listed(loops, job, block, i, admitted, rows, scratch) } else { Ok(()) };
         }
-        // Few are admitted for as many entries: no need to count.
-        if let Some(start) = start.filter(|_| admitted.len() / 16 <= a.range(i).len()) {
-            return picked(loops, job, block, i, (admitted, start, values), rows, scratch);
-        }
         let products = Survey::count(a, i, b, values);
         if products == 0 {
             return Ok(());
+        }
+        if let Some(start) = start.filter(|_| admitted.len() / 16 <= a.range(i).len()) {
+            // Those admitted are often spread as all are: where they are not, rows of B need not be looked at for it.
+            let survey = is_dense(span(admitted), products, admitted).then(|| Survey::of(a, i, b, values, block));
+            return match survey.filter(|s| s.products > 0 && is_dense(s.width(), s.products, admitted)) {
+                Some(survey) => dense(loops, job, block, (i, survey), (admitted, start), rows, &mut scratch.flat),
+                None => picked(loops, job, block, i, (admitted, start), rows, scratch),
+            };
         }
         if admitted.len() / 4 <= products {
             return listed(loops, job, block, i, admitted, rows, scratch);
@@ -230,13 +235,12 @@ fn picked<A: Scalar, B: Scalar, C: Scalar>(
     job: &Job<A, B>,
     block: &Block,
     i: usize,
-    (admitted, start, soon): (&[u32], C, Soon),
+    (admitted, start): (&[u32], C),
     rows: &mut Rows<C>,
     Scratch { picked, flat, .. }: &mut Scratch<C>,
 ) -> Result<()> {
     let (a, b) = (&job.a.pattern, &job.b.pattern);
     let (mut reached, mut any) = (Reached::default(), false);
-    a.range(i).for_each(|e| ask(a, e, b, soon));
     picked.grow(job.operation, b.ncols)?;
     flat.grow(job.operation, b.ncols, start)?;
     picked.open(admitted);
@@ -252,6 +256,36 @@ fn picked<A: Scalar, B: Scalar, C: Scalar>(
     }
     picked.close(admitted);
     if any { flat.drain_listed(job.operation, admitted, start, rows) } else { Ok(()) }
+}
+
+/// Columns from the first to the last.
+fn span(columns: &[u32]) -> usize {
+    let ([first, .., last] | [first @ last]) = columns else { return 0 };
+    (*last - *first) as usize + 1
+}
+
+/// Whether products lie so close that summing all takes less than finding those that are admitted; of a few these are found
+/// faster.
+fn is_dense(width: usize, products: usize, admitted: &[u32]) -> bool {
+    const FEW: usize = if cfg!(test) { 2 } else { 12 };
+    const WIDE: usize = 1 << 15;
+    width <= WIDE.min(2 * products) && admitted.len() > FEW
+}
+
+/// A row whose products are [dense](is_dense): all are summed, those that the mask admits are kept.
+fn dense<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    (i, survey): (usize, Survey),
+    (admitted, start): (&[u32], C),
+    rows: &mut Rows<C>,
+    flat: &mut Flat<C>,
+) -> Result<()> {
+    let columns = (survey.span.0, survey.width());
+    flat.grow(job.operation, columns.1, start)?;
+    (loops.close)(job, block, i, columns.0, flat);
+    flat.drain_some(job.operation, admitted, columns, start, rows)
 }
 
 /// A row whose runs are ranges of columns that touch: no set, no index, and the compiler makes vectors of its loops.
