@@ -24,6 +24,7 @@ pub(crate) mod host;
 pub(crate) mod places;
 pub(crate) mod reference;
 pub(crate) mod ring;
+pub(crate) mod side;
 pub(crate) mod untyped;
 
 /// Which entries of the result may be written: those in the pattern, or with `complement` those not in it.

@@ -48,6 +48,7 @@ impl Moves {
         }
     }
     /// Whether rows stay sorted.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) fn ordered(&self) -> bool {
         match &self.how {
             How::Range { .. } => true,

@@ -1,6 +1,7 @@
 //! Rows taken and their columns moved: sub-matrices, and matrices spread over a part of wider ones.
 use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
 use super::parallel::{SERIAL, scan};
+use super::spans::{below, copied};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves, NONE};
@@ -11,28 +12,22 @@ use std::ops::Range;
 
 /// Finds where a column goes.
 enum Lookup<'a> {
-    Range {
-        columns: Range<u32>,
-        to: u32,
-    },
     /// Where each column goes, or [`NONE`]: to one place at most.
     Map(Vec<u32>),
     /// starts[c] .. starts[c + 1] are a column's pairs.
-    Starts {
-        starts: Vec<u32>,
-        pairs: &'a [(u32, u32)],
-    },
+    Starts { starts: Vec<u32>, pairs: &'a [(u32, u32)] },
     /// Few pairs of many columns: they are searched for.
     Search(&'a [(u32, u32)]),
 }
 
 impl<'a> Lookup<'a> {
-    /// `entries` columns of `nrows` rows will be asked for.
-    fn new(operation: &'static str, moves: &'a Moves, ncols: usize, nrows: usize, entries: usize) -> Result<Self> {
-        let pairs = match &moves.how {
-            How::Range { from, len, to } => return Ok(Lookup::Range { columns: *from..from + len, to: *to }),
-            How::Pairs { pairs, .. } => pairs,
-        };
+    /// A column goes to `most` places at most; `entries` columns of `nrows` rows will be asked for.
+    fn new(
+        operation: &'static str,
+        (pairs, most): (&'a [(u32, u32)], usize),
+        ncols: usize,
+        (nrows, entries): (usize, usize),
+    ) -> Result<Self> {
         // Counts beyond 2³² do not fit the starts; a table that is larger than the work is not worth making.
         if ncols / 4 > entries + pairs.len() || u32::try_from(pairs.len()).is_err() {
             return Ok(Lookup::Search(pairs));
@@ -41,7 +36,7 @@ impl<'a> Lookup<'a> {
         if pairs.len().saturating_mul(nrows).saturating_mul(FEW) < entries + ncols {
             return Ok(Lookup::Search(pairs));
         }
-        if moves.most() <= 1 {
+        if most <= 1 {
             let mut map = memory::filled(operation, ncols, NONE)?;
             pairs.iter().for_each(|(from, to)| map[*from as usize] = *to);
             return Ok(Lookup::Map(map));
@@ -55,7 +50,7 @@ impl<'a> Lookup<'a> {
     #[inline(always)]
     fn pairs(&self, column: u32) -> &'a [(u32, u32)] {
         match self {
-            Lookup::Range { .. } | Lookup::Map(_) => &[],
+            Lookup::Map(_) => &[],
             Lookup::Starts { starts, pairs } => {
                 &pairs[starts[column as usize] as usize..starts[column as usize + 1] as usize]
             }
@@ -85,28 +80,34 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
         Some(rows) if rows[r] == NONE => 0..0,
         Some(rows) => pattern.range(rows[r] as usize),
     };
+    let (pairs, ordered) = match &moves.how {
+        How::Range { from, len, to } => {
+            let (from, end) = (*from, from + len);
+            // Rows are often taken whole.
+            let before = |r: usize| match pattern.indices[source(r)].first() {
+                Some(j) if *j < from => below(pattern, source(r), from),
+                _ => 0,
+            };
+            let count = |r: usize| match pattern.indices[source(r)].last() {
+                Some(j) if *j >= end => below(pattern, source(r), end) - before(r),
+                _ => source(r).len() - before(r),
+            };
+            let start = |r: usize, _: usize| source(r).start + before(r);
+            return copied(operation, a, (nrows, moves.places), to.wrapping_sub(from), &count, &start);
+        }
+        How::Pairs { pairs, ordered } => (&pairs[..], *ordered),
+    };
+    let most = moves.most();
     // Entries of the rows before each.
     let listed = match rows {
         Some(_) => Some(scan(operation, nrows, |r| source(r).len() as u64)?),
         None => None,
     };
     let offsets = listed.as_deref().unwrap_or(&pattern.offsets);
-    let lookup = Lookup::new(operation, moves, pattern.ncols, nrows, offsets[nrows] as usize)?;
-    let ordered = moves.ordered();
+    let lookup = Lookup::new(operation, (pairs, most), pattern.ncols, (nrows, offsets[nrows] as usize))?;
     let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, T)>| {
         for r in block.rows.clone() {
             let (columns, values) = part(a, block, source(r));
-            if let Lookup::Range { columns: wanted, to } = &lookup {
-                let first = columns.partition_point(|c| *c < wanted.start);
-                let len = columns[first..].partition_point(|c| *c < wanted.end);
-                out.reserve(operation, len)?;
-                for (c, x) in columns[first..first + len].iter().zip(&values[first..]) {
-                    // SAFETY: room was reserved.
-                    unsafe { out.push_unchecked(c - wanted.start + to, *x) };
-                }
-                out.end_row();
-                continue;
-            }
             if let (Lookup::Map(map), true) = (&lookup, ordered) {
                 out.reserve(operation, columns.len())?;
                 for (c, x) in columns.iter().zip(values) {
@@ -178,7 +179,7 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
     let shape = (nrows, pattern.ncols);
     let blocks = partition(operation, shape, target(before(nrows)), &before, &cuts)?;
     // A place of the result has one source: there are at most so many entries.
-    let bound = u128::from(offsets[nrows]) * moves.most() as u128;
+    let bound = u128::from(offsets[nrows]) * most as u128;
     let bound = u64::try_from(bound.min(nrows as u128 * moves.places as u128)).unwrap_or(u64::MAX);
     assemble::<T, Vec<(u32, T)>>(operation, (nrows, moves.places), bound, &blocks, &kernel)
 }

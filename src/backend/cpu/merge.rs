@@ -2,9 +2,11 @@
 use super::analysis::OnMask;
 use super::ascending::below;
 use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
+use super::spans;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
+use crate::backend::side::Side;
 use crate::error::Result;
 use crate::operation::Accumulate;
 use crate::storage::pattern::Pattern;
@@ -137,6 +139,9 @@ pub(super) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     at: &Positions,
 ) -> Result<HostCsr<A>> {
     let operation = "select";
+    if let (Some(side), None, None) = (Side::of::<A, Y, F>(y), &at.i, &at.j) {
+        return spans::side(operation, a, &side);
+    }
     let blocks = entry_blocks(operation, &[&a.pattern])?;
     let kernel = |block: &Block, rows: &mut Rows<A>, _: &mut ()| {
         rows.reserve_rows(operation, block.rows.len())?;

@@ -56,6 +56,7 @@ mod push;
 mod rank;
 mod scale;
 mod short;
+mod spans;
 mod structural;
 #[cfg(test)]
 mod structural_tests;

@@ -11,6 +11,7 @@ use crate::algebra::semiring::monoid_text;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{Assigned, How, Moves};
+use crate::backend::side::Side;
 use crate::backend::{Backend, Body, MaskBody, MaskOn, PatternBody, Positions, misplaced};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -154,16 +155,6 @@ fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
     FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
-/// Whether the operator holds along a row up to some column (`true`), or from one on.
-fn side_by_side<A: Scalar>(text: OperatorText) -> Option<bool> {
-    fn is<A: Scalar, F: IndexUnaryOp<A, i64>>(text: OperatorText) -> bool {
-        text == F::TEXT
-    }
-    let upto = is::<A, Tril>(text) || is::<A, ColLe>(text) || is::<A, RowLe>(text) || is::<A, RowGt>(text);
-    let from = is::<A, Triu>(text) || is::<A, ColGt>(text);
-    (upto || from).then_some(upto)
-}
-
 type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
@@ -250,11 +241,11 @@ impl Backend for Cuda {
                 false => self.empty("select", a.pattern.nrows, a.pattern.ncols),
             };
         }
-        if let (Some(upto), None) = (side_by_side::<A>(F::TEXT), &at.j)
+        if let (Some(side), None) = (Side::of::<A, Y, F>(y), &at.j)
             && at.i.is_none()
             && a.nnz() > 0
         {
-            let spans = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), upto)?;
+            let spans = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), side.before)?;
             let (offsets, kept) = spans.counted()?;
             if kept == a.nnz() {
                 return Ok(a.clone());

@@ -1,0 +1,104 @@
+//! Rows that are stretches of other rows: counted, then copied to where they stay.
+use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use crate::algebra::Scalar;
+use crate::backend::host::HostCsr;
+use crate::backend::side::Side;
+use crate::error::Result;
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Entries that are copied at once, of shorter rows too: what is written too much the next row writes over.
+const WIDE: usize = 8;
+
+/// The entries of each row before a column, or from one on.
+pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Side) -> Result<HostCsr<T>> {
+    let pattern = &a.pattern;
+    let count = |r: usize| {
+        let row = pattern.range(r);
+        let before = below(pattern, row.clone(), side.column(r));
+        if side.before { before } else { row.len() - before }
+    };
+    let start = |r: usize, n: usize| {
+        let row = pattern.range(r);
+        if side.before { row.start } else { row.end - n }
+    };
+    copied(operation, a, (pattern.nrows, pattern.ncols), 0, &count, &start)
+}
+
+/// How many of a row's columns are below this one: without a branch where there are few.
+#[inline(always)]
+pub(super) fn below(a: &Pattern, row: Range<usize>, column: u32) -> usize {
+    if let (Some(columns), true) = (a.indices.get(row.start..row.start + WIDE), row.len() <= WIDE && a.ncols >> 31 == 0)
+    {
+        let (column, len) = (column.min(i32::MAX as u32) as i32, row.len() as i32);
+        return (0..WIDE).map(|e| i32::from(((columns[e] as i32) < column) & ((e as i32) < len))).sum::<i32>() as usize;
+    }
+    a.indices[row].partition_point(|j| *j < column)
+}
+
+/// Row r has so many entries of A, count(r) = n, from start(r, n) on, `shift` added to their columns, wrapping.
+pub(super) fn copied<T: Scalar>(
+    operation: &'static str,
+    a: &HostCsr<T>,
+    (nrows, ncols): (usize, usize),
+    shift: u32,
+    count: &(impl Fn(usize) -> usize + Sync),
+    start: &(impl Fn(usize, usize) -> usize + Sync),
+) -> Result<HostCsr<T>> {
+    let offsets = scan(operation, nrows, |r| count(r) as u64)?;
+    let total = offsets[nrows] as usize;
+    let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let one = |place: Range<usize>| {
+        // Rows that have an entry in the piece, the first and the last perhaps before and behind it.
+        let first = offsets.partition_point(|o| *o as usize <= place.start) - 1;
+        let rows = (first..nrows).map(|r| (r, offsets[r] as usize..offsets[r + 1] as usize));
+        let spans = rows.take_while(|(_, row)| row.start < place.end).map(|(r, row)| {
+            let from = start(r, row.len()) + place.start.saturating_sub(row.start);
+            from..from + row.end.min(place.end) - row.start.max(place.start)
+        });
+        // SAFETY: pieces are disjoint.
+        let (indices, values) = unsafe { (to_indices.part(place.clone()), to_values.part(place.clone())) };
+        stretches(a, shift, spans, indices, values);
+    };
+    if total <= SERIAL {
+        one(0..total)
+    } else {
+        pieces(total, SERIAL).for_each(one)
+    }
+    // SAFETY: as many entries were written as were counted, which `stretches` asserts.
+    let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
+    Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
+}
+
+/// Stretches of A's entries one behind the other.
+fn stretches<T: Scalar>(
+    a: &HostCsr<T>,
+    shift: u32,
+    spans: impl Iterator<Item = Range<usize>>,
+    indices: &mut [MaybeUninit<u32>],
+    values: &mut [MaybeUninit<T>],
+) {
+    let (from_indices, from_values) = (&a.pattern.indices[..], &a.values[..]);
+    let (mut at, room, all) = (0, indices.len(), from_indices.len());
+    assert!(values.len() == room && from_values.len() == all);
+    for span in spans {
+        let n = span.len();
+        let wide = if n <= WIDE && at + WIDE <= room && span.start + WIDE <= all { WIDE } else { n };
+        let (from, to) = (span.start..span.start + wide, at..at + wide);
+        let columns = indices[to.clone()].iter_mut().zip(&from_indices[from.clone()]);
+        let put = |to: &mut MaybeUninit<u32>, j: u32| *to = MaybeUninit::new(j.wrapping_add(shift));
+        if wide == WIDE {
+            // A number of steps that the compiler knows.
+            columns.take(WIDE).for_each(|(to, j)| put(to, *j));
+            values[to].iter_mut().zip(&from_values[from]).take(WIDE).for_each(|(z, x)| *z = MaybeUninit::new(*x));
+        } else {
+            columns.for_each(|(to, j)| put(to, *j));
+            values[to].iter_mut().zip(&from_values[from]).for_each(|(z, x)| *z = MaybeUninit::new(*x));
+        }
+        at += n;
+    }
+    assert!(at == room);
+}
