@@ -1,4 +1,5 @@
 //! Products on CUDA of matrices on few diagonals.
+#![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;

@@ -1,4 +1,5 @@
 //! Products on CUDA, emulated or real, against the reference backend.
+#![cfg(feature = "cuda")]
 mod common;
 #[path = "common/random.rs"]
 mod random;

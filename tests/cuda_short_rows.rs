@@ -1,4 +1,5 @@
 //! Products on CUDA whose rows are all short: made in one pass into room that is guessed.
+#![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;

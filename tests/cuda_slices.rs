@@ -1,4 +1,5 @@
 //! Products on CUDA in slices: a process of its own, whose device has little memory and whose launches are traced.
+#![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;

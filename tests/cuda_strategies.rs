@@ -1,4 +1,5 @@
 //! Products on CUDA by every strategy, over structures that are unkind to some of them.
+#![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;

@@ -1,4 +1,5 @@
 //! Products on CUDA when memory is short: a process of its own, as failures are planted in the driver.
+#![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;

@@ -82,6 +82,9 @@ fn files_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let a: Matrix<i16> = Matrix::build(1 << 50, 3, &[(1 << 49, 2, -7), (5, 0, 3)]).unwrap();
     for name in ["a.oplus", "a.oplus.gz", "a.oplus.zst", "a.mtx"] {
+        if !cfg!(feature = "compression") && (name.ends_with("gz") || name.ends_with("zst")) {
+            continue;
+        }
         let path = folder.path().join(name);
         a.write(&path).unwrap();
         let b: Matrix<i16> = Matrix::read(&path).unwrap();

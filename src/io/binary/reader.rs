@@ -17,7 +17,7 @@ use std::path::Path;
 /// ```
 /// use oplus::{io::binary, prelude::*};
 /// # fn main() -> oplus::Result<()> {
-/// # let path = std::env::temp_dir().join(format!("oplus-doc-{}.oplus.zst", std::process::id()));
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-{}.oplus", std::process::id()));
 /// let a: Matrix<f64> = Matrix::build(1 << 60, 3, &[(1 << 59, 2, 0.1)])?;
 /// binary::write(&path, &a)?;
 /// assert_eq!(binary::read::<f64, PlusTimes>(&path)?.entries()?, a.entries()?);
