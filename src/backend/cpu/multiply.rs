@@ -73,7 +73,7 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             return Ok(());
         }
         if let Some(start) = start.filter(|_| admitted.len() / 16 <= a.range(i).len()) {
-            // Those admitted are often spread as all are: where they are not, rows of B need not be looked at for it.
+            // The columns of the mask are a first guess at where products are, without a look at B.
             let survey = is_dense(span(admitted), products, admitted).then(|| Survey::of(a, i, b, values, block));
             return match survey.filter(|s| s.products > 0 && is_dense(s.width(), s.products, admitted)) {
                 Some(survey) => dense(loops, job, block, (i, survey), (admitted, start), rows, &mut scratch.flat),

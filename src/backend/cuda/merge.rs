@@ -60,8 +60,8 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     unsafe { launch.arg(&splits).arg(&split_rows).arg(mask_before.as_ref()).run()? };
     let kernel = count.kernel("merge_count")?;
     let column_bits = usize::BITS - pattern.ncols.saturating_sub(1).leading_zeros();
-    let launch =
-        kernel.launch(tiles, (tile / u64::from(tuning(context).merge_items)) as u32, 0).arg(total).arg(column_bits);
+    let threads = (tile / u64::from(tuning(context).merge_items)) as u32;
+    let launch = kernel.launch(tiles, threads, 0).arg(total).arg(column_bits);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
     let launch = launch.arg(mask_offsets).arg(mask_indices).arg(mask_before.as_ref()).arg(bounds);
