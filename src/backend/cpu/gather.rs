@@ -1,7 +1,7 @@
 //! Rows taken and their columns moved: sub-matrices, and matrices spread over a part of wider ones.
 use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
 use super::parallel::{SERIAL, scan};
-use super::spans::{below, copied};
+use super::spans::{copied, leading};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves, NONE};
@@ -85,11 +85,11 @@ pub(super) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
             let (from, end) = (*from, from + len);
             // Rows are often taken whole.
             let before = |r: usize| match pattern.indices[source(r)].first() {
-                Some(j) if *j < from => below(pattern, source(r), from),
+                Some(j) if *j < from => leading(pattern, source(r), from),
                 _ => 0,
             };
             let count = |r: usize| match pattern.indices[source(r)].last() {
-                Some(j) if *j >= end => below(pattern, source(r), end) - before(r),
+                Some(j) if *j >= end => leading(pattern, source(r), end) - before(r),
                 _ => source(r).len() - before(r),
             };
             let start = |r: usize, _: usize| source(r).start + before(r);

@@ -76,7 +76,7 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             // The columns of the mask are a first guess at where products are, without a look at B.
             let survey = is_dense(span(admitted), products, admitted).then(|| Survey::of(a, i, b, values, block));
             return match survey.filter(|s| s.products > 0 && is_dense(s.width(), s.products, admitted)) {
-                Some(survey) => dense(loops, job, block, (i, survey), (admitted, start), rows, &mut scratch.flat),
+                Some(survey) => summed(loops, job, block, (i, survey), (admitted, start), rows, &mut scratch.flat),
                 None => picked(loops, job, block, i, (admitted, start), rows, scratch),
             };
         }
@@ -273,7 +273,7 @@ fn is_dense(width: usize, products: usize, admitted: &[u32]) -> bool {
 }
 
 /// A row whose products are [dense](is_dense): all are summed, those that the mask admits are kept.
-fn dense<A: Scalar, B: Scalar, C: Scalar>(
+fn summed<A: Scalar, B: Scalar, C: Scalar>(
     loops: &Loops<A, B, C>,
     job: &Job<A, B>,
     block: &Block,

@@ -17,7 +17,7 @@ pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Si
     let pattern = &a.pattern;
     let count = |r: usize| {
         let row = pattern.range(r);
-        let before = below(pattern, row.clone(), side.column(r));
+        let before = leading(pattern, row.clone(), side.column(r));
         if side.before { before } else { row.len() - before }
     };
     let start = |r: usize, n: usize| {
@@ -27,9 +27,9 @@ pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Si
     copied(operation, a, (pattern.nrows, pattern.ncols), 0, &count, &start)
 }
 
-/// How many of a row's columns are below this one: without a branch where there are few.
+/// How many of a row's columns come before this one: without a branch where there are few.
 #[inline(always)]
-pub(super) fn below(a: &Pattern, row: Range<usize>, column: u32) -> usize {
+pub(super) fn leading(a: &Pattern, row: Range<usize>, column: u32) -> usize {
     if let (Some(columns), true) = (a.indices.get(row.start..row.start + WIDE), row.len() <= WIDE && a.ncols >> 31 == 0)
     {
         let (column, len) = (column.min(i32::MAX as u32) as i32, row.len() as i32);
