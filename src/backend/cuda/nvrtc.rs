@@ -29,7 +29,7 @@ impl std::fmt::Debug for Nvrtc {
 pub struct Compiled {
     /// What is loaded.
     pub image: Image,
-    /// What each kernel takes, by name. Empty for PTX, where the driver decides.
+    /// What each kernel takes, by name. Empty for PTX, where the driver decides, and for code from NVRTC's own cache.
     pub resources: BTreeMap<String, Resources>,
 }
 
@@ -67,9 +67,12 @@ pub(super) fn options() -> &'static [&'static str] {
     })
 }
 
-/// Compiles for an architecture (90 for sm_90), with [`OPTIONS`]. Needs no device, no driver, and uses no cache.
+/// Compiles for an architecture (90 for sm_90), with [`OPTIONS`]. Needs no device, no driver, and uses no cache: that of
+/// NVRTC, from 12.9 on where there is a driver, gives machine code without saying what a kernel takes.
 pub fn compile_for(architecture: u32, name: &str, source: &str) -> Result<Compiled> {
-    Nvrtc::get()?.compile(source, name, architecture, OPTIONS)
+    let nvrtc = Nvrtc::get()?;
+    let uncached = (nvrtc.version >= (12, 9)).then_some("--no-cache");
+    nvrtc.compile(source, name, architecture, &OPTIONS.iter().copied().chain(uncached).collect::<Vec<_>>())
 }
 
 impl Nvrtc {
