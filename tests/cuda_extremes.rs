@@ -131,3 +131,28 @@ fn more_than_2_to_31_entries() {
     let rows = csr(n, rows.into_iter(), |e| (e % 5) as u8).to(&GPU).unwrap();
     check(mxm(&pair, &rows).eval().unwrap(), "two rows, one of them empty");
 }
+
+#[test]
+fn rows_of_more_than_2_to_26_entries() {
+    // 9 · 2^27 entries of 5 bytes, and as much again for what they are moved from.
+    if !gpu_with(60 << 30) {
+        return;
+    }
+    const ROWS: u32 = 9;
+    const COLUMNS: u32 = 1 << 27;
+    let column = csr(1, (0..ROWS).map(|_| vec![0]), |_| 1).to(&GPU).unwrap();
+    let row = csr(COLUMNS, std::iter::once((0..COLUMNS).collect()), |_| 1).to(&GPU).unwrap();
+    let b = mxm(&column, &row).eval().unwrap().over::<PlusPair<u64>>();
+    // More than 2^30 products of 32 entries of A: a warp takes them in pieces.
+    let a = csr(ROWS, std::iter::once((0..ROWS).collect()), |_| 1).to(&GPU).unwrap().over::<PlusPair<u64>>();
+    let products = u64::from(ROWS) * u64::from(COLUMNS);
+    assert!(products > 1 << 30);
+    assert_eq!(mxm(&a, &b).reduce(Plus).unwrap(), products);
+    for strategy in [Strategy::Auto, Strategy::Hash] {
+        let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
+        assert_eq!((c.nvals(), reduce(&c, Plus).unwrap()), (u64::from(COLUMNS), products), "{strategy:?}");
+        for j in [0, 77_777_777, u64::from(COLUMNS) - 1] {
+            assert_eq!(c.get(0, j).unwrap(), Some(u64::from(ROWS)), "{strategy:?} {j}");
+        }
+    }
+}

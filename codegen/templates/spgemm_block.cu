@@ -30,6 +30,9 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
+  // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
+  // have other rows to do wait to hear how many they are.
+  constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && flag::whole && flag::at_once);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
@@ -71,10 +74,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
     if (flag::split && part.number >= of) return;
     for_windows(all, width, [&](Range r) {
       const u32 low = u32(r.low), words = u32((r.high - r.low + 31) / 32);
-      // Narrow windows have room for a sum a column. They need not know their columns before they add, unless blocks that have
-      // other rows to do wait to hear how many they are.
-      const bool dense = !Semiring::constant && r.high - r.low <= room, marked = !dense || (flag::whole && !flag::at_once);
-      if (marked && !flag::whole && saved) {
+      const bool dense = all_dense || (!Semiring::constant && r.high - r.low <= room);
+      if (!flag::whole && saved) {
         const u32* const kept = bits.at(part.place, all, r);
         for (u32 i = threadIdx.x; i < words; i += threads) window.bits()[i] = kept[i];
         __syncthreads();
@@ -88,12 +89,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
       u32 count = 0;
       bool near_row = dense, fits = true;
 #pragma unroll 1
-      for (u32 step = 0; step < 3; step++) {
+      for (u32 step = 0; step < (all_dense ? 2 : 3); step++) {
         // Once: before the columns are known, before the place is, or to the place.
-        if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
+        if (!Semiring::constant && fits && step == (!marked ? 0u : all_dense || near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          for_products<batch>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
+          for_products<batch, false>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 Loaded loaded[batch];
 #pragma unroll
@@ -106,8 +107,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                   const C term = multiply(factors, x, loaded[t], p.a[t], row);
                                   u32 at = loaded[t].column - low;
                                   if (!marked) window.set(at);
-                                  if (!dense) at = window.position(bases, at);
-                                  if (near_row) combine<Semiring, C>(&near[at], term);
+                                  if (!all_dense && !dense) at = window.position(bases, at);
+                                  if (all_dense || near_row) combine<Semiring, C>(&near[at], term);
                                   else combine_in_memory<Semiring, C>(&c_values[out + at], term);
                                 }
                               });

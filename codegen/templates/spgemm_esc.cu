@@ -10,6 +10,11 @@
 
 namespace oplus {
 
+// Blocks of a multiprocessor: as few registers a thread as most rows' keys and values take without a spill. Left to itself the
+// compiler takes more or less of them from one version of this text to the next.
+constexpr u32 esc_blocks = sizeof(C) > 8 ? 1
+    : flag::whole ? (number::width <= 256 ? 8 : 7) : number::width <= 128 ? 10 : number::width <= 256 ? 9 : 8;
+
 // Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
 // null; all behind out_values unused.
@@ -18,7 +23,7 @@ namespace oplus {
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
 // (0 before): then C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
-extern "C" __global__ void __launch_bounds__(tuning::esc_block)
+extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,

@@ -17,7 +17,7 @@ namespace oplus {
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
 // page, number: Report; `words` from `control` on are left zero.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
-extern "C" __global__ void __launch_bounds__(tuning::hash_block)
+extern "C" __global__ void __launch_bounds__(tuning::hash_block, 8)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,

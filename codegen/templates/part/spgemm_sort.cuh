@@ -53,7 +53,7 @@ template <u32 WIDTH> struct SortMemory {
       };
       if (lo < hi) {
         if (size >= some * tuning::long_rows) walk_long_rows<BATCH>(Position(e), round, last, lo, hi, numbered);
-        else walk_short_rows<BATCH>(Position(e), round, u32(round.left), last, lo, hi, products(), numbered);
+        else walk_short_rows<BATCH>(Position(e), round, last, lo, hi, products(), numbered);
       }
       at += size;
     }

@@ -1039,8 +1039,8 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
 
 // The same of rows that are short: side by side in the lanes.
 template <u32 BATCH, class F>
-__device__ inline void walk_short_rows(Position first, Round round, u32 piece, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
-  const u32 filled = __ballot_sync(full_warp, piece != 0);
+__device__ inline void walk_short_rows(Position first, Round round, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
+  const u32 piece = u32(round.left), filled = __ballot_sync(full_warp, piece != 0);
   const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
   __syncwarp();
   if (piece) {
@@ -1073,36 +1073,35 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 piece, u
   }
 }
 
+// Products of a round are counted in 32 bits. Of one with a row of over 2^26 entries this leaves those of its `piece`-th 2^30, and
+// returns whether there are more.
+__device__ inline bool cut_round(Round& round, u32 piece) {
+  constexpr u32 most = 30;
+  if (!__any_sync(full_warp, round.left >> 26 != 0)) return false;
+  const u64 after = warp_inclusive_sum(u64(round.left)), before = after - round.left;
+  const u64 low = u64(piece) << most, high = u64(piece + 1) << most;
+  const u64 begin = before > low ? before : low, end = after < high ? after : high;
+  round.begin += Position(begin - before);
+  round.left = end > begin ? Position(end - begin) : 0;
+  return shuffle(after, 31) > high;
+}
+
 // The products of one round, of the `part`-th of `parts` warps.
 template <u32 BATCH, class F>
 __device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
-  const u64 total = warp_sum(u64(round.left));
   const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
-  if (total >> 31 == 0) {
-    const u32 last = warp_inclusive_sum(u32(round.left));
-    const u32 lo = u32(total * part / parts), hi = u32(total * (part + 1) / parts);
-    if (lo == hi) return;
-    if (total >= u64(some) * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-    else walk_short_rows<BATCH>(first, round, u32(round.left), last, lo, hi, s, f);
-    return;
-  }
-  // Products are counted in 32 bits: rows of over 2^26 entries go one at a time, in pieces.
-  for (;;) {
-    const u32 pending = __ballot_sync(full_warp, round.left != 0);
-    if (pending == 0) break;
-    const u32 piece = lane_id() != u32(__ffs(pending)) - 1 ? 0 : round.left >> 26 ? 1u << 26 : u32(round.left);
-    const u32 last = warp_inclusive_sum(piece), size = shuffle(last, 31);
-    const u32 lo = u32(u64(size) * part / parts), hi = u32(u64(size) * (part + 1) / parts);
-    walk_short_rows<BATCH>(first, round, piece, last, lo, hi, s, f);
-    round.begin += piece;
-    round.left -= piece;
-  }
+  const u32 last = warp_inclusive_sum(u32(round.left)), total = shuffle(last, 31);
+  const u32 lo = u32(u64(total) * part / parts), hi = u32(u64(total) * (part + 1) / parts);
+  if (lo == hi) return;
+  if (total >= some * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
+  else walk_short_rows<BATCH>(first, round, last, lo, hi, s, f);
 }
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
-template <u32 BATCH, class F>
+// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call. HUGE: a
+// row of B may have 2^26 entries and more there.
+template <u32 BATCH, bool HUGE, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
@@ -1117,7 +1116,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
     __syncthreads();
   }
   const bool barriers = leaves;
-  u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0;
+  u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
   u64 at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round(a_indices, at, a_end, b, low, high, partial);
   for (;;) {
@@ -1133,17 +1132,27 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       continue;
     }
     const u64 now = at;
-    const Round round = next;
+    Round round = next;
     if (n == 0) at += 32 * u64(together ? 1 : share.warps);
     else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
     next = load_round(a_indices, at, a_end, b, low, high, partial);
-    if (leaves && warp_sum(u64(round.left)) > tuning::shared_round) {
+    if (leaves && piece == 0 && warp_sum(u64(round.left)) > tuning::shared_round) {
       u32 place = 0;
       if (lane_id() == 0) {
         place = atomicAdd(&left[0], 1u);
         if (place < Share::most_left) left[1 + place] = u32((now - a_begin) / 32);
       }
       if (shuffle(place, 0) < Share::most_left) continue;
+    }
+    if constexpr (HUGE) {
+      if (cut_round(round, piece)) {
+        piece++;
+        at = now;
+        done -= n != 0;
+        next = load_round(a_indices, at, a_end, b, low, high, partial);
+      } else {
+        piece = 0;
+      }
     }
     walk_round<BATCH>(Position(now), round, part, parts, s, f);
   }
@@ -1198,7 +1207,7 @@ __device__ inline bool mark_products(Table& table, const Operands& x, u32 row, R
   } else {
     table.open(range.low, range.high);
   }
-  for_products<batch>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
+  for_products<batch, true>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
                       range.partial, scratch, [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
