@@ -1,9 +1,9 @@
 //! The running sums of one row of a product: scattered over all columns, or hashed. Both give columns ascending.
-use super::assemble::Rows;
 use super::few::Few;
 use super::flat::Flat;
 use super::parallel::unwritten;
 use super::pick::Picked;
+use super::rows::Rows;
 use super::tiny::Tiny;
 use crate::error::Result;
 use crate::memory;

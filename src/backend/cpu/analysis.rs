@@ -1,5 +1,6 @@
 //! What a product will cost, from patterns alone: compiled once, whatever the semiring.
-use super::assemble::{Block, Size, partition, quantiles, target};
+use super::assemble::Size;
+use super::blocks::{Block, partition, quantiles, target};
 use super::parallel::{SERIAL, scan};
 use crate::backend::MaskOn;
 use crate::error::Result;

@@ -1,5 +1,5 @@
 //! Ascending columns: searched, and kept where a mask admits.
-use super::assemble::Rows;
+use super::rows::Rows;
 
 /// Keeps of the entries from `start` on those that the mask's row admits.
 pub(super) fn filter<T: Copy>(rows: &mut Rows<T>, start: usize, mut mask: &[u32], complement: bool) {

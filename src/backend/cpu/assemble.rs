@@ -1,9 +1,10 @@
 //! One pass from blocks of work to compressed rows.
 //!
-//! Work is cut into blocks: some rows, or some columns of one long row. Threads take blocks in order and compute them
-//! into small buffers that stay in cache; as soon as the sizes of all earlier blocks are known, a block is copied to
-//! its place. Nothing is computed twice and nobody waits. The cut depends on the operands alone.
-use super::parallel::{SERIAL, Shared, prefer_huge_pages, trim, unwritten, written};
+//! Threads take blocks in order and compute them into small buffers that stay in cache; as soon as the sizes of all earlier
+//! blocks are known, a block is copied to its place. Nothing is computed twice and nobody waits.
+use super::blocks::Block;
+use super::parallel::{Shared, prefer_huge_pages, trim, unwritten, written};
+use super::rows::Rows;
 use super::tiny::SLACK;
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
@@ -11,174 +12,8 @@ use crate::memory;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-/// Some rows, all columns of them or a part of one row's.
-#[derive(Clone, Debug)]
-pub(crate) struct Block {
-    pub(super) rows: Range<usize>,
-    pub(super) columns: Range<u32>,
-    /// All columns.
-    pub(super) whole: bool,
-}
-
-impl Block {
-    /// The entries of a row whose columns are in this block.
-    #[inline(always)]
-    pub(super) fn range(&self, pattern: &Pattern, row: usize) -> Range<usize> {
-        let range = pattern.range(row);
-        if self.whole { range } else { self.narrow(pattern, range) }
-    }
-    pub(super) fn narrow(&self, pattern: &Pattern, range: Range<usize>) -> Range<usize> {
-        let columns = &pattern.indices[range.clone()];
-        let from = columns.partition_point(|c| *c < self.columns.start);
-        let len = columns[from..].partition_point(|c| *c < self.columns.end);
-        range.start + from..range.start + from + len
-    }
-}
-
-/// Cuts rows into blocks of about `target` work. `before(r)` is the work in all rows before r, `cuts(r, n)` up to n − 1
-/// ascending columns that cut a long row r into about equal parts.
-pub(super) fn partition(
-    operation: &'static str,
-    (nrows, ncols): (usize, usize),
-    target: u64,
-    before: &dyn Fn(usize) -> u64,
-    cuts: &dyn Fn(usize, usize) -> Result<Vec<u32>>,
-) -> Result<Vec<Block>> {
-    let mut blocks = Vec::new();
-    let mut row = 0;
-    let whole = |rows| Block { rows, columns: 0..ncols as u32, whole: true };
-    while row < nrows {
-        let goal = before(row).saturating_add(target);
-        let (mut low, mut high) = (row, nrows);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if before(middle) <= goal { low = middle } else { high = middle - 1 }
-        }
-        memory::reserve(operation, &mut blocks, 1)?;
-        if low > row {
-            blocks.push(whole(row..low));
-            row = low;
-            continue;
-        }
-        let parts = (before(row + 1) - before(row)).div_ceil(target).min(1 << 12) as usize;
-        let cuts = if parts > 1 { cuts(row, parts)? } else { Vec::new() };
-        if cuts.is_empty() {
-            blocks.push(whole(row..row + 1));
-        } else {
-            memory::reserve(operation, &mut blocks, cuts.len() + 1)?;
-            let mut start = 0;
-            for end in cuts.into_iter().chain([ncols as u32]).filter(|c| *c > 0) {
-                if end > start {
-                    blocks.push(Block { rows: row..row + 1, columns: start..end, whole: false });
-                    start = end;
-                }
-            }
-        }
-        row += 1;
-    }
-    Ok(blocks)
-}
-
-/// Cuts of one row of the longest of these patterns at equal numbers of entries.
-pub(super) fn quantiles(operation: &'static str, patterns: &[&Pattern], row: usize, parts: usize) -> Result<Vec<u32>> {
-    let mut cuts = memory::with_capacity(operation, parts)?;
-    if let Some(longest) = patterns.iter().map(|p| p.row(row)).max_by_key(|r| r.len()) {
-        cuts.extend((1..parts).filter_map(|p| longest.get((longest.len() as u64 * p as u64 / parts as u64) as usize)));
-        cuts.dedup();
-    }
-    Ok(cuts)
-}
-
-/// How much work a block should have: enough to be worth handing out, little enough to stay in cache.
-pub(super) fn target(work: u64) -> u64 {
-    (work / 1024).clamp(SERIAL as u64, 1 << 17)
-}
-
-/// Entries of consecutive rows, and where in them each finished row ends.
-#[derive(Debug)]
-pub(crate) struct Rows<T> {
-    pub(crate) indices: Vec<u32>,
-    pub(crate) values: Vec<T>,
-    pub(crate) ends: Vec<u64>,
-}
-impl<T> Default for Rows<T> {
-    fn default() -> Self {
-        Self { indices: Vec::new(), values: Vec::new(), ends: Vec::new() }
-    }
-}
-impl<T: Copy> Rows<T> {
-    pub(crate) fn clear(&mut self) {
-        self.indices.clear();
-        self.values.clear();
-        self.ends.clear();
-    }
-    /// Room for `n` more entries.
-    #[inline(never)]
-    pub(crate) fn reserve(&mut self, operation: &'static str, n: usize) -> Result<()> {
-        memory::reserve(operation, &mut self.indices, n)?;
-        memory::reserve(operation, &mut self.values, n)
-    }
-    /// Room for the ends of `n` more rows.
-    pub(crate) fn reserve_rows(&mut self, operation: &'static str, n: usize) -> Result<()> {
-        memory::reserve(operation, &mut self.ends, n)
-    }
-    /// # Safety
-    /// There is room for one more.
-    #[inline(always)]
-    pub(crate) unsafe fn push_unchecked(&mut self, column: u32, value: T) {
-        let n = self.indices.len();
-        debug_assert!(n < self.indices.capacity() && self.values.len() == n && n < self.values.capacity());
-        // SAFETY: the capacity was reserved by the contract; both vectors have one length.
-        unsafe {
-            self.indices.as_mut_ptr().add(n).write(column);
-            self.values.as_mut_ptr().add(n).write(value);
-            self.indices.set_len(n + 1);
-            self.values.set_len(n + 1);
-        }
-    }
-    /// Without a branch to guess.
-    /// # Safety
-    /// There is room for one more, whether it is kept or not.
-    #[inline(always)]
-    pub(crate) unsafe fn push_if(&mut self, keep: bool, column: u32, value: T) {
-        let n = self.indices.len();
-        // SAFETY: the contract; a length grows by one only where an entry was written.
-        unsafe {
-            self.push_unchecked(column, value);
-            self.indices.set_len(n + keep as usize);
-            self.values.set_len(n + keep as usize);
-        }
-    }
-    /// Appends the entries that `keep` holds for, without a branch to guess. There has to be room for all.
-    #[inline(always)]
-    pub(super) fn push_kept(&mut self, (columns, values): (&[u32], &[T]), mut keep: impl FnMut(u32, T) -> bool) {
-        let (to_columns, to_values) = (self.indices.spare_capacity_mut(), self.values.spare_capacity_mut());
-        assert!(to_columns.len() >= columns.len() && to_values.len() >= columns.len());
-        let mut kept = 0;
-        for (column, value) in columns.iter().zip(values) {
-            // SAFETY: no more are kept than were looked at, and for so many there is room, as asserted.
-            unsafe {
-                to_columns.get_unchecked_mut(kept).write(*column);
-                to_values.get_unchecked_mut(kept).write(*value);
-            }
-            kept += keep(*column, *value) as usize;
-        }
-        let n = self.indices.len() + kept;
-        // SAFETY: those that are kept were written.
-        unsafe {
-            self.indices.set_len(n);
-            self.values.set_len(n);
-        }
-    }
-    #[inline(always)]
-    pub(crate) fn end_row(&mut self) {
-        self.ends.push(self.indices.len() as u64);
-    }
-}
 
 /// What computes a block: appends its entries and ends each of its rows.
 pub(super) type Kernel<'a, T, W> = dyn Fn(&Block, &mut Rows<T>, &mut W) -> Result<()> + Sync + 'a;

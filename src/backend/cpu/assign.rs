@@ -1,8 +1,10 @@
 //! What an assignment leaves of C: old and new entries merged, with the region and the reach looked up.
 use super::analysis::OnMask;
 use super::ascending::below;
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
 use super::merge::{entry_blocks, meet, part};
+use super::rows::Rows;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::Assigned;

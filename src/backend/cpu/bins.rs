@@ -2,12 +2,14 @@
 //! an array that fits the cache nearest to the core. Nothing as long as the result is touched.
 use super::analysis::{OnMask, Soon, ask_whole};
 use super::ascending::filter;
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
 use super::flat::Flat;
 use super::job::at;
 use super::neutral::neutral;
 use super::parallel::{SERIAL, Shared, unwritten, written};
 use super::push::Pushing;
+use super::rows::Rows;
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
 use crate::error::Result;

@@ -1,7 +1,9 @@
 //! Element-wise operations one after the other in one pass: a block of rows goes through all of them before the next.
 use super::ascending::{below, filter};
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
 use super::merge::{entry_blocks, meet, meet_both};
+use super::rows::Rows;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::ends::End;
 use crate::backend::host::HostCsr;

@@ -2,8 +2,9 @@
 use super::accumulator::{Dense, Scratch};
 use super::analysis::searches;
 use super::ascending::below;
-use super::assemble::{Block, Rows};
+use super::blocks::Block;
 use super::job::{Job, at, is_final, read};
+use super::rows::Rows;
 use crate::algebra::*;
 use crate::error::Result;
 use std::ops::Range;

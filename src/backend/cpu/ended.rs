@@ -1,8 +1,10 @@
 //! Rows handed on before they are stored: after a product, and after rows that are there.
 use super::analysis::OnMask;
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
 use super::merge::entry_blocks;
 use super::product;
+use super::rows::Rows;
 use crate::algebra::Scalar;
 use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;

@@ -1,6 +1,6 @@
 //! Products in little memory: positions counted and written to arrays of their size, then the values.
 use super::analysis::OnMask;
-use super::assemble::target;
+use super::blocks::target;
 use super::explain::counted;
 use super::job::Job;
 use super::layout::transpose;

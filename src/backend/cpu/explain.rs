@@ -2,7 +2,7 @@
 //!
 //! `accumulator` says of a row what `multiply::scatter_rows` and `structural::structural_rows` do with it.
 use super::analysis::{OnMask, Soon, Survey, is_narrow, prefers_dot};
-use super::assemble::Block;
+use super::blocks::Block;
 use super::layout::transpose;
 use super::need::{Need, Shape};
 use crate::algebra::*;

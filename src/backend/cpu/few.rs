@@ -1,7 +1,8 @@
 //! A row of few products that lie apart: they are listed, put in order by column, and summed one behind the other.
-use super::assemble::{Block, Rows};
+use super::blocks::Block;
 use super::job::Job;
 use super::loops::Loops;
+use super::rows::Rows;
 use crate::algebra::Scalar;
 use crate::error::Result;
 use crate::memory;

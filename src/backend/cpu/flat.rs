@@ -1,7 +1,7 @@
 //! Sums of a row: a flag and a sum a column, written without asking what is there. Where columns lie far apart, 64 flags
 //! have one of their own.
-use super::assemble::Rows;
 use super::flags::{take, take_far};
+use super::rows::Rows;
 use super::tiny::SLACK;
 use crate::error::Result;
 use crate::memory;

@@ -1,6 +1,8 @@
 //! Rows taken and their columns moved: sub-matrices, and matrices spread over a part of wider ones.
-use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
+use super::assemble::assemble;
+use super::blocks::{Block, partition, quantiles, target};
 use super::parallel::{SERIAL, scan};
+use super::rows::Rows;
 use super::spans::{copied, leading};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;

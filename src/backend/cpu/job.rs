@@ -1,6 +1,6 @@
 //! The operands of a product as the inner loops read them, and where its products stand.
 use super::analysis::OnMask;
-use super::assemble::Block;
+use super::blocks::Block;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;

@@ -1,6 +1,8 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
-use super::assemble::{Block, Rows, assemble, partition, target};
+use super::assemble::assemble;
+use super::blocks::{Block, partition, target};
 use super::parallel::{SERIAL, Shared, in_pieces, pieces, scan, unwritten, written};
+use super::rows::Rows;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::places::NONE;

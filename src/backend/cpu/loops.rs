@@ -1,6 +1,6 @@
 //! The inner loops of mxm and vxm over the products of one row, compiled for each semiring.
 use super::accumulator::{Scratch, Table};
-use super::assemble::Block;
+use super::blocks::Block;
 use super::flat::Flat;
 use super::job::{Job, Run, at, read};
 use super::neutral::neutral;

@@ -1,7 +1,9 @@
 //! Entry-wise operations on two sets of rows: merges, balanced by entries, long rows cut by columns.
 use super::analysis::OnMask;
 use super::ascending::below;
-use super::assemble::{Block, Rows, assemble, partition, quantiles, target};
+use super::assemble::assemble;
+use super::blocks::{Block, partition, quantiles, target};
+use super::rows::Rows;
 use super::spans;
 use crate::algebra::*;
 use crate::backend::Positions;

@@ -21,6 +21,7 @@ mod ascending;
 mod assemble;
 mod assign;
 mod bins;
+mod blocks;
 pub(crate) mod chain;
 mod columns;
 mod cut;
@@ -54,6 +55,7 @@ mod product;
 mod pull;
 mod push;
 mod rank;
+mod rows;
 mod scale;
 mod short;
 mod spans;
@@ -73,7 +75,6 @@ mod workers;
 
 pub(crate) use among::among;
 pub(crate) use ascending::below;
-pub(crate) use assemble::Rows;
 pub(crate) use ended::{ended, mxm_ended};
 pub(crate) use even::Batch;
 pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
@@ -84,6 +85,7 @@ pub(crate) use parallel::{in_pieces, mapped, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use rank::ranks;
+pub(crate) use rows::Rows;
 pub(crate) use vector::MxvKernels;
 
 /// The cores of the host.

@@ -2,12 +2,13 @@
 use super::accumulator::{Dense, Scratch};
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::ascending::filter;
-use super::assemble::{Block, Rows};
+use super::blocks::Block;
 use super::few::few;
 use super::flat::Flat;
 use super::job::{Job, Run};
 use super::loops::Loops;
 use super::pick::Reached;
+use super::rows::Rows;
 use super::tiny::{self, Tries, tiny_rows};
 use crate::algebra::*;
 use crate::error::Result;

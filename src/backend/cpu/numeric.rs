@@ -2,12 +2,13 @@
 //! k as everywhere, and put in their places.
 use super::accumulator::{Dense, Scratch, Table};
 use super::analysis::OnMask;
-use super::assemble::{Block, Rows};
+use super::blocks::Block;
 use super::flat::Flat;
 use super::job::Job;
 use super::loops::Loops;
 use super::need::Budget;
 use super::parallel::{unwritten, written};
+use super::rows::Rows;
 use super::workers::{Parts, share_out};
 use crate::algebra::*;
 use crate::backend::ring::Operators;

@@ -1,5 +1,7 @@
 //! One entry a row at most, where it is known in which column: a column, a diagonal.
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
+use super::rows::Rows;
 use super::vector::row_blocks;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;

@@ -1,6 +1,8 @@
 //! Values compared: where the smallest and largest are, and rows in order.
-use super::assemble::{Block, Rows, assemble, partition, target};
+use super::assemble::assemble;
+use super::blocks::{Block, partition, target};
 use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
+use super::rows::Rows;
 use super::vector::row_blocks;
 use crate::algebra::{BinaryOp, Ordered, Scalar};
 use crate::backend::host::HostCsr;

@@ -1,6 +1,6 @@
 //! Which products of a row a mask admits: found for many of them at a time and without a branch on each, so that only
 //! those are computed. Nothing here knows a scalar.
-use super::assemble::Block;
+use super::blocks::Block;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;

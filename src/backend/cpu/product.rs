@@ -1,13 +1,15 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
 use super::accumulator::Scratch;
 use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
-use super::assemble::{Block, Rows, Size, assemble};
+use super::assemble::{Size, assemble};
+use super::blocks::Block;
 use super::dot::{DotLoop, dot_rows, dots};
 use super::job::Job;
 use super::layout::transpose;
 use super::loops::Loops;
 use super::multiply::scatter_rows;
 use super::push::products;
+use super::rows::Rows;
 use super::structural::{Structural, structural_rows};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;

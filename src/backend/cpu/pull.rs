@@ -1,5 +1,5 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
-use super::assemble::{Block, partition};
+use super::blocks::{Block, partition};
 use super::even::{self, BATCH, Batch};
 use super::final_soon;
 use super::job::{at, is_final};

@@ -1,9 +1,11 @@
 //! Rows and columns met by the entries of a vector, and a vector as a diagonal.
 use super::ascending::below;
-use super::assemble::{Block, Rows, assemble};
+use super::assemble::assemble;
+use super::blocks::Block;
 use super::entries::at_entries;
 use super::merge::{entry_blocks, part};
 use super::parallel::{in_pieces, mapped};
+use super::rows::Rows;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::error::Result;

@@ -2,9 +2,10 @@
 use super::accumulator::Columns;
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::ascending::filter;
-use super::assemble::{Block, Rows};
+use super::blocks::Block;
 use super::flat::Flat;
 use super::multiply::admits_none;
+use super::rows::Rows;
 use super::short::{self, Short};
 use super::tiny::{self, Tiny, To, Tries};
 use crate::error::Result;

@@ -339,7 +339,9 @@ fn entry_wise<T: Sample + Number>(
 /// entries were expected, all are there.
 #[test]
 fn late_placement_without_room() {
-    use super::assemble::{Block, Rows, Size, assemble};
+    use super::assemble::{Size, assemble};
+    use super::blocks::Block;
+    use super::rows::Rows;
     let blocks: Vec<Block> = (0..50).map(|r| Block { rows: r..r + 1, columns: 0..9, whole: true }).collect();
     let kernel = |block: &Block, rows: &mut Rows<u32>, _: &mut ()| {
         for c in 0..block.rows.start as u32 % 9 {

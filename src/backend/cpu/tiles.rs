@@ -1,5 +1,5 @@
 //! Tiles side by side and one below the other: every place in the result is known beforehand.
-use super::assemble::{Block, partition, target};
+use super::blocks::{Block, partition, target};
 use super::parallel::{SERIAL, Shared, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;

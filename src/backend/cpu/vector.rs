@@ -1,8 +1,10 @@
 //! mxv: each row of the matrix pulls from the vector.
 use super::analysis::OnMask;
-use super::assemble::{Block, Rows, assemble, partition, target};
+use super::assemble::assemble;
+use super::blocks::{Block, partition, target};
 use super::job::{at, is_final};
 use super::parallel::unwritten;
+use super::rows::Rows;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;

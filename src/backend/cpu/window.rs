@@ -1,5 +1,5 @@
 //! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
-use super::assemble::{Block, partition, target};
+use super::blocks::{Block, partition, target};
 use super::parallel::{Shared, mapped, scan, unwritten, written};
 use super::window_flat::flat;
 use crate::algebra::Scalar;

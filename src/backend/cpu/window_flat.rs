@@ -1,6 +1,6 @@
 //! A rectangle of a matrix with short rows: all entries of its rows are looked through, whichever row they are in, since
 //! where a short row ends nobody guesses.
-use super::assemble::{Block, partition, target};
+use super::blocks::{Block, partition, target};
 use super::parallel::{Shared, unwritten, written};
 use super::window::Span;
 use crate::algebra::Scalar;

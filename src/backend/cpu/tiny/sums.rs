@@ -1,8 +1,8 @@
 //! Rows of few products of any semiring.
 use super::super::accumulator::Scratch;
 use super::super::analysis::Soon;
-use super::super::assemble::Rows;
 use super::super::job::{Job, read};
+use super::super::rows::Rows;
 use super::{Listed, To};
 use crate::algebra::*;
 use crate::error::Result;
