@@ -1994,7 +1994,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
 #pragma unroll 1
       for (u32 step = 0; step < (all_dense ? 2 : 3); step++) {
         // Once: before the columns are known, before the place is, or to the place.
-        if (!Semiring::constant && fits && step == (!marked ? 0u : all_dense || near_row || step == 0 ? 1u : 2u)) {
+        if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
           for_products<batch, false>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
@@ -2010,8 +2010,8 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                   const C term = multiply(factors, x, loaded[t], p.a[t], row);
                                   u32 at = loaded[t].column - low;
                                   if (!marked) window.set(at);
-                                  if (!all_dense && !dense) at = window.position(bases, at);
-                                  if (all_dense || near_row) combine<Semiring, C>(&near[at], term);
+                                  if (!dense) at = window.position(bases, at);
+                                  if (near_row) combine<Semiring, C>(&near[at], term);
                                   else combine_in_memory<Semiring, C>(&c_values[out + at], term);
                                 }
                               });
