@@ -206,7 +206,7 @@ fn start_twice(spec: &Spec, text: &str, kernel: &str) -> std::result::Result<(),
 }
 
 fn main() -> std::process::ExitCode {
-    // NVRTC keeps what it compiled with the driver's own cache: it would be told neither how long that took nor what it needs.
+    // NVRTC keeps what it compiled with the driver's own cache: `--start` would not be told how long that took.
     // SAFETY: this program has one thread, and nothing has read the variable yet.
     unsafe { std::env::set_var("CUDA_CACHE_DISABLE", "1") };
     match run(&Options::parse()) {

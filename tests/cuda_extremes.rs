@@ -1,5 +1,5 @@
 //! Products at the ends of what there can be: rows of over 2^20 entries, columns that all collide in tables, and on a GPU with
-//! the memory for it more than 2^32 products and 2^31 entries.
+//! the memory for it more than 2^32 products, 2^31 entries, and 2^26 in a row.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 mod common;
 

@@ -35,6 +35,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && flag::whole && flag::at_once);
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
+  static_assert(width < 1u << 26, "as for_products is told");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};

@@ -16,6 +16,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
   constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
+  static_assert(width < 1u << 26, "as for_products is told");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const SavedBits bits = {saved, states, row_words};

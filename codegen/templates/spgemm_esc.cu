@@ -10,7 +10,7 @@
 
 namespace oplus {
 
-// Blocks of a multiprocessor: as few registers a thread as most rows' keys and values take without a spill. Left to itself the
+// Blocks of a multiprocessor, which bounds registers to what keys and values take with few spills or none. Left to itself the
 // compiler takes more or less of them from one version of this text to the next.
 constexpr u32 esc_blocks = sizeof(C) > 8 ? 1
     : flag::whole ? (number::width <= 256 ? 8 : 7) : number::width <= 128 ? 10 : number::width <= 256 ? 9 : 8;

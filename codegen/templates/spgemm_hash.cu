@@ -12,12 +12,15 @@
 
 namespace oplus {
 
+// Blocks of a multiprocessor, which bounds registers: of tables of many slots no more have room.
+constexpr u32 hash_blocks = 8;
+
 // C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
 // longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
 // has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
 // page, number: Report; `words` from `control` on are left zero.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
-extern "C" __global__ void __launch_bounds__(tuning::hash_block, 8)
+extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_blocks)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,

@@ -41,7 +41,7 @@ __device__ inline void table_reduce(const Operands& x, const Factors& factors, u
         if constexpr (flag::masked) {
           if (!list_mask(table, x, row, range)) return false;
         }
-        for_products<batch, true>(memory.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
+        for_products<batch>(memory.share(), x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
                             range.partial, memory.products(), [&](const Batch<batch>& p) {
                               Loaded loaded[batch];
 #pragma unroll

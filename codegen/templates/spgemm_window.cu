@@ -6,9 +6,12 @@
 
 namespace oplus {
 
+// Blocks of a multiprocessor, which bounds registers: as many of narrow windows have room. Larger values take more registers.
+constexpr u32 window_blocks = sizeof(C) > 8 ? 1 : 10;
+
 // Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
 // control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null.
-extern "C" __global__ void __launch_bounds__(tuning::window_block, 10)
+extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks)
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,

@@ -27,7 +27,7 @@ __device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* 
   __shared__ WarpProducts scratch[warps];
   const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
   const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
-  for_products<batch, true>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
+  for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
                       false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
 #pragma unroll
                         for (u32 t = 0; t < batch; t++) {

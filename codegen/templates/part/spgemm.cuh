@@ -48,7 +48,7 @@ __device__ inline bool mark_products(Table& table, const Operands& x, u32 row, R
   } else {
     table.open(range.low, range.high);
   }
-  for_products<batch, true>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
+  for_products<batch>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
                       range.partial, scratch, [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll

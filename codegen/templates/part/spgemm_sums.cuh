@@ -54,7 +54,7 @@ __device__ inline bool sum_products(const SumMemory<T>& memory, typename SumMemo
     if (marked == 0) return true;
     const u64 begin = x.a.offsets[row], end = x.a.offsets[row + 1];
     if constexpr (SumMemory<T>::Sums::two_passes) {
-      for_products<batch, true>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
+      for_products<batch>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
                           memory.products(), [&](const Batch<batch>& p) {
 #pragma unroll
                             for (u32 t = 0; t < batch; t++) {
@@ -64,7 +64,7 @@ __device__ inline bool sum_products(const SumMemory<T>& memory, typename SumMemo
                           });
       table.team.sync();
     }
-    for_products<batch, true>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
+    for_products<batch>(memory.share(), x.a.indices, begin, end, x.b, range.low, range.high, range.partial,
                         memory.products(), [&](const Batch<batch>& p) {
                           Loaded loaded[batch];
                           u32 at[batch];

@@ -1078,13 +1078,13 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 last, u3
   }
 }
 
-// Products of a round are counted in 32 bits. Of one with a row of over 2^26 entries this leaves those of its `piece`-th 2^30, and
-// returns whether there are more.
+// Products of a round are counted in 32 bits. Of one with a row of 2^26 entries and more this leaves those of its `piece`-th 2^30,
+// and returns whether there are more.
 __device__ inline bool cut_round(Round& round, u32 piece) {
-  constexpr u32 most = 30;
+  constexpr u32 piece_bits = 30;
   if (!__any_sync(full_warp, round.left >> 26 != 0)) return false;
   const u64 after = warp_inclusive_sum(u64(round.left)), before = after - round.left;
-  const u64 low = u64(piece) << most, high = u64(piece + 1) << most;
+  const u64 low = u64(piece) << piece_bits, high = u64(piece + 1) << piece_bits;
   const u64 begin = before > low ? before : low, end = after < high ? after : high;
   round.begin += Position(begin - before);
   round.left = end > begin ? Position(end - begin) : 0;
@@ -1104,9 +1104,9 @@ __device__ inline void walk_round(Position first, Round round, u32 part, u32 par
 
 // Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call. HUGE: a
-// row of B may have 2^26 entries and more there.
-template <u32 BATCH, bool HUGE, class F>
+// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call. Not
+// HUGE: there are fewer than 2^26 columns in the range.
+template <u32 BATCH, bool HUGE = true, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
   if (a_begin >= a_end) return;
@@ -1212,7 +1212,7 @@ __device__ inline bool mark_products(Table& table, const Operands& x, u32 row, R
   } else {
     table.open(range.low, range.high);
   }
-  for_products<batch, true>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
+  for_products<batch>(share, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, range.low, range.high,
                       range.partial, scratch, [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
