@@ -71,14 +71,14 @@ templates! {
     /// Sparse product, all rows of few columns: a hash table of so many slots for each, by so many lanes.
     SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "fitted"], numbers ["slots" = 256, "lanes" = 32, "batch" = 2];
     /// Sparse product, rows of columns within `width`: how many they have.
-    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 256];
+    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
-    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 256];
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
-    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split"],
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "at_once"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "far", "at_once", "staged", "supernodes"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];

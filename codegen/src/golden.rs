@@ -188,6 +188,12 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
         let split =
             with_mask(Spec::new(Template::SpgemmBlockCount, architecture)).flag("narrow", true).flag("split", true);
         all.push((name("spgemm_block_count_split"), split));
+        for template in [Template::SpgemmBlockCount, Template::SpgemmWindowCount] {
+            let spec = with_mask(Spec::new(template, architecture)).flag("narrow", true).flag("supernodes", true);
+            all.push((name(&format!("{}_supernodes", template.name())), spec));
+        }
+        let far = with_mask(Spec::new(Template::SpgemmBlockCount, architecture)).flag("narrow", true).flag("far", true);
+        all.push((name("spgemm_block_count_far"), far));
         for threads in [128, 512] {
             let spec = with_mask(Spec::new(Template::SpgemmRowsCount, architecture)).number("threads", threads);
             all.push((name(&format!("spgemm_rows_count{threads}")), spec));
@@ -240,7 +246,17 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
             if block.sums_anywhere() && mask.is_empty() {
                 let split = block.clone().flag("narrow", true).flag("split", true);
                 all.push((format!("spgemm_block_split-{}_{}", s.name, s.c.name), split));
+                let far = block.clone().flag("narrow", true).flag("far", true);
+                all.push((format!("spgemm_block_far-{}_{}", s.name, s.c.name), far));
             }
+            if block.sums_anywhere() {
+                let spec = with_mask(block.clone()).flag("narrow", true).flag("staged", true).flag("supernodes", true);
+                let shape = spec.dense_shape(2048);
+                all.push((name(&format!("spgemm_block_staged-{}_{}", s.name, s.c.name)), spec.block(shape)));
+            }
+            let window = with_mask(Spec::new(Template::SpgemmWindow, architecture).semiring(s.clone()));
+            let window = window.number("width", 1024).flag("narrow", true).flag("supernodes", true);
+            all.push((name(&format!("spgemm_window_supernodes-{}_{}", s.name, s.c.name)), window));
             let whole = block.flag("whole", true);
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));

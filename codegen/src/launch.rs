@@ -228,6 +228,20 @@ impl Spec {
         BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }
 
+    /// The shape of a block for rows of columns within `width`: a sum a column, and threads enough that their number, not the
+    /// sums, says how many blocks a multiprocessor has room for.
+    #[must_use]
+    pub fn dense_shape(&self, width: u32) -> BlockShape {
+        let size = match &self.semiring {
+            Some(s) if !s.kind().1 => u32::try_from(s.c.size).unwrap_or(u32::MAX).min(1 << 16),
+            _ => 0,
+        };
+        // Windows begin at words.
+        let width = width + 32;
+        let threads = (width * size / 160).max(width / 32).next_power_of_two().clamp(128, 512);
+        BlockShape { width, threads, sums: width * size }
+    }
+
     /// Whether the semiring's sums may be pre-set or are all one constant: what adding in any order in any memory needs.
     #[must_use]
     pub fn sums_anywhere(&self) -> bool {

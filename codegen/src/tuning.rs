@@ -88,6 +88,8 @@ tuning! {
     window_near,
     /// … this, have so many sums that few warps have room: they get a small block and sums of their columns alone.
     window_products,
+    /// Rows of more products whose columns lie near get a block with a sum a column, not a warp.
+    dense_products,
     /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
@@ -245,6 +247,7 @@ pub const SM_90: Tuning = Tuning {
     window_sparsity: 16,
     window_near: 1024,
     window_products: 2048,
+    dense_products: 1024,
     block_columns: 65536,
     block_sparsity: 256,
     block_products: 4096,

@@ -14,25 +14,27 @@ namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
-// flag::whole: all rows of A, of at most number::width columns; their number is not known before, C's offsets are found by
+// flag::far: rows may have more than number::width columns.
+// flag::whole: all rows of A; their number is not known before, C's offsets are found by
 // look-back. Nothing is written past `capacity` entries; state: u64[rows] zeros; nnz(C) and the longest row's length to
 // control[control_entries] and control[control_longest] (0 before). flag::at_once: there is a block for every row. page, number: Report; `words` from `control` on are left
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
-// with flag::whole.
+// with flag::whole. flag::staged: rows that were not counted, which goes to row_counts. joined: with
+// flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
-             u32* saved, u32* states, u32 row_words, u32 parts, u64* page, u64 number, u64 words) {
-  constexpr u32 batch = tuning::numeric_batch, width = u32(number::width), threads = u32(number::threads);
+             u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
+  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
   // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
   // have other rows to do wait to hear how many they are.
-  constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && flag::whole && flag::at_once);
+  constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && (flag::staged || (flag::whole && flag::at_once)));
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(width < 1u << 26, "as for_products is told");
@@ -41,7 +43,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   const Window window = {shared};
   u32* bases = reinterpret_cast<u32*>(shared + fixed);
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
   u32 longest = 0;
@@ -95,22 +97,41 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          for_products<batch, false>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
+          for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
-                                Loaded loaded[batch];
+                                u32 column[batch];
+                                Joined<most> factor[batch];
 #pragma unroll
                                 for (u32 t = 0; t < batch; t++) {
-                                  if (p.active[t]) loaded[t] = load_factors(factors, x, p.a[t], p.b[t]);
+                                  if (!p.active[t]) continue;
+                                  column[t] = b_indices[p.b[t]];
+                                  load_joined(factor[t], factors, p, t);
+                                }
+                                bool put[batch];
+                                u32 at[batch];
+                                C term[batch];
+#pragma unroll
+                                for (u32 t = 0; t < batch; t++) {
+                                  put[t] = p.active[t] && admitted(x, row, column[t]);
+                                  if (!put[t]) continue;
+                                  add_joined(&term[t], true, factors, x, factor[t], p, t, column[t], row);
+                                  at[t] = column[t] - low;
+                                }
+                                if (!marked) window.set_all(put, at);
+#pragma unroll
+                                for (u32 t = 0; t < batch; t++) {
+                                  if (put[t] && !dense) at[t] = window.position(bases, at[t]);
+                                }
+                                // Rows of small matrices meet in few columns, where who looks first has often looked in vain.
+                                if (!flag::whole && near_row) {
+                                  combine_all<Semiring>(near, at, put, term);
+                                  return;
                                 }
 #pragma unroll
                                 for (u32 t = 0; t < batch; t++) {
-                                  if (!p.active[t] || !admitted(x, row, loaded[t].column)) continue;
-                                  const C term = multiply(factors, x, loaded[t], p.a[t], row);
-                                  u32 at = loaded[t].column - low;
-                                  if (!marked) window.set(at);
-                                  if (!dense) at = window.position(bases, at);
-                                  if (near_row) combine<Semiring, C>(&near[at], term);
-                                  else combine_in_memory<Semiring, C>(&c_values[out + at], term);
+                                  if (!put[t]) continue;
+                                  if (near_row) combine<Semiring, C>(&near[at[t]], term[t]);
+                                  else combine_in_memory<Semiring, C>(&c_values[out + at[t]], term[t]);
                                 }
                               });
           __syncthreads();
@@ -123,6 +144,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
             of = 1;
           }
           if (flag::whole && threadIdx.x < 32) look_back_post(state, row, count);
+          if (flag::staged && threadIdx.x == 0) row_counts[row] = count;
         } else if (flag::split && step == 1 && part.number > 0) {
           bits.wait_for_first(part.place);
         } else if (step == 1) {

@@ -5,14 +5,14 @@
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
+// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved: u32[row_words] a row of the list for its bits, or null.
 // flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
-// before and after.
+// before and after. joined: with flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
-                   u32* states, u32 row_words, u32 parts) {
+                   u32* states, u32 row_words, u32 parts, const u32* joined) {
   constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
@@ -20,7 +20,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const SavedBits bits = {saved, states, row_words};
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
     const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;

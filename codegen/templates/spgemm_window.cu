@@ -7,23 +7,25 @@
 namespace oplus {
 
 // Blocks of a multiprocessor, which bounds registers: as many of narrow windows have room. Larger values take more registers.
-constexpr u32 window_blocks = sizeof(C) > 8 ? 1 : 10;
+constexpr u32 window_blocks = sizeof(C) > 8 ? 1 : flag::supernodes ? 8 : 10;
 
 // Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
-// control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null.
+// control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null. joined: with
+// flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks)
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
-              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
-  constexpr u32 batch = tuning::numeric_batch;
-  constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
+              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values,
+              const u32* joined) {
+  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1;
+  constexpr bool summed = !Semiring::constant && needs_all;
   constexpr u32 values = Semiring::constant ? 0 : rounded(u32(number::width) * sizeof(C));
   constexpr u32 bytes = rounded(number::width) + values + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::window, "");
   DYN_SHARED(unsigned char, shared);
   unsigned char* mine = shared + threadIdx.x / 32 * bytes;
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
@@ -32,25 +34,20 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
     window.clear(span);
-    A a[batch];
-    B b[batch];
+    Joined<most> factor[batch];
     window_products<batch>(
         x, row, scratch,
         [&](const Batch<batch>& p) {
 #pragma unroll
           for (u32 t = 0; t < batch; t++) {
-            if (Semiring::reads_a && p.active[t]) a[t] = a_values[p.a[t]];
-            if (Semiring::reads_b && p.active[t]) b[t] = b_values[p.b[t]];
+            if (p.active[t]) load_joined(factor[t], factors, p, t);
           }
         },
         [&](const Batch<batch>& p, u32 t, u32 column) {
           const u32 at = column - base;
           if constexpr (!Semiring::constant) {
             const bool seen = window.seen[at];
-            if (summed || !seen) {
-              const C term = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
-              sums[at] = seen ? Semiring::add(sums[at], term) : term;
-            }
+            if (summed || !seen) add_joined(&sums[at], !seen, factors, x, factor[t], p, t, column, row);
           }
           window.seen[at] = 1;
         });

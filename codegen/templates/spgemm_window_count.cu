@@ -5,16 +5,16 @@
 namespace oplus {
 
 // Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
-// control block. row_counts[row] = entries of the row.
+// control block. row_counts[row] = entries of the row. joined: with flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(tuning::window_block)
 spgemm_window_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                     const u64* m_offsets, const u32* m_indices, u32 columns, const u64* control, u32 units, u32 begin,
-                    const u32* list, const u32* first, const u32* last, u64* row_counts) {
+                    const u32* list, const u32* first, const u32* last, u64* row_counts, const u32* joined) {
   constexpr u32 batch = tuning::symbolic_batch, bytes = rounded(number::width) + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::window, "");
   DYN_SHARED(unsigned char, shared);
   unsigned char* mine = shared + threadIdx.x / 32 * bytes;
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   const Window window = {mine + sizeof(WarpProducts)};
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;

@@ -333,6 +333,7 @@ constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
+constexpr u32 dense_products = 1024;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
@@ -634,7 +635,7 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
 // one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
@@ -643,7 +644,8 @@ enum {
   class_thread,
   class_esc = class_thread + 2,
   class_window = class_esc + 7,
-  class_block = class_window + 5,
+  class_dense = class_window + 5,
+  class_block = class_dense + 4,
   class_table = class_block + 3,
   class_count = class_table + 5
 };
@@ -664,6 +666,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -872,6 +875,7 @@ struct Limits {
   u32 thread;  // a thread's: at most so many products; 0, 16 or 32
   u32 esc;     // sorted, by a warp up to tuning::esc_products, else by a block: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
+  u32 dense;   // a block's sums, one a column: at most so many columns; 0, or 1024 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can
 };
 
@@ -888,6 +892,10 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   const bool all = limits.block & 2;
+  if (span <= limits.dense && !all && work > (span <= tuning::window_near ? tuning::dense_products : tuning::dense_products / 2) && span <= u64(work) * tuning::window_sparsity) {
+    const u32 n = span <= 1024 ? 0 : 32 - __clz(u32(span) - 1) - 10;
+    if (work <= tuning::block_near_products << n) return class_dense + n;
+  }
   // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
   const bool near = span <= tuning::window_near || work <= tuning::window_products || !(limits.block & 1);
   if (span <= limits.window && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
@@ -997,11 +1005,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block) {
+                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
 }
@@ -1012,7 +1020,7 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
+                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
                   u32* row_kinds, u64* room_offsets, u64* state, u64* page,
                   u64 number) {
   __shared__ u64 place, scratch[34];
@@ -1020,7 +1028,7 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
   u64 room = 0;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
     if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
@@ -1055,23 +1063,23 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 block) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 block, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

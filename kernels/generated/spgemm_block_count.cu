@@ -294,6 +294,8 @@ constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool split = false;
+constexpr bool far = false;
+constexpr bool supernodes = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -338,6 +340,7 @@ constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
+constexpr u32 dense_products = 1024;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
@@ -793,7 +796,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
 // one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
@@ -802,7 +805,8 @@ enum {
   class_thread,
   class_esc = class_thread + 2,
   class_window = class_esc + 7,
-  class_block = class_window + 5,
+  class_dense = class_window + 5,
+  class_block = class_dense + 4,
   class_table = class_block + 3,
   class_count = class_table + 5
 };
@@ -823,6 +827,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -909,7 +914,11 @@ namespace oplus {
 struct Rows {
   const u64* offsets;
   const u32* indices;
+  const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
 };
+
+// So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.
+constexpr u32 most_joined = 3;
 
 // A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
 template <bool NARROW> struct PositionOf {
@@ -934,6 +943,8 @@ template <u32 BATCH> struct Batch {
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
+  u32 joined[BATCH];                       // n more products of the same column: of entries a + i and b + i * stride, i = 1 .. n
+  Position stride[BATCH];                  // defined where there are any
 };
 
 // The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
@@ -954,51 +965,85 @@ __device__ inline u32 warp_or(u32 x) {
 #endif
 }
 
+// How products are walked.
+enum {
+  walk_huge = 1,    // ranges of 2^26 columns and more
+  walk_joined = 2,  // rows of B with the same columns as one: batches bring up to most_joined products of a column
+};
+
 // A warp's entries of A in one round: the rows of B they name, cut to the range of columns.
 struct Round {
   Position begin, left;
+  u32 joined;       // rows of the lanes after this one that are walked with it, and have nothing left themselves
+  Position stride;  // from one's entry to the next one's
 };
-__device__ inline Round load_round(const u32* a_indices, u64 first, u64 end, Rows b, u64 low, u64 high, bool partial) {
-  Round round = {0, 0};
-  if (first + lane_id() < end) {
-    const u32 k = a_indices[first + lane_id()];
+// JOINED: rows of B with the same columns are walked as one.
+template <bool JOINED = false>
+__device__ inline Round load_round(const u32* a_indices, Position first, Position end, Rows b, u64 low, u64 high, bool partial) {
+  Round round = {0, 0, 0, 0};
+  const bool in = first + lane_id() < end;
+  const u32 k = in ? a_indices[first + lane_id()] : 0;
+  if (in) {
     round.begin = Position(b.offsets[k]);
     Position stop = Position(b.offsets[k + 1]);
+    round.stride = stop - round.begin;
     if (partial) {
       round.begin = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(low));
       if (high <= 0xffffffffull) stop = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(high));
     }
     round.left = stop - round.begin;
   }
+  if constexpr (JOINED) {
+    const u32 before = shuffle_up(k, 1);
+    const bool follows = in && lane_id() > 0 && k == before + 1 && (b.joined[k / 32] >> (k & 31) & 1);
+    // Bit l: lane l follows the one before. A run of these is walked in groups of most_joined.
+    const u32 all = __ballot_sync(full_warp, follows), heads = ~all & (lanes_below() << 1 | 1);
+    const u32 place = (lane_id() - (31 - __clz(heads))) % most_joined;
+    const u32 after = __ffs(~(all >> lane_id() >> 1)) - 1;
+    if (place > 0) round.left = 0;
+    else round.joined = after < most_joined ? after : most_joined - 1;
+  }
   return round;
 }
 
 // Products lo .. hi of a round of rows that are long in the mean: one row after the other, 32 entries at a time. Hardly any
 // arithmetic, and the columns of a batch's 32 are always distinct.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK = 0, class F>
 __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32 lo, u32 hi, F f) {
-  u32 e = __popc(__ballot_sync(full_warp, last <= lo));
-  Position from = shuffle(round.begin, e & 31);
-  u32 length = shuffle(u32(round.left), e & 31), p = lo - (shuffle(last, e & 31) - length);
+  constexpr bool joins = WALK & walk_joined;
+  struct Row {
+    Position from, stride;
+    u32 entry, length, joined;
+  };
+  const auto row_of = [&](u32 e) {
+    Row row = {shuffle(round.begin, e & 31), 0, e, shuffle(u32(round.left), e & 31), 0};
+    if constexpr (joins) {
+      row.joined = shuffle(round.joined, e & 31);
+      row.stride = shuffle(round.stride, e & 31);
+    }
+    return row;
+  };
+  Row row = row_of(__popc(__ballot_sync(full_warp, last <= lo)));
+  u32 p = lo - (shuffle(last, row.entry & 31) - row.length);
   for (u32 left = hi - lo; left;) {
     Batch<BATCH> batch;
 #pragma unroll
     for (u32 t = 0; t < BATCH; t++) {
-      while (p >= length && left) {
-        e++;
-        from = shuffle(round.begin, e & 31);
-        length = shuffle(u32(round.left), e & 31);
+      while (p >= row.length && left) {
+        row = row_of(row.entry + 1);
         p = 0;
       }
-      u32 n = length - p < left ? length - p : left;
+      u32 n = row.length - p < left ? row.length - p : left;
       if (n > 32) n = 32;
       batch.first = first;
       batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
-      batch.a[t] = first + e;
-      batch.b[t] = from + p + lane_id();
+      batch.a[t] = first + row.entry;
+      batch.b[t] = row.from + p + lane_id();
       batch.group[t] = 0;
       batch.groups[t] = 1;
+      batch.joined[t] = row.joined;
+      batch.stride[t] = row.stride;
       p += n;
       left -= n;
     }
@@ -1007,7 +1052,7 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
 }
 
 // The same of rows that are short: side by side in the lanes.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK = 0, class F>
 __device__ inline void walk_short_rows(Position first, Round round, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
   const u32 piece = u32(round.left), filled = __ballot_sync(full_warp, piece != 0);
   const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
@@ -1035,7 +1080,10 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 last, u3
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
       if (!batch.active[t]) e = 0;
-      batch.a[t] = first + s->entry[e];
+      const u32 entry = s->entry[e];
+      batch.joined[t] = WALK & walk_joined ? shuffle(round.joined, entry) : 0;
+      batch.stride[t] = WALK & walk_joined ? shuffle(round.stride, entry) : 0;
+      batch.a[t] = first + entry;
       batch.b[t] = s->start[e] + (at + lane_id());
     }
     f(batch);
@@ -1056,28 +1104,27 @@ __device__ inline bool cut_round(Round& round, u32 piece) {
 }
 
 // The products of one round, of the `part`-th of `parts` warps.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK, class F>
 __device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
   const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
   const u32 last = warp_inclusive_sum(u32(round.left)), total = shuffle(last, 31);
   const u32 lo = u32(u64(total) * part / parts), hi = u32(u64(total) * (part + 1) / parts);
   if (lo == hi) return;
-  if (total >= some * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-  else walk_short_rows<BATCH>(first, round, last, lo, hi, s, f);
+  if (total >= some * tuning::long_rows) walk_long_rows<BATCH, WALK>(first, round, last, lo, hi, f);
+  else walk_short_rows<BATCH, WALK>(first, round, last, lo, hi, s, f);
 }
 
-// Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
+// Calls f(batch) until each product of A's entries [first, last) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call. Not
-// HUGE: there are fewer than 2^26 columns in the range.
-template <u32 BATCH, bool HUGE = true, class F>
-__device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
+// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
+template <u32 BATCH, u32 WALK = walk_huge, class F>
+__device__ inline void for_products(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
-  if (a_begin >= a_end) return;
-  const u64 entries = a_end - a_begin;
+  if (first >= last) return;
+  const Position a_begin = Position(first), a_end = Position(last), entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, where there is memory to say which.
-  const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
+  const bool together = share.warps > 1 && entries <= 32 * share.warps;
   u32* const left = share.left;
   bool leaves = left != nullptr && !together;
   if (leaves) {
@@ -1086,8 +1133,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   }
   const bool barriers = leaves;
   u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
-  u64 at = a_begin + (together ? 0 : share.warp * 32);
-  Round next = load_round(a_indices, at, a_end, b, low, high, partial);
+  Position at = a_begin + (together ? 0 : share.warp * 32);
+  Round next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
   for (;;) {
     if (at >= a_end) {
       if (!leaves) break;
@@ -1096,15 +1143,15 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
-      at = n ? a_begin + u64(left[1]) * 32 : a_end;
-      next = load_round(a_indices, at, a_end, b, low, high, partial);
+      at = n ? a_begin + Position(left[1]) * 32 : a_end;
+      next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
-    const u64 now = at;
+    const Position now = at;
     Round round = next;
-    if (n == 0) at += 32 * u64(together ? 1 : share.warps);
-    else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
-    next = load_round(a_indices, at, a_end, b, low, high, partial);
+    if (n == 0) at += 32 * (together ? 1 : share.warps);
+    else at = ++done < n ? a_begin + Position(left[1 + done]) * 32 : a_end;
+    next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
     if (leaves && piece == 0 && warp_sum(u64(round.left)) > tuning::shared_round) {
       u32 place = 0;
       if (lane_id() == 0) {
@@ -1113,17 +1160,17 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       }
       if (shuffle(place, 0) < Share::most_left) continue;
     }
-    if constexpr (HUGE) {
+    if constexpr (WALK & walk_huge) {
       if (cut_round(round, piece)) {
         piece++;
         at = now;
         done -= n != 0;
-        next = load_round(a_indices, at, a_end, b, low, high, partial);
+        next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
       } else {
         piece = 0;
       }
     }
-    walk_round<BATCH>(Position(now), round, part, parts, s, f);
+    walk_round<BATCH, WALK>(now, round, part, parts, s, f);
   }
   if (barriers) __syncthreads();
 }
@@ -1291,6 +1338,18 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
     const u32 bit = 1u << (at & 31);
     if (!(const_cast<volatile u32*>(bits())[at / 32] & bit)) atomicOr(&bits()[at / 32], bit);
   }
+  template <u32 N> __device__ void set_all(const bool (&active)[N], const u32 (&at)[N]) const {
+    u32 word[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) word[t] = const_cast<volatile u32*>(bits())[at[t] / 32];
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      const u32 bit = 1u << (at[t] & 31);
+      if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
+    }
+  }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -1331,8 +1390,12 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
   }
 };
 
-// f(low, high, partial) for windows of `width` columns over the row's; low is a multiple of 32.
+// f(range) for windows of `width` columns over the row's, which begin at multiples of 32: one, but for flag::far.
 template <class F> __device__ inline void for_windows(Range row, u32 width, F f) {
+  if constexpr (!flag::far) {
+    if (row.low < row.high) f(Range{row.low, row.high, false});
+    return;
+  }
   const bool partial = row.high - row.low > width;
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
@@ -1345,7 +1408,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, false>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -1443,14 +1506,14 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. saved: u32[row_words] a row of the list for its bits, or null.
+// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved: u32[row_words] a row of the list for its bits, or null.
 // flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
-// before and after.
+// before and after. joined: with flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
-                   u32* states, u32 row_words, u32 parts) {
+                   u32* states, u32 row_words, u32 parts, const u32* joined) {
   constexpr u32 width = u32(number::width);
   typedef BlockWindow<u32(number::threads), flag::split> Window;
   static_assert(Window::fixed(width) == shared_bytes::block, "");
@@ -1458,7 +1521,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const SavedBits bits = {saved, states, row_words};
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
     const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;

@@ -330,6 +330,7 @@ constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
+constexpr u32 dense_products = 1024;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
@@ -744,6 +745,30 @@ rows_present(u64 rows, const u64* offsets, u32* present) {
   const u64 r = global_thread();
   const u32 word = __ballot_sync(full_warp, r < rows && offsets[r] != offsets[r + 1]);
   if (lane_id() == 0 && r < rows) present[r >> 5] = word;
+}
+
+// A bit a row: it has entries, and the same columns as the row before. *sum += entries of such rows. Any grid: a warp a word.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+joined_rows(u64 rows, const u64* offsets, const u32* indices, u32* joined, u64* sum) {
+  u64 mine = 0;
+  for (u64 w = global_thread() / 32; w * 32 < rows; w += u64(gridDim.x) * blockDim.x / 32) {
+    const u64 r = w * 32 + lane_id();
+    const u64 begin = r < rows ? offsets[r] : 0, length = r < rows ? offsets[r + 1] - begin : 0;
+    // Rows of equal lengths that begin alike are compared whole, one after the other.
+    bool same = r > 0 && length > 0 && begin - offsets[r - 1] == length && indices[begin - length] == indices[begin];
+    for (u32 left = __ballot_sync(full_warp, same); left; left &= left - 1) {
+      const u32 lane = __ffs(left) - 1;
+      const u64 from = shuffle(begin, lane), n = shuffle(length, lane);
+      bool differ = false;
+      for (u64 e = lane_id(); e < n && !differ; e += 32) differ = indices[from + e] != indices[from + e - n];
+      if (__any_sync(full_warp, differ) && lane == lane_id()) same = false;
+    }
+    const u32 word = __ballot_sync(full_warp, same);
+    if (lane_id() == 0) joined[w] = word;
+    if (same) mine += length;
+  }
+  mine = warp_sum(mine);
+  if (lane_id() == 0 && mine) atomicAdd(sum, mine);
 }
 
 // *sum += columns from the first to the last of each row. Any grid.

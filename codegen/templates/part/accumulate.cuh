@@ -121,6 +121,39 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
   }
 }
 
+// Whether several additions at once pay: what they hold in registers is spilled from sm_100 on.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1000
+constexpr bool combines_at_once = true;
+#else
+constexpr bool combines_at_once = false;
+#endif
+
+// The same of N sums at slots `at`, those that are `active`. What waits for memory is asked for all of them at once.
+template <class Monoid, class T, u32 N>
+__device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&active)[N], const T (&x)[N]) {
+  if constexpr (combines_at_once && Monoid::atomic == atomic_add && SameType<T, f64>::value) {
+    // What an atomic addition is as well, in shared memory.
+    u64 old[N], seen[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(bit_cast<f64>(old[t]) + x[t]));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else {
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
+    }
+  }
+}
+
 template <class T> struct FloatBits {
   typedef i32 Signed;
   typedef u32 Unsigned;

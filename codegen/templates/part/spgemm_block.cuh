@@ -23,6 +23,18 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
     const u32 bit = 1u << (at & 31);
     if (!(const_cast<volatile u32*>(bits())[at / 32] & bit)) atomicOr(&bits()[at / 32], bit);
   }
+  template <u32 N> __device__ void set_all(const bool (&active)[N], const u32 (&at)[N]) const {
+    u32 word[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) word[t] = const_cast<volatile u32*>(bits())[at[t] / 32];
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      const u32 bit = 1u << (at[t] & 31);
+      if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
+    }
+  }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -63,8 +75,12 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
   }
 };
 
-// f(low, high, partial) for windows of `width` columns over the row's; low is a multiple of 32.
+// f(range) for windows of `width` columns over the row's, which begin at multiples of 32: one, but for flag::far.
 template <class F> __device__ inline void for_windows(Range row, u32 width, F f) {
+  if constexpr (!flag::far) {
+    if (row.low < row.high) f(Range{row.low, row.high, false});
+    return;
+  }
   const bool partial = row.high - row.low > width;
   for (u64 low = row.low; low < row.high; low += width) {
     f(Range{low, low + width < row.high ? low + width : row.high, partial});
@@ -77,7 +93,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, false>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll

@@ -4,7 +4,7 @@
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
 // one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
@@ -13,7 +13,8 @@ enum {
   class_thread,
   class_esc = class_thread + 2,
   class_window = class_esc + 7,
-  class_block = class_window + 5,
+  class_dense = class_window + 5,
+  class_block = class_dense + 4,
   class_table = class_block + 3,
   class_count = class_table + 5
 };
@@ -34,6 +35,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far

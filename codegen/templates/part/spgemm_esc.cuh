@@ -140,7 +140,7 @@ __device__ inline u32 expand_rows(const Operands& x, const RowRun<ROWS>& run, u6
                                   WarpProducts* scratch, Load load, Each each) {
   u32 filled = 0, row = 0;
   Position round = ~Position(0);
-  for_products<BATCH, false>(Share{0, 1}, x.a.indices, begin, end, x.b, 0, x.columns, false, scratch, [&](const Batch<BATCH>& p) {
+  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, begin, end, x.b, 0, x.columns, false, scratch, [&](const Batch<BATCH>& p) {
     u32 column[BATCH], local[BATCH];
 #pragma unroll
     for (u32 t = 0; t < BATCH; t++) {
@@ -173,7 +173,7 @@ template <u32 WIDTH, u32 BATCH, class Load, class Each>
 __device__ inline u32 expand(const Operands& x, u32 row, u32 base, EscKeys<WIDTH> keys, WarpProducts* scratch, Load load,
                              Each each) {
   u32 filled = 0;
-  for_products<BATCH, false>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         u32 column[BATCH];
 #pragma unroll

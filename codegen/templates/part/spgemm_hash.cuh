@@ -168,7 +168,7 @@ __device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const 
   u32 n = 0;
   bool failed = false;
   if (!live) return 0;
-  for_products<BATCH, false>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         if (failed) return;
                         u32 column[BATCH];

@@ -32,13 +32,13 @@ template <u32 WIDTH> struct SortMemory {
     u32 total, at = 0;
     {
       u32 mine = 0;
-      for (u64 e = from; e < to; e += 32) mine += u32(load_round(x.a.indices, e, to, x.b, 0, x.columns, false).left);
+      for (u64 e = from; e < to; e += 32) mine += u32(load_round(x.a.indices, Position(e), Position(to), x.b, 0, x.columns, false).left);
       if (together && warp > 0) mine = 0;
       const u32 ahead = team().exclusive_sum(mine, total);
       if (!together) at = shuffle(ahead, 0);
     }
     for (u64 e = from; e < to; e += 32) {
-      const Round round = load_round(x.a.indices, e, to, x.b, 0, x.columns, false);
+      const Round round = load_round(x.a.indices, Position(e), Position(to), x.b, 0, x.columns, false);
       const u32 last = warp_inclusive_sum(u32(round.left)), size = shuffle(last, 31);
       const u32 some = __popc(__ballot_sync(full_warp, round.left != 0)), lo = size * part / parts, hi = size * (part + 1) / parts;
       u32 next = at + lo;

@@ -369,6 +369,7 @@ constexpr u32 window_columns = 4096;
 constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
+constexpr u32 dense_products = 1024;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
@@ -689,6 +690,39 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     else atomicMax(slot, x);
   } else {
     combine_by_swap<Monoid, T>(slot, x);
+  }
+}
+
+// Whether several additions at once pay: what they hold in registers is spilled from sm_100 on.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1000
+constexpr bool combines_at_once = true;
+#else
+constexpr bool combines_at_once = false;
+#endif
+
+// The same of N sums at slots `at`, those that are `active`. What waits for memory is asked for all of them at once.
+template <class Monoid, class T, u32 N>
+__device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&active)[N], const T (&x)[N]) {
+  if constexpr (combines_at_once && Monoid::atomic == atomic_add && SameType<T, f64>::value) {
+    // What an atomic addition is as well, in shared memory.
+    u64 old[N], seen[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(bit_cast<f64>(old[t]) + x[t]));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else {
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
+    }
   }
 }
 
@@ -1098,7 +1132,7 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
 // one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
@@ -1107,7 +1141,8 @@ enum {
   class_thread,
   class_esc = class_thread + 2,
   class_window = class_esc + 7,
-  class_block = class_window + 5,
+  class_dense = class_window + 5,
+  class_block = class_dense + 4,
   class_table = class_block + 3,
   class_count = class_table + 5
 };
@@ -1128,6 +1163,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -1214,7 +1250,11 @@ namespace oplus {
 struct Rows {
   const u64* offsets;
   const u32* indices;
+  const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
 };
+
+// So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.
+constexpr u32 most_joined = 3;
 
 // A position among the entries of A or B: 32 bits where both have fewer than 2^31, which saves registers and arithmetic.
 template <bool NARROW> struct PositionOf {
@@ -1239,6 +1279,8 @@ template <u32 BATCH> struct Batch {
   bool active[BATCH];
   Position a[BATCH], b[BATCH];             // positions of the entries; defined where active
   u32 group[BATCH], groups[BATCH];         // which of the rows of B among the 32: equal group, distinct columns
+  u32 joined[BATCH];                       // n more products of the same column: of entries a + i and b + i * stride, i = 1 .. n
+  Position stride[BATCH];                  // defined where there are any
 };
 
 // The warps that share a row of A, of which this is one. `left`: they are those of the block, all of which call, and this is
@@ -1259,51 +1301,85 @@ __device__ inline u32 warp_or(u32 x) {
 #endif
 }
 
+// How products are walked.
+enum {
+  walk_huge = 1,    // ranges of 2^26 columns and more
+  walk_joined = 2,  // rows of B with the same columns as one: batches bring up to most_joined products of a column
+};
+
 // A warp's entries of A in one round: the rows of B they name, cut to the range of columns.
 struct Round {
   Position begin, left;
+  u32 joined;       // rows of the lanes after this one that are walked with it, and have nothing left themselves
+  Position stride;  // from one's entry to the next one's
 };
-__device__ inline Round load_round(const u32* a_indices, u64 first, u64 end, Rows b, u64 low, u64 high, bool partial) {
-  Round round = {0, 0};
-  if (first + lane_id() < end) {
-    const u32 k = a_indices[first + lane_id()];
+// JOINED: rows of B with the same columns are walked as one.
+template <bool JOINED = false>
+__device__ inline Round load_round(const u32* a_indices, Position first, Position end, Rows b, u64 low, u64 high, bool partial) {
+  Round round = {0, 0, 0, 0};
+  const bool in = first + lane_id() < end;
+  const u32 k = in ? a_indices[first + lane_id()] : 0;
+  if (in) {
     round.begin = Position(b.offsets[k]);
     Position stop = Position(b.offsets[k + 1]);
+    round.stride = stop - round.begin;
     if (partial) {
       round.begin = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(low));
       if (high <= 0xffffffffull) stop = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(high));
     }
     round.left = stop - round.begin;
   }
+  if constexpr (JOINED) {
+    const u32 before = shuffle_up(k, 1);
+    const bool follows = in && lane_id() > 0 && k == before + 1 && (b.joined[k / 32] >> (k & 31) & 1);
+    // Bit l: lane l follows the one before. A run of these is walked in groups of most_joined.
+    const u32 all = __ballot_sync(full_warp, follows), heads = ~all & (lanes_below() << 1 | 1);
+    const u32 place = (lane_id() - (31 - __clz(heads))) % most_joined;
+    const u32 after = __ffs(~(all >> lane_id() >> 1)) - 1;
+    if (place > 0) round.left = 0;
+    else round.joined = after < most_joined ? after : most_joined - 1;
+  }
   return round;
 }
 
 // Products lo .. hi of a round of rows that are long in the mean: one row after the other, 32 entries at a time. Hardly any
 // arithmetic, and the columns of a batch's 32 are always distinct.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK = 0, class F>
 __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32 lo, u32 hi, F f) {
-  u32 e = __popc(__ballot_sync(full_warp, last <= lo));
-  Position from = shuffle(round.begin, e & 31);
-  u32 length = shuffle(u32(round.left), e & 31), p = lo - (shuffle(last, e & 31) - length);
+  constexpr bool joins = WALK & walk_joined;
+  struct Row {
+    Position from, stride;
+    u32 entry, length, joined;
+  };
+  const auto row_of = [&](u32 e) {
+    Row row = {shuffle(round.begin, e & 31), 0, e, shuffle(u32(round.left), e & 31), 0};
+    if constexpr (joins) {
+      row.joined = shuffle(round.joined, e & 31);
+      row.stride = shuffle(round.stride, e & 31);
+    }
+    return row;
+  };
+  Row row = row_of(__popc(__ballot_sync(full_warp, last <= lo)));
+  u32 p = lo - (shuffle(last, row.entry & 31) - row.length);
   for (u32 left = hi - lo; left;) {
     Batch<BATCH> batch;
 #pragma unroll
     for (u32 t = 0; t < BATCH; t++) {
-      while (p >= length && left) {
-        e++;
-        from = shuffle(round.begin, e & 31);
-        length = shuffle(u32(round.left), e & 31);
+      while (p >= row.length && left) {
+        row = row_of(row.entry + 1);
         p = 0;
       }
-      u32 n = length - p < left ? length - p : left;
+      u32 n = row.length - p < left ? row.length - p : left;
       if (n > 32) n = 32;
       batch.first = first;
       batch.lanes[t] = n;
       batch.active[t] = lane_id() < n;
-      batch.a[t] = first + e;
-      batch.b[t] = from + p + lane_id();
+      batch.a[t] = first + row.entry;
+      batch.b[t] = row.from + p + lane_id();
       batch.group[t] = 0;
       batch.groups[t] = 1;
+      batch.joined[t] = row.joined;
+      batch.stride[t] = row.stride;
       p += n;
       left -= n;
     }
@@ -1312,7 +1388,7 @@ __device__ inline void walk_long_rows(Position first, Round round, u32 last, u32
 }
 
 // The same of rows that are short: side by side in the lanes.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK = 0, class F>
 __device__ inline void walk_short_rows(Position first, Round round, u32 last, u32 lo, u32 hi, WarpProducts* s, F f) {
   const u32 piece = u32(round.left), filled = __ballot_sync(full_warp, piece != 0);
   const u32 rows = __popc(filled), r = __popc(filled & lanes_below());
@@ -1340,7 +1416,10 @@ __device__ inline void walk_short_rows(Position first, Round round, u32 last, u3
       batch.group[t] = __popc(mine_too & ~1u);
       batch.groups[t] = __popc(heads & ~1u) + 1;
       if (!batch.active[t]) e = 0;
-      batch.a[t] = first + s->entry[e];
+      const u32 entry = s->entry[e];
+      batch.joined[t] = WALK & walk_joined ? shuffle(round.joined, entry) : 0;
+      batch.stride[t] = WALK & walk_joined ? shuffle(round.stride, entry) : 0;
+      batch.a[t] = first + entry;
       batch.b[t] = s->start[e] + (at + lane_id());
     }
     f(batch);
@@ -1361,28 +1440,27 @@ __device__ inline bool cut_round(Round& round, u32 piece) {
 }
 
 // The products of one round, of the `part`-th of `parts` warps.
-template <u32 BATCH, class F>
+template <u32 BATCH, u32 WALK, class F>
 __device__ inline void walk_round(Position first, Round round, u32 part, u32 parts, WarpProducts* s, F f) {
   const u32 some = __popc(__ballot_sync(full_warp, round.left != 0));
   const u32 last = warp_inclusive_sum(u32(round.left)), total = shuffle(last, 31);
   const u32 lo = u32(u64(total) * part / parts), hi = u32(u64(total) * (part + 1) / parts);
   if (lo == hi) return;
-  if (total >= some * tuning::long_rows) walk_long_rows<BATCH>(first, round, last, lo, hi, f);
-  else walk_short_rows<BATCH>(first, round, last, lo, hi, s, f);
+  if (total >= some * tuning::long_rows) walk_long_rows<BATCH, WALK>(first, round, last, lo, hi, f);
+  else walk_short_rows<BATCH, WALK>(first, round, last, lo, hi, s, f);
 }
 
-// Calls f(batch) until each product of A's entries [a_begin, a_end) with columns [low, high) of B was in one batch of one
+// Calls f(batch) until each product of A's entries [first, last) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
-// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call. Not
-// HUGE: there are fewer than 2^26 columns in the range.
-template <u32 BATCH, bool HUGE = true, class F>
-__device__ inline void for_products(Share share, const u32* a_indices, u64 a_begin, u64 a_end, Rows b, u64 low, u64 high,
+// products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
+template <u32 BATCH, u32 WALK = walk_huge, class F>
+__device__ inline void for_products(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high,
                                     bool partial, WarpProducts* s, F f) {
-  if (a_begin >= a_end) return;
-  const u64 entries = a_end - a_begin;
+  if (first >= last) return;
+  const Position a_begin = Position(first), a_end = Position(last), entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
   // many products that others would wait for the warp are left for all, where there is memory to say which.
-  const bool together = share.warps > 1 && entries <= u64(32) * share.warps;
+  const bool together = share.warps > 1 && entries <= 32 * share.warps;
   u32* const left = share.left;
   bool leaves = left != nullptr && !together;
   if (leaves) {
@@ -1391,8 +1469,8 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
   }
   const bool barriers = leaves;
   u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
-  u64 at = a_begin + (together ? 0 : share.warp * 32);
-  Round next = load_round(a_indices, at, a_end, b, low, high, partial);
+  Position at = a_begin + (together ? 0 : share.warp * 32);
+  Round next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
   for (;;) {
     if (at >= a_end) {
       if (!leaves) break;
@@ -1401,15 +1479,15 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       n = left[0] < Share::most_left ? left[0] : Share::most_left;
       part = share.warp;
       parts = share.warps;
-      at = n ? a_begin + u64(left[1]) * 32 : a_end;
-      next = load_round(a_indices, at, a_end, b, low, high, partial);
+      at = n ? a_begin + Position(left[1]) * 32 : a_end;
+      next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
-    const u64 now = at;
+    const Position now = at;
     Round round = next;
-    if (n == 0) at += 32 * u64(together ? 1 : share.warps);
-    else at = ++done < n ? a_begin + u64(left[1 + done]) * 32 : a_end;
-    next = load_round(a_indices, at, a_end, b, low, high, partial);
+    if (n == 0) at += 32 * (together ? 1 : share.warps);
+    else at = ++done < n ? a_begin + Position(left[1 + done]) * 32 : a_end;
+    next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
     if (leaves && piece == 0 && warp_sum(u64(round.left)) > tuning::shared_round) {
       u32 place = 0;
       if (lane_id() == 0) {
@@ -1418,17 +1496,17 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 a_beg
       }
       if (shuffle(place, 0) < Share::most_left) continue;
     }
-    if constexpr (HUGE) {
+    if constexpr (WALK & walk_huge) {
       if (cut_round(round, piece)) {
         piece++;
         at = now;
         done -= n != 0;
-        next = load_round(a_indices, at, a_end, b, low, high, partial);
+        next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
       } else {
         piece = 0;
       }
     }
-    walk_round<BATCH>(Position(now), round, part, parts, s, f);
+    walk_round<BATCH, WALK>(now, round, part, parts, s, f);
   }
   if (barriers) __syncthreads();
 }
@@ -1631,6 +1709,39 @@ __device__ inline C multiply(const Factors& f, const Operands& x, const Loaded& 
 }
 __device__ inline C product(const Factors& f, const Operands& x, u64 a, u64 b, u32 row) {
   return multiply(f, x, load_factors(f, x, a, b), a, row);
+}
+
+// The factors of products of one column that come together: of rows of B that are walked as one.
+template <u32 MOST> struct Joined {
+  A a[MOST];
+  B b[MOST];
+};
+template <u32 MOST, u32 BATCH>
+__device__ inline void load_joined(Joined<MOST>& to, const Factors& f, const Batch<BATCH>& p, u32 t) {
+#pragma unroll
+  for (u32 i = 0; i < MOST; i++) {
+    if (i > 0 && i > p.joined[t]) continue;
+    if constexpr (Semiring::reads_a) to.a[i] = f.a[p.a[t] + i];
+    if constexpr (Semiring::reads_b) to.b[i] = f.b[p.b[t] + i * p.stride[t]];
+  }
+}
+// Whether sums need more than one of their products.
+constexpr bool needs_all = Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
+
+// *sum ⊕ these products, in the order of k; without *sum where it is `fresh`.
+template <u32 MOST, u32 BATCH>
+__device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Operands& x, const Joined<MOST>& factors,
+                                  const Batch<BATCH>& p, u32 t, u32 column, u32 row) {
+  const auto term = [&](u32 i) { return multiply(f, x, loaded(factors.a[i], factors.b[i], column), p.a[t] + i, row); };
+  const C first = term(0);
+  C all = fresh ? first : Semiring::add(*sum, first);
+  if constexpr (needs_all) {
+#pragma unroll
+    for (u32 i = 1; i < MOST; i++) {
+      if (i <= p.joined[t]) all = Semiring::add(all, term(i));
+    }
+  }
+  *sum = all;
 }
 
 }  // namespace oplus

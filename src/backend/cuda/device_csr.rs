@@ -2,6 +2,7 @@
 use super::band::Band;
 use super::program::resident;
 use super::row_tiles::RowTiles;
+use super::supernodes::Supernodes;
 use super::turned::Columns;
 use super::values::Values;
 use super::{Buffer, Context, entries};
@@ -30,6 +31,8 @@ pub(crate) struct DevicePattern {
     pub(super) filled_columns: OnceLock<Arc<DevicePattern>>,
     /// Its columns as rows, once they were asked for twice.
     pub(super) columns: Mutex<Columns>,
+    /// Its neighbouring rows with the same columns, once they were asked for twice.
+    pub(super) supernodes: Mutex<Supernodes>,
 }
 
 /// Positions and values, shared.
@@ -48,8 +51,20 @@ impl<T> Clone for DeviceCsr<T> {
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let columns = Mutex::default();
-        Self { nrows, ncols, nnz, longest: None, offsets, indices, band, row_tiles, filled_columns, columns }
+        let (columns, supernodes) = (Mutex::default(), Mutex::default());
+        Self {
+            nrows,
+            ncols,
+            nnz,
+            longest: None,
+            offsets,
+            indices,
+            band,
+            row_tiles,
+            filled_columns,
+            columns,
+            supernodes,
+        }
     }
     pub(crate) fn with_longest(self, longest: u64) -> Self {
         Self { longest: Some(longest), ..self }

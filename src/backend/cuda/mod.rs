@@ -45,6 +45,7 @@ mod sort;
 mod spgemm;
 mod spmspv;
 mod spmv;
+mod supernodes;
 mod trace;
 mod transpose;
 mod turned;

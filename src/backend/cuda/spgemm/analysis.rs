@@ -67,9 +67,16 @@ pub(super) struct Limits {
     pub(super) esc: u32,
     /// Rows whose columns lie further apart get no window; 0: none does.
     pub(super) window: u32,
+    /// Nor, of many products, a block with a sum a column; 0: none does.
+    pub(super) dense: u32,
     /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
     /// that they can.
     pub(super) block: u32,
+}
+
+impl Limits {
+    /// None is.
+    pub(super) const NONE: Limits = Limits { thread: 0, esc: 0, window: 0, dense: 0, block: 0 };
 }
 
 /// What else the rows get: for a product their counts, how they came out of the symbolic phase and room for those made in
@@ -130,6 +137,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
             .arg(limits.thread)
             .arg(limits.esc)
             .arg(limits.window)
+            .arg(limits.dense)
             .arg(limits.block)
             .run()?;
     }
@@ -137,7 +145,7 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
     let list = |report: Report| {
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
-        let launch = launch.arg(limits.thread).arg(limits.esc).arg(limits.window).arg(limits.block);
+        let launch = launch.arg(limits.thread).arg(limits.esc).arg(limits.window).arg(limits.dense).arg(limits.block);
         let launch = launch.arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
         // SAFETY: as above.
         unsafe { launch.arg(work.control.listing()).telling(report).run() }

@@ -189,6 +189,12 @@ fn describe(class: usize) -> (String, String) {
         Some(Kind::Window(width)) => {
             return (format!("window {width}"), format!("columns within {width}: a warp's window of sums"));
         }
+        Some(Kind::Dense(width)) => {
+            return (
+                format!("dense {width}"),
+                format!("many products, columns within {width}: a block's sum for each"),
+            );
+        }
         Some(Kind::Rows(..)) | None => {}
     }
     match class {

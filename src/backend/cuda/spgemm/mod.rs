@@ -22,11 +22,13 @@ mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
 use super::program::{Program, tuning};
+use super::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
 use analysis::Limits;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 pub(super) use explain::explain;
@@ -59,8 +61,9 @@ const BLOCK: usize = short::END;
 const BLOCK_SIZES: usize = 3;
 const TABLE: usize = BLOCK + BLOCK_SIZES;
 const CLASS_COUNT: usize = TABLE + TABLES;
-/// Tickets for the rows of each block size.
+/// Tickets for the rows of each block size, and of each class with a sum a column: for their sums, then to count them.
 const BLOCKS: usize = 224;
+const DENSE_TICKETS: usize = 232;
 
 /// The operands of one product, ready.
 struct Job<'a> {
@@ -73,6 +76,10 @@ struct Job<'a> {
     ids: DeviceIds,
     rows: u64,
     columns: u32,
+    /// Rows go where their sums run in the order of k, as far as they can.
+    in_order: bool,
+    /// Rows of B with the columns of the row before, once somebody has asked.
+    joined: OnceCell<Option<Arc<Buffer>>>,
 }
 
 impl<'a> Job<'a> {
@@ -80,7 +87,8 @@ impl<'a> Job<'a> {
         let Product { context, semiring, a, b, mask, at } = product.clone();
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
-        Ok(Self { context, tuning: tuning(context), semiring, a, b, mask, ids, rows, columns })
+        let tuning = tuning(context);
+        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order: false, joined: OnceCell::new() })
     }
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
@@ -91,6 +99,13 @@ impl<'a> Job<'a> {
     }
     fn with_semiring(&self, spec: Spec) -> Spec {
         self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
+    }
+    /// Rows of B with the columns of the row before, if they are known and many: what `supernodes` kernels walk together.
+    fn supernodes(&self) -> Result<Option<&Buffer>> {
+        if self.joined.get().is_none() {
+            let _ = self.joined.set(joined_rows(self.b.pattern)?);
+        }
+        Ok(self.joined.get().and_then(|known| known.as_deref()))
     }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
@@ -156,16 +171,23 @@ impl<'a> Job<'a> {
         };
         let window = fits(self.tuning.window_columns, 128, &|width| spec.window_bytes(width));
         let window = if window < 256 { 0 } else { window };
+        let dense_bytes = |width| spec.block_bytes(spec.dense_shape(width));
+        let dense = fits(short::DENSE_MOST, short::DENSE_LEAST, &dense_bytes);
         // The widest window must fit.
         let widest = spec.block_bytes(self.block_shape(&spec, BLOCK_SIZES - 1, 0));
         let block = u32::from(spec.sums_anywhere() && widest <= properties.shared_per_block_optin);
-        let thread = self.thread_limit(&spec.flag("wide", self.is_wide()));
+        let dense = if !self.in_order && block > 0 && dense_bytes(dense) <= properties.shared_per_block_optin {
+            dense
+        } else {
+            0
+        };
+        let thread = self.thread_limit(&spec.clone().flag("wide", self.is_wide()));
         match strategy {
-            Strategy::Hash => Limits { thread, esc: 0, window: 0, block: 0 },
-            Strategy::Esc => Limits { thread, esc, window: 0, block: 0 },
-            Strategy::Window => Limits { thread: 0, esc: 0, window, block: 2 },
-            Strategy::BitmapRank => Limits { thread: 0, esc: 0, window, block: block | 2 },
-            _ => Limits { thread, esc, window, block },
+            Strategy::Hash => Limits { thread, ..Limits::NONE },
+            Strategy::Esc => Limits { thread, esc, ..Limits::NONE },
+            Strategy::Window => Limits { window, block: 2, ..Limits::NONE },
+            Strategy::BitmapRank => Limits { window, block: block | 2, ..Limits::NONE },
+            _ => Limits { thread, esc, window, dense, block },
         }
     }
 }
@@ -187,17 +209,19 @@ type Made = (DevicePattern, Buffer);
 
 /// T⟨M⟩ = A ⊕.⊗ B.
 pub(super) fn mxm(product: &Product, strategy: Strategy) -> Result<Made> {
-    let job = Job::new(product)?;
-    match job.unlisted(strategy)? {
-        Some(made) => Ok(made),
-        None => {
-            let (run, room) = Run::begin(&job, strategy)?;
-            run.finish(&room)
-        }
-    }
+    Job::new(product)?.make(strategy)
 }
 
 impl Job<'_> {
+    fn make(&self, strategy: Strategy) -> Result<Made> {
+        match self.unlisted(strategy)? {
+            Some(made) => Ok(made),
+            None => {
+                let (run, room) = Run::begin(self, strategy)?;
+                run.finish(&room)
+            }
+        }
+    }
     /// The product where its rows need not be listed first: by its strategy's name, or without analysis.
     fn unlisted(&self, strategy: Strategy) -> Result<Option<Made>> {
         match self.by_name(strategy)? {

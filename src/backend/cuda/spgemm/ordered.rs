@@ -24,13 +24,13 @@ pub(in crate::backend::cuda) fn mxm_ordered(product: &Product, strategy: Strateg
     if is_exact(&product.semiring) || sums_in_order(strategy) {
         return mxm(product, strategy);
     }
-    let job = Job::new(product)?;
+    let job = Job { in_order: true, ..Job::new(product)? };
     let in_order = |whole: &Whole| matches!(whole, Whole::Thread(_) | Whole::Esc(..) | Whole::Hash);
     if let Some(made) = job.without_analysis(strategy, in_order)? {
         return Ok(made);
     }
     let ordered = job.is_ordered(strategy)?;
-    let (pattern, values) = mxm(product, strategy)?;
+    let (pattern, values) = job.make(strategy)?;
     if ordered {
         return Ok((pattern, values));
     }

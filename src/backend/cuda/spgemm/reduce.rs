@@ -26,7 +26,7 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionTe
         })
     };
     let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
-    let (work, control) = analyze(&job, Limits { thread: 0, esc: 0, window: 0, block: 0 }, &PerRow::Units(&row_units))?;
+    let (work, control) = analyze(&job, Limits::NONE, &PerRow::Units(&row_units))?;
     let places = nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;

@@ -1,18 +1,25 @@
 //! Rows of few products or few columns: whole rows by a thread or a warp, in one pass or counted first.
 use super::run::Run;
-use super::{CLASS_COPY, CLASS_COUNT, Job, Rows, THREAD, UNITS, places};
+use super::{CLASS_COPY, CLASS_COUNT, DENSE_TICKETS, Job, Rows, THREAD, UNITS, places};
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::report::Slate;
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
+use smallvec::SmallVec;
 
-/// First of the classes by products that a warp sorts, of those that a block does, and of those by columns in a warp's window.
+/// First of the classes by products that a warp sorts, of those that a block does, of those by columns in a warp's window, and in a
+/// block's.
 const ESC: usize = THREAD + 2;
 const SORT: usize = ESC + 4;
 const WINDOW: usize = ESC + 7;
+const DENSE: usize = WINDOW + 5;
+const DENSE_SIZES: usize = 4;
+/// Columns of the first and the last of the latter.
+pub(super) const DENSE_LEAST: u32 = 1024;
+pub(super) const DENSE_MOST: u32 = DENSE_LEAST << (DENSE_SIZES - 1);
 /// The first class that is none of these.
-pub(super) const END: usize = WINDOW + 5;
+pub(super) const END: usize = DENSE + DENSE_SIZES;
 
 /// The kernels of one class: rows of so many products or columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +31,8 @@ pub(super) enum Kind {
     /// So many rows next to each other, all of them of so many products.
     Rows(u32, u32),
     Window(u32),
+    /// A block a row.
+    Dense(u32),
 }
 
 impl Kind {
@@ -32,15 +41,15 @@ impl Kind {
             THREAD..ESC => Some(Kind::Thread(16 << (class - THREAD))),
             ESC..SORT => Some(Kind::Esc(64 << (class - ESC))),
             SORT..WINDOW => Some(Kind::Sort(64 << (class - ESC))),
-            WINDOW..END => Some(Kind::Window(256 << (class - WINDOW))),
+            WINDOW..DENSE => Some(Kind::Window(256 << (class - WINDOW))),
+            DENSE..END => Some(Kind::Dense(DENSE_LEAST << (class - DENSE))),
             _ => None,
         }
     }
     fn width(self) -> u32 {
         match self {
-            Kind::Thread(width) | Kind::Esc(width) | Kind::Sort(width) | Kind::Rows(width, _) | Kind::Window(width) => {
-                width
-            }
+            Kind::Thread(width) | Kind::Esc(width) | Kind::Sort(width) | Kind::Rows(width, _) => width,
+            Kind::Window(width) | Kind::Dense(width) => width,
         }
     }
     fn templates(self) -> (Template, Template) {
@@ -49,6 +58,7 @@ impl Kind {
             Kind::Esc(_) | Kind::Rows(..) => (Template::SpgemmEscCount, Template::SpgemmEsc),
             Kind::Sort(_) => (Template::SpgemmSortCount, Template::SpgemmSort),
             Kind::Window(_) => (Template::SpgemmWindowCount, Template::SpgemmWindow),
+            Kind::Dense(_) => (Template::SpgemmBlockCount, Template::SpgemmBlock),
         }
     }
     /// Threads and shared bytes of a block, and the rows it works on at once.
@@ -75,6 +85,10 @@ impl Kind {
                 let warps = ((48 << 10) / bytes).clamp(1, tuning.window_block / 32);
                 (32 * warps, warps * bytes, warps as u64)
             }
+            Kind::Dense(width) => {
+                let shape = spec.dense_shape(width);
+                (shape.threads, spec.block_bytes(shape), 1)
+            }
         }
     }
 }
@@ -89,20 +103,26 @@ impl Job<'_> {
     pub(super) fn is_wide(&self) -> bool {
         self.columns >= 1 << 26
     }
-    /// The program for a class, and how to launch it: `numeric` or only to count.
-    pub(super) fn short(&self, kind: Kind, numeric: bool, whole: bool) -> (Program<'_>, u32, u32, u64) {
+    /// The program for a class with these flags, and how to launch it: `numeric` or only to count.
+    pub(super) fn short(&self, kind: Kind, numeric: bool, flags: &[&'static str]) -> (Program<'_>, u32, u32, u64) {
         let (count, sum) = kind.templates();
         let fill = |spec: Spec| {
-            let spec = spec.number("width", kind.width() as u64);
-            let spec = if let Kind::Rows(_, rows) = kind { spec.number("rows", rows as u64) } else { spec };
             let spec = if numeric { self.with_semiring(spec) } else { self.walking(spec) };
-            let spec = if whole { spec.flag("whole", true) } else { spec };
-            if !matches!(kind, Kind::Thread(_)) {
-                return spec;
+            let spec = flags.iter().fold(spec, |spec, flag| spec.flag(flag, true));
+            let sized = spec.clone().number("width", kind.width() as u64);
+            match kind {
+                Kind::Thread(_) => {
+                    let spec = sized.flag("wide", self.is_wide());
+                    let block = kind.launch(&spec, self.tuning).0;
+                    spec.number("block", block as u64)
+                }
+                Kind::Rows(_, rows) => sized.number("rows", rows as u64),
+                Kind::Dense(width) => {
+                    let shape = spec.dense_shape(width);
+                    spec.block(shape)
+                }
+                _ => sized,
             }
-            let spec = spec.flag("wide", self.is_wide());
-            let block = kind.launch(&spec, self.tuning).0;
-            spec.number("block", block as u64)
         };
         let program = Program::new(self.context, if numeric { sum } else { count }, fill);
         let (block, shared, rows) = kind.launch(&program.spec, self.tuning);
@@ -110,44 +130,72 @@ impl Job<'_> {
     }
 }
 
+/// Where the tickets of a class's rows are counted, a place each for their sums and to count them.
+fn dense_tickets(class: usize, numeric: bool) -> u32 {
+    (DENSE_TICKETS + class - DENSE + if numeric { 0 } else { DENSE_SIZES }) as u32
+}
+
 impl Run<'_> {
+    /// Those that have rows, of most work first: so the device is filled to the end.
     fn short_classes(&self) -> impl Iterator<Item = (usize, Kind, u64)> {
-        (THREAD..END).filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
+        (THREAD..END).rev().filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
     }
 
     /// How many columns the rows have.
     pub(super) fn count_short_rows(&self, fork: &Fork) -> Result<()> {
-        let (job, work) = (self.job, &self.listed.work);
-        for (class, kind, n) in self.short_classes() {
-            let (program, block, shared, rows) = job.short(kind, false, false);
-            let kernel = program.kernel(program.spec.template.name())?;
-            let grid = resident(&kernel, block, shared, n.div_ceil(rows))?;
-            let (units, begin) = places(class);
-            let launch =
-                job.patterns(kernel.launch(grid, block, shared)).arg(&work.control.buffer).arg(units).arg(begin);
-            let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(&self.listed.c_offsets);
-            let launch = if let Kind::Thread(_) = kind { launch.arg(0u64).arg(0u64).arg(0u64) } else { launch };
-            // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-            unsafe { launch.run_on(fork.next()?)? };
-        }
-        Ok(())
+        self.launch_short_rows(fork, None, false)
     }
 
     /// The rows, whole; `counted`: their lengths too.
     pub(super) fn short_rows(&self, fork: &Fork, to: &Rows, counted: bool) -> Result<()> {
-        let (job, work) = (self.job, &self.listed.work);
+        self.launch_short_rows(fork, Some(to), counted)
+    }
+
+    fn launch_short_rows(&self, fork: &Fork, to: Option<&Rows>, counted: bool) -> Result<()> {
+        let (job, work, none) = (self.job, &self.listed.work, 0u64);
+        let lengths = (counted || to.is_none()).then_some(&self.listed.c_offsets);
         for (class, kind, n) in self.short_classes() {
-            let (program, block, shared, rows) = job.short(kind, true, false);
+            let supernodes = if let Kind::Window(_) | Kind::Dense(_) = kind { job.supernodes()? } else { None };
+            let mut flags = SmallVec::<[&'static str; 2]>::new();
+            flags.extend(supernodes.map(|_| "supernodes"));
+            flags.extend((matches!(kind, Kind::Dense(_)) && counted).then_some("staged"));
+            let (program, block, shared, rows) = job.short(kind, to.is_some(), &flags);
             let kernel = program.kernel(program.spec.template.name())?;
-            let grid = resident(&kernel, block, shared, n.div_ceil(rows))?;
+            let launch = kernel.launch(resident(&kernel, block, shared, n.div_ceil(rows))?, block, shared);
+            let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) };
             let (units, begin) = places(class);
-            let launch =
-                job.operands(kernel.launch(grid, block, shared)).arg(&work.control.buffer).arg(units).arg(begin);
-            let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
-            let launch = launch.arg(counted.then_some(&self.listed.c_offsets)).arg(to.indices).arg(to.values);
-            let lists_only = matches!(kind, Kind::Window(_) | Kind::Sort(_));
-            let launch = if lists_only { launch } else { launch.arg(0u64).arg(0u64).arg(0u64).leaving(&Slate::UNTOLD) };
-            // SAFETY: as above.
+            let launch = launch.arg(&work.control.buffer).arg(units).arg(begin);
+            let launch = match (kind, to) {
+                (Kind::Dense(_), None) => {
+                    let launch = launch.arg(dense_tickets(class, false)).arg(&work.units).arg(&work.products);
+                    let launch = launch.arg(&work.first).arg(&work.last).arg(lengths).arg(none).arg(none);
+                    launch.arg(0u32).arg(1u32).arg(supernodes)
+                }
+                (Kind::Dense(_), Some(to)) => {
+                    let launch = launch.arg(dense_tickets(class, true)).arg(&work.units).arg(&work.first);
+                    let launch = launch.arg(&work.last).arg(to.offsets).arg(to.indices).arg(to.values).arg(none);
+                    let launch = launch.arg(none).arg(none).arg(&work.products).arg(none).arg(none).arg(0u32);
+                    launch.arg(1u32).arg(supernodes).arg(lengths).leaving(&Slate::UNTOLD)
+                }
+                (_, None) => {
+                    let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(lengths);
+                    match kind {
+                        Kind::Thread(_) => launch.arg(none).arg(none).arg(none),
+                        Kind::Window(_) => launch.arg(supernodes),
+                        _ => launch,
+                    }
+                }
+                (_, Some(to)) => {
+                    let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(to.offsets);
+                    let launch = launch.arg(lengths).arg(to.indices).arg(to.values);
+                    match kind {
+                        Kind::Sort(_) => launch,
+                        Kind::Window(_) => launch.arg(supernodes),
+                        _ => launch.arg(none).arg(none).arg(none).leaving(&Slate::UNTOLD),
+                    }
+                }
+            };
+            // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
             unsafe { launch.run_on(fork.next()?)? };
         }
         Ok(())

@@ -93,7 +93,8 @@ impl Job<'_> {
         if width < surely && rows < TINY_TOGETHER {
             return None;
         }
-        let fits = width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, true).2 <= 64 << 10;
+        let fits =
+            width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, &["whole"]).2 <= 64 << 10;
         fits.then_some((width, rows))
     }
     /// Warps that sort, where there are rows enough of few products.
@@ -244,7 +245,7 @@ impl Job<'_> {
             let state = slate.control + 8 * CONTROL as u64;
             let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
             let launch = if let Whole::Block = whole {
-                launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32)
+                launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32).arg(self.supernodes()?).arg(none)
             } else {
                 launch
             };
@@ -255,12 +256,12 @@ impl Job<'_> {
     }
 
     fn by_threads(&self, width: u32, room: &Room) -> Result<[u64; SAID]> {
-        let (program, block, shared, _) = self.short(Kind::Thread(width), true, true);
+        let (program, block, shared, _) = self.short(Kind::Thread(width), true, &["whole"]);
         self.pass((program, block, shared), self.rows.div_ceil(block as u64), Whole::Thread(width), room)
     }
 
     fn by_sorting(&self, width: u32, rows: u32, room: &Room) -> Result<[u64; SAID]> {
-        let (program, block, shared, tile) = self.short(Kind::Rows(width, rows), true, true);
+        let (program, block, shared, tile) = self.short(Kind::Rows(width, rows), true, &["whole"]);
         self.pass((program, block, shared), self.rows.div_ceil(tile), Whole::Esc(width, rows), room)
     }
 
@@ -275,9 +276,12 @@ impl Job<'_> {
         } else {
             0
         };
-        let sized = (usize::from(mean > LARGE_ROWS), threads);
+        let (sized, joined) = ((usize::from(mean > LARGE_ROWS), threads), self.supernodes()?);
         let with = |at_once: bool| {
-            let with = |s| self.with_semiring(s).flag("whole", true).flag("at_once", at_once);
+            let with = |s| {
+                let spec = self.with_semiring(s).flag("whole", true).flag("at_once", at_once);
+                spec.flag("supernodes", joined.is_some())
+            };
             self.block_program(Template::SpgemmBlock, sized, with)
         };
         let (program, shape) = with(false);
@@ -292,7 +296,7 @@ impl Job<'_> {
 
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
     fn sampled_by_threads(&self, width: u32) -> Result<u64> {
-        let (program, block, shared, _) = self.short(Kind::Thread(width), false, false);
+        let (program, block, shared, _) = self.short(Kind::Thread(width), false, &[]);
         let sums = Buffer::zeroed_for::<u64>(self.context, 2)?;
         let stretches = self.rows.div_ceil(block as u64).div_ceil(SAMPLE);
         let kernel = program.kernel(program.spec.template.name())?;
