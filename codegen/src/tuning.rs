@@ -236,7 +236,7 @@ pub const SM_90: Tuning = Tuning {
     hash_mean: 128,
     thread_rows: 65536,
     small_rows: 20480,
-    small_work: 16000000,
+    small_work: 6000000,
     esc_block: 128,
     esc_products: 512,
     sort_products: 2048,
