@@ -88,9 +88,14 @@ fn the_peak_stays_below_the_limit() {
     let Some(_one) = alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let m = whole(&matrix(300, 400, 3000, 7));
+    // Of three unknowns a node: what is found out about it the second time takes memory too.
+    let near = (0..80u64).flat_map(|v| (v.saturating_sub(9)..=v).flat_map(move |w| (0..9).map(move |e| (v, w, e))));
+    let near: Vec<_> = near.map(|(v, w, e)| (3 * v + e / 3, 3 * w + e % 3, (v + e) as f64)).collect();
+    let s = whole(&Matrix::build(240, 240, &near).unwrap());
     type Run<'a> = Box<dyn Fn(Option<u64>) -> Result<Vec<(u64, u64, i64)>> + 'a>;
     let runs: Vec<(&str, Run)> = vec![
         ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval()?.entries())),
+        ("supernodes", Box::new(|l| limited!(mxm(&s, &s).strategy(Strategy::BitmapRank), l).eval()?.entries())),
         ("tables", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Hash), l).eval()?.entries())),
         ("sorting", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Esc), l).eval()?.entries())),
         ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval()?.entries())),
@@ -118,7 +123,10 @@ fn the_peak_stays_below_the_limit() {
     ];
     for (name, run) in &runs {
         let kept = narrowed(name, run);
-        assert!(kept > 1 || ["accumulated", "reduced"].contains(name), "{name} was done within {kept} limits only");
+        assert!(
+            kept > 1 || ["accumulated", "reduced", "supernodes"].contains(name),
+            "{name} was done within {kept} limits only"
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Supernodes: neighbouring rows with the same columns, as matrices with several unknowns a node have. Products walk such rows
 //! of their right operand together. They are looked for when a matrix is one for the second time, and kept with its positions.
 use super::program::resident;
-use super::{Buffer, DevicePattern, account, entries, lock};
+use super::{Buffer, DevicePattern, entries, lock};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub(super) fn joined_rows(pattern: &DevicePattern) -> Result<Option<Arc<Buffer>>
         }
         Supernodes::Once => {}
     }
-    // What an operand keeps is not the operation's.
-    let found = match account::outside(|| look(pattern)) {
+    // A bit a row counts as the operation's; without room for it, nobody looks now.
+    let found = match look(pattern) {
         Err(Error::OutOfMemory { .. }) => return Ok(None),
         found => found?.map(Arc::new),
     };
