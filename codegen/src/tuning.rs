@@ -90,6 +90,8 @@ tuning! {
     window_products,
     /// Rows of more products whose columns lie near get a block with a sum a column, not a warp.
     dense_products,
+    /// But rows of half of `window_near` columns only if they have more than one part in so many of all products.
+    dense_share,
     /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,
     /// But not rows with more columns from first to last than this many times their products.
@@ -248,6 +250,7 @@ pub const SM_90: Tuning = Tuning {
     window_near: 1024,
     window_products: 2048,
     dense_products: 1024,
+    dense_share: 4096,
     block_columns: 65536,
     block_sparsity: 256,
     block_products: 4096,

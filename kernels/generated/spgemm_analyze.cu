@@ -334,6 +334,7 @@ constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
 constexpr u32 dense_products = 1024;
+constexpr u32 dense_share = 4096;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
@@ -892,7 +893,10 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   const bool all = limits.block & 2;
-  if (span <= limits.dense && !all && work > (span <= tuning::window_near ? tuning::dense_products : tuning::dense_products / 2) && span <= u64(work) * tuning::window_sparsity) {
+  // Windows of few columns leave room for many warps: those are slower than blocks only where few rows are most of the work.
+  const bool narrow = span <= tuning::window_near / 2 && u64(work) * tuning::dense_share <= total;
+  const u32 many = span <= tuning::window_near ? tuning::dense_products : tuning::dense_products / 2;
+  if (span <= limits.dense && !all && !narrow && work > many && span <= u64(work) * tuning::window_sparsity) {
     const u32 n = span <= 1024 ? 0 : 32 - __clz(u32(span) - 1) - 10;
     if (work <= tuning::block_near_products << n) return class_dense + n;
   }

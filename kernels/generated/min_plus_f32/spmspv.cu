@@ -369,6 +369,7 @@ constexpr u32 window_sparsity = 16;
 constexpr u32 window_near = 1024;
 constexpr u32 window_products = 2048;
 constexpr u32 dense_products = 1024;
+constexpr u32 dense_share = 4096;
 constexpr u32 block_columns = 65536;
 constexpr u32 block_sparsity = 256;
 constexpr u32 block_products = 4096;
