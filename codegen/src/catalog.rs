@@ -215,6 +215,7 @@ parts! {
     "part/spgemm_rows.cuh"
     "part/spgemm_sort.cuh"
     "part/spgemm_sums.cuh"
+    "part/spgemm_supernodes.cuh"
     "part/spgemm_terms.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"

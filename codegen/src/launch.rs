@@ -238,6 +238,7 @@ impl Spec {
         };
         // Windows begin at words.
         let width = width + 32;
+        // A multiprocessor has registers for 1024 threads of such blocks, and so room for 160 bytes of sums for each.
         let threads = (width * size / 160).max(width / 32).next_power_of_two().clamp(128, 512);
         BlockShape { width, threads, sums: width * size }
     }

@@ -88,9 +88,10 @@ tuning! {
     window_near,
     /// … this, have so many sums that few warps have room: they get a small block and sums of their columns alone.
     window_products,
-    /// Rows of more products whose columns lie near get a block with a sum a column, not a warp.
+    /// Rows of more products whose columns lie near get a block with a sum a column, not a warp; beyond `window_near` columns, rows of
+    /// more than half as many.
     dense_products,
-    /// But rows of half of `window_near` columns only if they have more than one part in so many of all products.
+    /// Rows within half of `window_near` columns do so only if they have more than one part in so many of all products.
     dense_share,
     /// Rows of columns within this are done by a block with bits over them; others in windows of so many or a multiple.
     block_columns,

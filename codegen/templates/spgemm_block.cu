@@ -20,7 +20,7 @@ namespace oplus {
 // control[control_entries] and control[control_longest] (0 before). flag::at_once: there is a block for every row. page, number: Report; `words` from `control` on are left
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
-// with flag::whole. flag::staged: rows that were not counted, which goes to row_counts. joined: with
+// with flag::whole. flag::staged: rows that were not counted; how many entries each has goes to row_counts. joined: with
 // flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
@@ -28,7 +28,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
-  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1, width = u32(number::width), threads = u32(number::threads);
+  constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
@@ -97,7 +97,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
+          for_products<batch, supernode_walk>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 u32 column[batch];
                                 Joined<most> factor[batch];

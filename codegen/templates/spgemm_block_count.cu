@@ -5,7 +5,8 @@
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved: u32[row_words] a row of the list for its bits, or null.
+// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved:
+// u32[row_words] a row of the list for its bits, or null.
 // flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
 // before and after. joined: with flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))

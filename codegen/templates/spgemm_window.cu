@@ -18,7 +18,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
               const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values,
               const u32* joined) {
-  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1;
+  constexpr u32 batch = supernode_batch, most = supernode_most;
   constexpr bool summed = !Semiring::constant && needs_all;
   constexpr u32 values = Semiring::constant ? 0 : rounded(u32(number::width) * sizeof(C));
   constexpr u32 bytes = rounded(number::width) + values + sizeof(WarpProducts);

@@ -797,8 +797,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
-// one's in wide windows;
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -828,7 +828,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
-  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, and in the next four places by those that count: 0 before
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -1316,6 +1316,18 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/spgemm_block.cuh"
+#line 1 "codegen/templates/part/spgemm_supernodes.cuh"
+// Kernels with flag::supernodes: how they walk B's rows.
+#line 3 "codegen/templates/part/spgemm_supernodes.cuh"
+
+namespace oplus {
+
+// Several products of a column at once fill the registers that several columns at once do else.
+constexpr u32 supernode_walk = flag::supernodes ? walk_joined : 0, supernode_most = flag::supernodes ? most_joined : 1;
+constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_block.cuh"
 
 namespace oplus {
 
@@ -1409,7 +1421,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, supernode_walk>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -1507,7 +1519,8 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 namespace oplus {
 
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
-// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved: u32[row_words] a row of the list for its bits, or null.
+// control block. row_counts[row] = entries of the row. flag::far: rows may have more than number::width columns. saved:
+// u32[row_words] a row of the list for its bits, or null.
 // flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
 // before and after. joined: with flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))

@@ -1,5 +1,6 @@
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #include "part/spgemm.cuh"
+#include "part/spgemm_supernodes.cuh"
 
 namespace oplus {
 
@@ -93,7 +94,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, supernode_walk>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll

@@ -1,5 +1,6 @@
 // Rows whose columns lie within number::width of each other: sums in a window of shared memory that one warp owns.
 #include "part/spgemm.cuh"
+#include "part/spgemm_supernodes.cuh"
 
 namespace oplus {
 
@@ -30,7 +31,7 @@ struct Window {
 // `load(batch)`, then `put(batch, t, column)` for each product the mask admits, products of one column never at once.
 template <u32 BATCH, class Load, class Put>
 __device__ inline void window_products(const Operands& x, u32 row, WarpProducts* scratch, Load load, Put put) {
-  for_products<BATCH, flag::supernodes ? walk_joined : 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+  for_products<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         u32 column[BATCH];
 #pragma unroll

@@ -1239,8 +1239,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
-// one's in wide windows;
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -1270,7 +1270,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
-  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, and in the next four places by those that count: 0 before
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -1758,6 +1758,18 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/spgemm_block.cuh"
+#line 1 "codegen/templates/part/spgemm_supernodes.cuh"
+// Kernels with flag::supernodes: how they walk B's rows.
+#line 3 "codegen/templates/part/spgemm_supernodes.cuh"
+
+namespace oplus {
+
+// Several products of a column at once fill the registers that several columns at once do else.
+constexpr u32 supernode_walk = flag::supernodes ? walk_joined : 0, supernode_most = flag::supernodes ? most_joined : 1;
+constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_block.cuh"
 
 namespace oplus {
 
@@ -1851,7 +1863,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, supernode_walk>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -2054,7 +2066,7 @@ namespace oplus {
 // control[control_entries] and control[control_longest] (0 before). flag::at_once: there is a block for every row. page, number: Report; `words` from `control` on are left
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
-// with flag::whole. flag::staged: rows that were not counted, which goes to row_counts. joined: with
+// with flag::whole. flag::staged: rows that were not counted; how many entries each has goes to row_counts. joined: with
 // flag::supernodes, else unused.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
@@ -2062,7 +2074,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
-  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1, width = u32(number::width), threads = u32(number::threads);
+  constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
   constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
@@ -2131,7 +2143,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          for_products<batch, flag::supernodes ? walk_joined : 0>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
+          for_products<batch, supernode_walk>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 u32 column[batch];
                                 Joined<most> factor[batch];

@@ -827,8 +827,8 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1: a large one's, class_block + 2: a large
-// one's in wide windows;
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows;
 // `class_table + t` is table size t of the tuning numbers.
 enum {
   class_empty,
@@ -858,7 +858,7 @@ enum {
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
-  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, counted ones from the next fourth on: 0 before them
+  control_dense = 232,    // [class] rows taken by the blocks with a sum a column, and in the next four places by those that count: 0 before
   control_units = 32,     // [class] rows of each class
   control_begin = 64,     // [class] the first of them in `units`
   control_cursor = 96,    // [class] listed so far
@@ -1444,6 +1444,18 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 #line 1 "codegen/templates/part/spgemm_window.cuh"
 // Rows whose columns lie within number::width of each other: sums in a window of shared memory that one warp owns.
 #line 3 "codegen/templates/part/spgemm_window.cuh"
+#line 1 "codegen/templates/part/spgemm_supernodes.cuh"
+// Kernels with flag::supernodes: how they walk B's rows.
+#line 3 "codegen/templates/part/spgemm_supernodes.cuh"
+
+namespace oplus {
+
+// Several products of a column at once fill the registers that several columns at once do else.
+constexpr u32 supernode_walk = flag::supernodes ? walk_joined : 0, supernode_most = flag::supernodes ? most_joined : 1;
+constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_window.cuh"
 
 namespace oplus {
 
@@ -1474,7 +1486,7 @@ struct Window {
 // `load(batch)`, then `put(batch, t, column)` for each product the mask admits, products of one column never at once.
 template <u32 BATCH, class Load, class Put>
 __device__ inline void window_products(const Operands& x, u32 row, WarpProducts* scratch, Load load, Put put) {
-  for_products<BATCH, flag::supernodes ? walk_joined : 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+  for_products<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         u32 column[BATCH];
 #pragma unroll
@@ -1510,7 +1522,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
               const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values,
               const u32* joined) {
-  constexpr u32 batch = flag::supernodes ? 1 : tuning::numeric_batch, most = flag::supernodes ? most_joined : 1;
+  constexpr u32 batch = supernode_batch, most = supernode_most;
   constexpr bool summed = !Semiring::constant && needs_all;
   constexpr u32 values = Semiring::constant ? 0 : rounded(u32(number::width) * sizeof(C));
   constexpr u32 bytes = rounded(number::width) + values + sizeof(WarpProducts);

@@ -2,7 +2,7 @@
 use super::{CONTROL, Job};
 use crate::backend::cuda::program::{Program, scan_states};
 use crate::backend::cuda::report::Report;
-use crate::backend::cuda::{Buffer, Context};
+use crate::backend::cuda::{Buffer, Context, Launch};
 use crate::error::Result;
 use oplus_codegen::Template;
 use std::sync::Arc;
@@ -77,6 +77,11 @@ pub(super) struct Limits {
 impl Limits {
     /// None is.
     pub(super) const NONE: Limits = Limits { thread: 0, esc: 0, window: 0, dense: 0, block: 0 };
+
+    /// As arguments, in the order of the kernels' `Limits`.
+    pub(super) fn arguments(self, launch: Launch<'_>) -> Launch<'_> {
+        launch.arg(self.thread).arg(self.esc).arg(self.window).arg(self.dense).arg(self.block)
+    }
 }
 
 /// What else the rows get: for a product their counts, how they came out of the symbolic phase and room for those made in
@@ -129,24 +134,15 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
     unsafe {
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
-        launch
-            .arg(&work.control.buffer)
-            .arg(&work.products)
-            .arg(&work.first)
-            .arg(&work.last)
-            .arg(limits.thread)
-            .arg(limits.esc)
-            .arg(limits.window)
-            .arg(limits.dense)
-            .arg(limits.block)
-            .run()?;
+        let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
+        limits.arguments(launch).run()?;
     }
     let kernel = program.kernel("spgemm_list_units")?;
     let list = |report: Report| {
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
-        let launch = launch.arg(limits.thread).arg(limits.esc).arg(limits.window).arg(limits.dense).arg(limits.block);
-        let launch = launch.arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
+        let launch =
+            limits.arguments(launch).arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
         // SAFETY: as above.
         unsafe { launch.arg(work.control.listing()).telling(report).run() }
     };

@@ -249,10 +249,10 @@ impl<'a> Run<'a> {
             let parts = if size > 0 && saved.is_some() { (job.tries() / n).clamp(1, PARTS_OF_ROW) } else { 1 };
             // A word a row, in which the blocks that share one meet.
             let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
-            let joined = job.supernodes()?;
+            let supernodes = job.supernodes()?;
             let with = |spec: Spec| {
                 let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
-                spec.flag("supernodes", joined.is_some())
+                spec.flag("supernodes", supernodes.is_some())
             };
             let (program, shape) = match to {
                 Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
@@ -274,7 +274,7 @@ impl<'a> Run<'a> {
                 None => launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&listed.c_offsets),
             };
             let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
-            let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(joined);
+            let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(supernodes);
             let launch = if to.is_some() { launch.arg(0u64) } else { launch };
             let launch = if to.is_some() { launch.leaving(&Slate::UNTOLD) } else { launch };
             // SAFETY: as above.
@@ -294,8 +294,7 @@ impl<'a> Run<'a> {
             let launch =
                 launch.arg(&work.control.buffer).arg(&work.products).arg(&listed.row_kinds).arg(&listed.c_offsets);
             let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
-            let Limits { thread, esc, window, dense, block } = listed.limits;
-            let launch = launch.arg(thread).arg(esc).arg(window).arg(dense).arg(block);
+            let launch = listed.limits.arguments(launch);
             // SAFETY: as above.
             unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
         }

@@ -1,4 +1,4 @@
-//! Rows of few products or few columns: whole rows by a thread or a warp, in one pass or counted first.
+//! Rows of few products or near columns: whole rows by a thread, a warp or a block, in one pass or counted first.
 use super::run::Run;
 use super::{CLASS_COPY, CLASS_COUNT, DENSE_TICKETS, Job, Rows, THREAD, UNITS, places};
 use crate::backend::cuda::lanes::Fork;

@@ -276,11 +276,11 @@ impl Job<'_> {
         } else {
             0
         };
-        let (sized, joined) = ((usize::from(mean > LARGE_ROWS), threads), self.supernodes()?);
+        let (sized, supernodes) = ((usize::from(mean > LARGE_ROWS), threads), self.supernodes()?);
         let with = |at_once: bool| {
             let with = |s| {
                 let spec = self.with_semiring(s).flag("whole", true).flag("at_once", at_once);
-                spec.flag("supernodes", joined.is_some())
+                spec.flag("supernodes", supernodes.is_some())
             };
             self.block_program(Template::SpgemmBlock, sized, with)
         };
