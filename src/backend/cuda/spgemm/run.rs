@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
             self.listed.saved[size] = self.room_for_bits(size)?;
         }
         {
-            let fork = Fork::begin(self.job.context, self.classes(UNITS) > 2)?;
+            let fork = Fork::begin(self.job.context, self.classes(UNITS) > 1)?;
             self.blocks(&fork, None)?;
             self.count_tables(&fork)?;
             match staged {
@@ -154,7 +154,9 @@ impl<'a> Run<'a> {
     /// Columns and values of the counted rows; those that stand in the stage already are moved from there.
     pub(super) fn fill(&self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
         let c = Rows { offsets: &self.listed.c_offsets, indices, values };
-        let fork = Fork::begin(self.job.context, self.classes(UNITS) > 2)?;
+        // Moving rows is one kernel.
+        let several = self.classes(UNITS) > 1 && (self.has_others() || staged.is_none());
+        let fork = Fork::begin(self.job.context, several)?;
         if self.has_others() {
             self.blocks(&fork, Some(&c))?;
             self.sum_tables(&fork, &c)?;

@@ -136,9 +136,11 @@ fn dense_tickets(class: usize, numeric: bool) -> u32 {
 }
 
 impl Run<'_> {
-    /// Those that have rows, of most work first: so the device is filled to the end.
+    /// Those that have rows, of most work first: so the device is filled to the end. Before all a warp's windows, whose rows take
+    /// longest and leave room for others beside them.
     fn short_classes(&self) -> impl Iterator<Item = (usize, Kind, u64)> {
-        (THREAD..END).rev().filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
+        let classes = (WINDOW..DENSE).rev().chain((DENSE..END).rev()).chain((THREAD..WINDOW).rev());
+        classes.filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
     }
 
     /// How many columns the rows have.
