@@ -125,6 +125,8 @@ templates! {
     Partition = "partition", semiring false, functions [], types [], flags [], numbers ["threads" = 512];
     /// Transposition: entries moved by a digit of their columns. `threads` a block.
     Transpose = "transpose", semiring false, functions [], types ["V"], flags [], numbers ["threads" = 512];
+    /// Transposition: parts of few columns put in order by a block of `threads` each.
+    TransposeColumns = "transpose_columns", semiring false, functions [], types ["V"], flags [], numbers ["threads" = 256];
     /// Entries moved as they are.
     Entries = "entries", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Two matrices' entries merged: which are entries of the result. `kind`: 0 union, 1 intersection, 2 overwrite, 3 accumulate.
@@ -219,6 +221,7 @@ parts! {
     "part/spgemm_terms.cuh"
     "part/spgemm_thread.cuh"
     "part/spgemm_window.cuh"
+    "part/transpose.cuh"
 }
 
 /// The text of `kernels/<path>`, or of `codegen/templates/<path>` for parts.

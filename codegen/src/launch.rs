@@ -124,7 +124,7 @@ impl Spec {
         }
     }
 
-    /// Block, keys of a tile, and dynamic shared bytes of the kernel that moves entries by a digit of so many bits.
+    /// Block, keys of a tile, and dynamic shared bytes of the kernels that move entries by a digit of so many bits.
     #[must_use]
     pub fn partition_launch(&self, bits: u32) -> (u32, u32, u32) {
         let block = self.numbers.iter().find(|n| n.0 == "threads").map_or(512, |n| n.1 as u32);

@@ -86,9 +86,13 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     }
     let movable = [built_in("u8", 1), built_in("u16", 2), built_in("u32", 4), built_in("u64", 8), BYTES16, WIDE];
     for scalar in movable {
-        for threads in [128, 512] {
-            let spec = new(Template::Transpose).scalar("V", scalar).number("threads", threads);
-            all.push((format!("transpose-{threads}-{}", scalar.name), spec));
+        for (template, threads) in
+            [(Template::Transpose, [128, 512].as_slice()), (Template::TransposeColumns, [128, 256, 512].as_slice())]
+        {
+            all.extend(threads.iter().map(|threads| {
+                let name = format!("{}-{threads}-{}", template.name(), scalar.name);
+                (name, new(template).scalar("V", scalar).number("threads", *threads))
+            }));
         }
         all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
         all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));

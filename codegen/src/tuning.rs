@@ -27,8 +27,12 @@ tuning! {
     partition_items,
     /// Most bits of a digit there.
     partition_bits,
+    /// Most bits of a digit that leaves parts to be put in order by a block each: more are written too far apart.
+    partition_level,
     /// Parts of fewer keys in the mean are split by small blocks.
     partition_small,
+    /// Keys in the mean of parts that a block each puts in order.
+    partition_part,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
     /// Entries of two merged matrices that a thread finds: half a word's.
@@ -220,7 +224,9 @@ pub const SM_90: Tuning = Tuning {
     sort_items: 8,
     partition_items: 16,
     partition_bits: 11,
+    partition_level: 10,
     partition_small: 2048,
+    partition_part: 2048,
     entry_items: 8,
     merge_items: 16,
     reduce_serial: 64,

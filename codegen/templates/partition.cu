@@ -5,6 +5,8 @@
 // to transpose.cu the entries. After Stehle, Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs", SIGMOD 2017,
 // https://doi.org/10.1145/3035918.3064043. Deterministic. Launches: README.md.
 #include "device/partition.cuh"
+#include "device/report.cuh"
+#include "warp/scan.cuh"
 
 namespace oplus {
 
@@ -39,12 +41,26 @@ partition_count(const u32* keys, u64 parts, const u64* begins, const u64* tiles,
 }
 
 // begins[i] for the parts of the next level up to `limit`, which is one past the last of all n keys; starts: the counts scanned.
+// control (0 before) gets the keys of the largest of them; null: nobody asks. page, number, words: Report, and what it leaves zero.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-partition_next(u64 parts, const u64* tiles, u32 bits, const u64* starts, u64 limit, u64 n, u64* begins) {
+partition_next(u64 parts, const u64* tiles, u32 bits, const u64* starts, u64 limit, u64 n, u64* begins, u64* control, u64* page,
+               u64 number, u64 words) {
+  __shared__ u64 place;
   const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i > limit) return;
-  const u64 p = i >> bits, digit = i & ((1u << bits) - 1);
-  begins[i] = i == limit || p >= parts ? n : starts[(tiles[p] << bits) + digit * (tiles[p + 1] - tiles[p])];
+  const auto begin_of = [&](u64 at) {
+    const u64 p = at >> bits, digit = at & ((1u << bits) - 1);
+    return at >= limit || p >= parts ? n : starts[(tiles[p] << bits) + digit * (tiles[p + 1] - tiles[p])];
+  };
+  u64 size = 0;
+  if (i <= limit) {
+    const u64 begin = begin_of(i);
+    begins[i] = begin;
+    if (control && i < limit) size = begin_of(i + 1) - begin;
+  }
+  if (!control) return;
+  size = warp_max(size);
+  if (lane_id() == 0 && size) atomicMax(&control[0], size);
+  tell({page, number}, control, report_said, words, &place);
 }
 
 }  // namespace oplus

@@ -302,7 +302,9 @@ constexpr u32 scan_u32_items = 16;
 constexpr u32 sort_items = 8;
 constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
+constexpr u32 partition_level = 10;
 constexpr u32 partition_small = 2048;
+constexpr u32 partition_part = 2048;
 constexpr u32 entry_items = 8;
 constexpr u32 merge_items = 16;
 constexpr u32 reduce_serial = 64;
@@ -491,6 +493,84 @@ __device__ inline PartTile part_tile(u64 parts, const u64* begins, const u64* ti
 
 }  // namespace oplus
 #line 8 "codegen/templates/partition.cu"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/partition.cu"
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
+  }
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 10 "codegen/templates/partition.cu"
 
 namespace oplus {
 
@@ -525,12 +605,26 @@ partition_count(const u32* keys, u64 parts, const u64* begins, const u64* tiles,
 }
 
 // begins[i] for the parts of the next level up to `limit`, which is one past the last of all n keys; starts: the counts scanned.
+// control (0 before) gets the keys of the largest of them; null: nobody asks. page, number, words: Report, and what it leaves zero.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-partition_next(u64 parts, const u64* tiles, u32 bits, const u64* starts, u64 limit, u64 n, u64* begins) {
+partition_next(u64 parts, const u64* tiles, u32 bits, const u64* starts, u64 limit, u64 n, u64* begins, u64* control, u64* page,
+               u64 number, u64 words) {
+  __shared__ u64 place;
   const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i > limit) return;
-  const u64 p = i >> bits, digit = i & ((1u << bits) - 1);
-  begins[i] = i == limit || p >= parts ? n : starts[(tiles[p] << bits) + digit * (tiles[p + 1] - tiles[p])];
+  const auto begin_of = [&](u64 at) {
+    const u64 p = at >> bits, digit = at & ((1u << bits) - 1);
+    return at >= limit || p >= parts ? n : starts[(tiles[p] << bits) + digit * (tiles[p + 1] - tiles[p])];
+  };
+  u64 size = 0;
+  if (i <= limit) {
+    const u64 begin = begin_of(i);
+    begins[i] = begin;
+    if (control && i < limit) size = begin_of(i + 1) - begin;
+  }
+  if (!control) return;
+  size = warp_max(size);
+  if (lane_id() == 0 && size) atomicMax(&control[0], size);
+  tell({page, number}, control, report_said, words, &place);
 }
 
 }  // namespace oplus

@@ -1,12 +1,15 @@
-//! Transposition: entries split by their columns' digits, the highest first, until every part is a column; rows stay in order.
+//! Transposition: entries split by their columns' digits, the highest first, until a block can put each part in order, or every part is
+//! a column; rows stay in order.
 use super::entries::{block_and_tile, empty, movable, places, sortable, structure};
 use super::product::Operand;
 use super::program::{Program, tuning, widen_and_scan};
+use super::report::{SAID, Slate};
 use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::text::ScalarText;
-use oplus_codegen::{Spec, Template};
+use oplus_codegen::{Spec, Template, Tuning};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
@@ -18,52 +21,146 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     if (a.pattern.ncols as u64) / 4 > n.max(1 << 20) {
         return by_sorting(scalar, a);
     }
-    let bits = bits_below(a.pattern.ncols);
-    let most = tuning(context).partition_bits;
-    let levels = bits.div_ceil(most).max(1);
-    let mut parts = Parts::whole(context, n)?;
-    let mut entries = Entries::room(context, n, scalar, 0)?;
-    let mut shift = bits;
-    for level in 0..levels {
-        // As even as can be.
-        let digit = shift.div_ceil(levels - level);
-        shift -= digit;
-        let last = level + 1 == levels;
-        let to = Entries::room(context, n, scalar, if last { 0 } else { n })?;
-        let (keys, rows, values) = match level {
-            0 => (&a.pattern.indices, None, a.values),
-            _ => (&entries.keys, Some(&entries.rows), &entries.values),
-        };
-        let tiles = Tiles::new(context, scalar, &parts, n, digit)?;
-        let starts = tiles.counted(&parts, keys, shift)?;
-        let kernel = tiles.moves.kernel("transpose_move")?;
-        let launch = kernel.launch(tiles.grid, tiles.block, tiles.shared).arg(keys).arg(rows).arg(values);
-        let launch = launch.arg(a.pattern.nrows as u64).arg(&a.pattern.offsets).arg(parts.count).arg(&parts.begins);
-        let launch = launch.arg(&tiles.starts).arg(shift).arg(digit).arg(&starts);
-        // SAFETY: parameters as the README lists them, n entries everywhere, a count a digit and tile.
-        unsafe { launch.arg(if last { None } else { Some(&to.keys) }).arg(&to.rows).arg(&to.values).run()? };
-        let limit = if last { a.pattern.ncols as u64 } else { parts.count << digit };
-        parts = tiles.next(&parts, &starts, limit)?;
-        entries = to;
+    let (bits, tuning) = (bits_below(a.pattern.ncols).max(1), tuning(context));
+    let mut moving = Moving { scalar, a, level: None };
+    let tile = u64::from(LARGE * tuning.partition_items);
+    let (mut left, mut largest) = (bits, n);
+    for digit in digits(bits, n, tuning) {
+        if left <= tuning.partition_bits && largest <= tile {
+            return moving.finish(left, largest);
+        }
+        left -= digit;
+        // Blocks spare a digit of many bits, or were planned for: where parts are likely to be small enough.
+        let spares = digit >= tuning.partition_level && n >> (bits - left) <= tile * 5 / 8;
+        let asked =
+            left > 0 && left <= tuning.partition_bits && (spares || n >> (bits - left) <= tuning.partition_part.into());
+        largest = moving.split(left, digit, asked)?.unwrap_or(n);
     }
-    let pattern = DevicePattern::new((a.pattern.ncols, a.pattern.nrows), n, parts.begins, entries.rows);
-    Ok((pattern, entries.values))
+    match moving.level {
+        // Every part is a column.
+        Some(Level { parts, rows, values, .. }) => {
+            Ok((DevicePattern::new((a.pattern.ncols, a.pattern.nrows), n, parts.begins, rows), values))
+        }
+        None => moving.finish(bits, n),
+    }
 }
 
-/// Entries between two levels.
-struct Entries {
+/// Threads of the blocks; a large one's tile is what a block can put in order at most.
+const SMALL: u32 = 128;
+const MIDDLE: u32 = 256;
+const LARGE: u32 = 512;
+
+/// The digits of a column's bits, the highest first: as few as can be and as even; but for the last, which takes what is left where the
+/// others leave parts that a block each puts in order.
+fn digits(bits: u32, n: u64, tuning: &Tuning) -> SmallVec<[u32; 8]> {
+    let even = |bits: u32, levels: u32| {
+        (0..levels).map(move |l| bits * (levels - l) / levels - bits * (levels - l - 1) / levels)
+    };
+    let levels = bits.div_ceil(tuning.partition_bits);
+    let parts = n.div_ceil(tuning.partition_part.into()).next_power_of_two().trailing_zeros();
+    let first = parts.max(bits.saturating_sub(tuning.partition_bits));
+    let before = first.div_ceil(tuning.partition_level);
+    match first < bits && before < levels {
+        true => even(first, before).chain([bits - first]).collect(),
+        false => even(bits, levels).collect(),
+    }
+}
+
+/// A transposition on its way: A's entries, split into parts by the first bits of their columns.
+struct Moving<'a> {
+    scalar: ScalarText,
+    a: Operand<'a>,
+    /// Where they are, once moved.
+    level: Option<Level>,
+}
+
+/// Entries between two digits, and the parts that they make up.
+struct Level {
+    parts: Parts,
     keys: Buffer,
     rows: Buffer,
     values: Buffer,
 }
 
-impl Entries {
-    fn room(context: &Arc<Context>, n: u64, scalar: ScalarText, keys: u64) -> Result<Self> {
-        Ok(Self {
-            keys: Buffer::alloc_for::<u32>(context, places(keys))?,
-            rows: Buffer::alloc_for::<u32>(context, places(n))?,
-            values: Buffer::alloc(context, n.saturating_mul(scalar.size as u64))?,
-        })
+impl Moving<'_> {
+    fn context(&self) -> &Arc<Context> {
+        self.a.pattern.offsets.context()
+    }
+
+    /// Columns, rows (of A's own none) and values of the entries as they stand.
+    fn from(&self) -> (&Buffer, Option<&Buffer>, &Buffer) {
+        match &self.level {
+            None => (&self.a.pattern.indices, None, self.a.values),
+            Some(level) => (&level.keys, Some(&level.rows), &level.values),
+        }
+    }
+
+    /// Room for the rows and values of all entries.
+    fn room(&self) -> Result<(Buffer, Buffer)> {
+        let (context, n) = (self.context(), self.a.pattern.nnz);
+        let values = n.saturating_mul(self.scalar.size as u64);
+        Ok((Buffer::alloc_for::<u32>(context, places(n))?, Buffer::alloc(context, values)?))
+    }
+
+    /// Splits every part by the next digit of the columns, with `left` bits below it; if `asked`, how many entries the largest has then.
+    fn split(&mut self, left: u32, digit: u32, asked: bool) -> Result<Option<u64>> {
+        let (context, n) = (self.context(), self.a.pattern.nnz);
+        let whole;
+        let parts = match &self.level {
+            Some(level) => &level.parts,
+            None => {
+                whole = Parts::whole(context, n)?;
+                &whole
+            }
+        };
+        let last = left == 0;
+        let to_keys = Buffer::alloc_for::<u32>(context, if last { 0 } else { places(n) })?;
+        let (to_rows, to_values) = self.room()?;
+        let (keys, rows, values) = self.from();
+        let tiles = Tiles::new(context, self.scalar, parts, n, digit)?;
+        let starts = tiles.counted(parts, keys, left)?;
+        let limit = if last { self.a.pattern.ncols as u64 } else { parts.count << digit };
+        let next = Parts { count: limit, begins: Buffer::alloc_for::<u64>(context, places(limit + 1))? };
+        let kernel = tiles.moves.kernel("transpose_move")?;
+        // The parts first: while entries are moved the host knows how large they are.
+        let run = |slate: &Slate| {
+            tiles.next(parts, &starts, &next, slate)?;
+            let launch = kernel.launch(tiles.grid, tiles.block, tiles.shared).arg(keys).arg(rows).arg(values);
+            let launch = launch.arg(self.a.pattern.nrows as u64).arg(&self.a.pattern.offsets).arg(parts.count);
+            let launch = launch.arg(&parts.begins).arg(&tiles.starts).arg(left).arg(digit).arg(&starts);
+            // SAFETY: parameters as the README lists them, n entries everywhere, a count a digit and tile.
+            unsafe { launch.arg(if last { None } else { Some(&to_keys) }).arg(&to_rows).arg(&to_values).run() }
+        };
+        let largest = match asked {
+            true => Some(context.with_slate(SAID as u64, run)?[0]),
+            false => run(&Slate::UNTOLD).map(|()| None)?,
+        };
+        self.level = Some(Level { parts: next, keys: to_keys, rows: to_rows, values: to_values });
+        Ok(largest)
+    }
+
+    /// The transpose, of parts whose columns differ in `bits` bits, the largest of so many entries.
+    fn finish(self, bits: u32, largest: u64) -> Result<(DevicePattern, Buffer)> {
+        let (context, n, (nrows, ncols)) =
+            (self.context(), self.a.pattern.nnz, (self.a.pattern.nrows, self.a.pattern.ncols));
+        let (to_rows, to_values) = self.room()?;
+        let offsets = Buffer::alloc_for::<u64>(context, ncols + 1)?;
+        let items = tuning(context).partition_items;
+        let threads = [SMALL, MIDDLE].into_iter().find(|t| largest <= u64::from(t * items)).unwrap_or(LARGE);
+        let program = Program::new(context, Template::TransposeColumns, |s| {
+            s.number("threads", threads.into()).scalar("V", movable(self.scalar))
+        });
+        let (block, _, shared) = program.spec.partition_launch(bits);
+        let (keys, rows, values) = self.from();
+        let kernel = program.kernel("transpose_columns")?;
+        let parts = self.level.as_ref().map(|level| &level.parts);
+        let count = parts.map_or(1, |parts| parts.count);
+        let launch = kernel.launch(count, block, shared).arg(keys).arg(rows).arg(values).arg(nrows as u64);
+        let launch =
+            launch.arg(&self.a.pattern.offsets).arg(count).arg(parts.map(|parts| &parts.begins)).arg(n).arg(bits);
+        // SAFETY: as above, and ncols + 1 offsets.
+        unsafe { launch.arg(ncols as u64).arg(&offsets).arg(&to_rows).arg(&to_values).run()? };
+        Ok((DevicePattern::new((ncols, nrows), n, offsets, to_rows), to_values))
     }
 }
 
@@ -95,7 +192,7 @@ struct Tiles<'a> {
 impl<'a> Tiles<'a> {
     fn new(context: &'a Arc<Context>, scalar: ScalarText, parts: &Parts, n: u64, bits: u32) -> Result<Self> {
         let small = n / parts.count < u64::from(tuning(context).partition_small);
-        let threads = |s: Spec| s.number("threads", if small { 128 } else { 512 });
+        let threads = |s: Spec| s.number("threads", u64::from(if small { SMALL } else { LARGE }));
         let counts = Program::new(context, Template::Partition, threads);
         let moves = Program::new(context, Template::Transpose, |s| threads(s.scalar("V", movable(scalar))));
         let (block, tile, shared) = moves.spec.partition_launch(bits);
@@ -132,15 +229,13 @@ impl<'a> Tiles<'a> {
         Ok(starts)
     }
 
-    /// The parts of the next level, `limit` of them.
-    fn next(&self, parts: &Parts, starts: &Buffer, limit: u64) -> Result<Parts> {
-        let context = self.counts.context;
-        let begins = Buffer::alloc_for::<u64>(context, places(limit + 1))?;
-        let (kernel, block) = (self.counts.kernel("partition_next")?, block_and_tile(context).0);
-        let launch = kernel.launch((limit + 1).div_ceil(u64::from(block)), block, 0).arg(parts.count).arg(&self.starts);
+    /// Writes where the next level's parts begin, and tells how many entries the largest has if the slate is one.
+    fn next(&self, parts: &Parts, starts: &Buffer, next: &Parts, slate: &Slate) -> Result<()> {
+        let (kernel, block) = (self.counts.kernel("partition_next")?, block_and_tile(self.counts.context).0);
+        let launch = kernel.launch((next.count + 1).div_ceil(u64::from(block)), block, 0).arg(parts.count);
+        let launch = launch.arg(&self.starts).arg(self.bits).arg(starts).arg(next.count).arg(self.n).arg(&next.begins);
         // SAFETY: as above; one place for each part and one.
-        unsafe { launch.arg(self.bits).arg(starts).arg(limit).arg(self.n).arg(&begins).run()? };
-        Ok(Parts { count: limit, begins })
+        unsafe { launch.arg(slate.control).leaving(slate).run() }
     }
 }
 
