@@ -269,6 +269,28 @@ fn moved<T: Made>(a: &Positions) {
     }
 }
 
+/// More rows than a block looks at: what each keeps, and where it goes.
+#[test]
+fn entries_side_by_side_of_many_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let a = random(&mut Rng(31), 9000, 700, 20_000);
+    let x: Matrix<i32> = matrix(&a, 2);
+    same("entries side by side", |d| {
+        let x = x.to(&d).unwrap();
+        let kept = [
+            select(&x, Tril, -3).eval(),
+            select(&x, Triu, -8000).eval(),
+            select(&x, ColGt, 350).eval(),
+            extract(&x, .., 100..600).eval(),
+            extract(&x, 10..8990, ..20).eval(),
+            extract(&x, 4000..4001, 1..).eval(),
+        ];
+        kept.map(|part| entries(part.unwrap()))
+    });
+}
+
 #[test]
 fn transposes_and_extracted_rows() {
     if emulator::cuda().is_none() {
