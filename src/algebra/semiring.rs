@@ -19,6 +19,11 @@ pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     }
     /// Which hardware atomic does ⊕, where there is one.
     const ATOMIC: Atomic = Atomic::None;
+    /// The sum of terms, to the bit, where there is a faster way than one after the other that knows it.
+    #[doc(hidden)]
+    fn of_many(_terms: &[T]) -> Option<T> {
+        None
+    }
 }
 
 /// `f16` and `bf16` are not added up, their products are `f32`: sums of them as they are would stop growing at 2048 ones.
@@ -41,6 +46,9 @@ impl<T: Ordered> Monoid<T> for Min {
         Terminal::Value(T::BOTTOM)
     }
     const ATOMIC: Atomic = Atomic::Min;
+    fn of_many(terms: &[T]) -> Option<T> {
+        foremost(terms, T::TOP, |x, y| x < y)
+    }
 }
 impl<T: Ordered> Monoid<T> for Max {
     fn identity() -> T {
@@ -50,6 +58,22 @@ impl<T: Ordered> Monoid<T> for Max {
         Terminal::Value(T::TOP)
     }
     const ATOMIC: Atomic = Atomic::Max;
+    fn of_many(terms: &[T]) -> Option<T> {
+        foremost(terms, T::BOTTOM, |x, y| x > y)
+    }
+}
+/// The term that is `before` all others, by one comparison each: NaN is before none. `None` where that is not all there is to know: of
+/// zeros one sign is less, and `last`, which is before no term, may stand for no number at all.
+fn foremost<T: Ordered>(terms: &[T], last: T, before: impl Fn(T, T) -> bool) -> Option<T> {
+    const LANES: usize = 16;
+    let nearer = |x: T, y: T| if before(x, y) { x } else { y };
+    let (chunks, rest) = terms.as_chunks::<LANES>();
+    let mut found = [last; LANES];
+    for chunk in chunks {
+        found.iter_mut().zip(chunk).for_each(|(y, x)| *y = nearer(*x, *y));
+    }
+    let found = found.iter().chain(rest).fold(last, |y, x| nearer(*x, y));
+    (found != last && found != T::ZERO).then_some(found)
 }
 impl Monoid<bool> for Lor {
     fn identity() -> bool {

@@ -39,6 +39,9 @@ const LANES: usize = 8;
 /// As [`fold`], of parts one behind the other, which are put together at the end: the same for every number of threads.
 fn fold_lanes<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
     const STEPS: usize = 64;
+    if let Some(sum) = M::of_many(values) {
+        return Some(sum);
+    }
     let length = values.len() / LANES;
     if length < STEPS {
         return fold::<T, M>(values);
@@ -103,4 +106,26 @@ pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
     };
     let sums: Vec<Option<T>> = pieces(values.len(), SERIAL).map(one).collect();
     sums.into_iter().flatten().reduce(M::apply)
+}
+
+#[test]
+fn extremes_of_many_are_those_one_by_one() {
+    fn check<M: Monoid<f64>>(values: &[f64]) {
+        let bits = |sum: Option<f64>| sum.map(|sum| if sum.is_nan() { f64::NAN } else { sum }.to_bits());
+        assert_eq!(bits(fold_lanes::<f64, M>(values)), bits(values.iter().copied().reduce(M::apply)), "{values:?}");
+    }
+    let mut random = crate::generate::Random::new(5, 6);
+    let special = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.5, -1.5];
+    for round in 0..300u64 {
+        // Few kinds of values, so that some of them are all there is.
+        let kinds = 1 + random.below(4);
+        let first = random.below(8);
+        let length = [1, 15, 16, 17, 40, 600][(round % 6) as usize];
+        let values: Vec<f64> = (0..length).map(|_| special[((first + random.below(kinds)) % 8) as usize]).collect();
+        check::<Min>(&values);
+        check::<Max>(&values);
+    }
+    let integers: Vec<i32> = (0..1000).map(|_| random.below(2000) as i32 - 1000).collect();
+    assert_eq!(fold_lanes::<i32, Max>(&integers), integers.iter().copied().max());
+    assert_eq!(fold_lanes::<i32, Min>(&[i32::MAX; 99]), Some(i32::MAX));
 }
