@@ -1,4 +1,4 @@
-// Parts of equal higher bits of a key split by the next bits, on and on until a part has one key. Stable. No scalar type.
+// Parts of equal higher bits of a key split by the next bits, until they are small or have one key each. Stable. No scalar type.
 //
 // A level: parts' tiles are counted and scanned (partition_tiles), then digits of every tile (partition_count), and the scan of
 // these counts, in the order of part, digit and tile, says where everything goes: to partition_next the parts of the next level,

@@ -394,7 +394,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 8752, thread = 16384
 
 }  // namespace oplus
 #line 1 "codegen/templates/partition.cu"
-// Parts of equal higher bits of a key split by the next bits, on and on until a part has one key. Stable. No scalar type.
+// Parts of equal higher bits of a key split by the next bits, until they are small or have one key each. Stable. No scalar type.
 //
 // A level: parts' tiles are counted and scanned (partition_tiles), then digits of every tile (partition_count), and the scan of
 // these counts, in the order of part, digit and tile, says where everything goes: to partition_next the parts of the next level,

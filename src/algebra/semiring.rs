@@ -38,6 +38,20 @@ impl<T: Arithmetic<Sum = T>> Monoid<T> for Times {
         T::ONE
     }
 }
+/// The term that is `before` all others, by one comparison each: NaN is before none. `None` where that is not all there is to know: of
+/// zeros one sign is less, and `last`, which is before no term, may stand for no number at all.
+fn foremost<T: Ordered>(terms: &[T], last: T, before: impl Fn(T, T) -> bool) -> Option<T> {
+    const LANES: usize = 16;
+    let nearer = |x: T, y: T| if before(x, y) { x } else { y };
+    let (chunks, rest) = terms.as_chunks::<LANES>();
+    let mut found = [last; LANES];
+    for chunk in chunks {
+        found.iter_mut().zip(chunk).for_each(|(y, x)| *y = nearer(*x, *y));
+    }
+    let found = found.iter().chain(rest).fold(last, |y, x| nearer(*x, y));
+    (found != last && found != T::ZERO).then_some(found)
+}
+
 impl<T: Ordered> Monoid<T> for Min {
     fn identity() -> T {
         T::TOP
@@ -61,19 +75,6 @@ impl<T: Ordered> Monoid<T> for Max {
     fn of_many(terms: &[T]) -> Option<T> {
         foremost(terms, T::BOTTOM, |x, y| x > y)
     }
-}
-/// The term that is `before` all others, by one comparison each: NaN is before none. `None` where that is not all there is to know: of
-/// zeros one sign is less, and `last`, which is before no term, may stand for no number at all.
-fn foremost<T: Ordered>(terms: &[T], last: T, before: impl Fn(T, T) -> bool) -> Option<T> {
-    const LANES: usize = 16;
-    let nearer = |x: T, y: T| if before(x, y) { x } else { y };
-    let (chunks, rest) = terms.as_chunks::<LANES>();
-    let mut found = [last; LANES];
-    for chunk in chunks {
-        found.iter_mut().zip(chunk).for_each(|(y, x)| *y = nearer(*x, *y));
-    }
-    let found = found.iter().chain(rest).fold(last, |y, x| nearer(*x, y));
-    (found != last && found != T::ZERO).then_some(found)
 }
 impl Monoid<bool> for Lor {
     fn identity() -> bool {

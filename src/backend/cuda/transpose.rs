@@ -30,7 +30,8 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
             return moving.finish(left, largest);
         }
         left -= digit;
-        // Blocks spare a digit of many bits, or were planned for: where parts are likely to be small enough.
+        // Parts are asked for how large they are where few will be more than a tile: those that were planned for blocks, and somewhat
+        // larger ones where that spares a digit of many bits.
         let spares = digit >= tuning.partition_level && n >> (bits - left) <= tile * 5 / 8;
         let asked =
             left > 0 && left <= tuning.partition_bits && (spares || n >> (bits - left) <= tuning.partition_part.into());
@@ -176,7 +177,7 @@ impl Parts {
     }
 }
 
-/// A level: the tiles of its parts, and the kernels that count and move.
+/// A digit: the tiles of the parts that it splits, and the kernels that count and move.
 struct Tiles<'a> {
     counts: Program<'a>,
     moves: Program<'a>,
@@ -229,7 +230,7 @@ impl<'a> Tiles<'a> {
         Ok(starts)
     }
 
-    /// Writes where the next level's parts begin, and tells how many entries the largest has if the slate is one.
+    /// Writes where the next parts begin, and tells how many entries the largest has if the slate is one.
     fn next(&self, parts: &Parts, starts: &Buffer, next: &Parts, slate: &Slate) -> Result<()> {
         let (kernel, block) = (self.counts.kernel("partition_next")?, block_and_tile(self.counts.context).0);
         let launch = kernel.launch((next.count + 1).div_ceil(u64::from(block)), block, 0).arg(parts.count);
