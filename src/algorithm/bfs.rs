@@ -79,10 +79,18 @@ pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions
     search(&graph, options.symmetric.then(|| graph.clone()), source, options)
 }
 
-/// As [`bfs`], with the transposed graph at hand.
+/// As [`bfs`], with the transposed graph at hand. O(nnz(A)) for the products, O(n) a level for the vectors.
 ///
 /// # Errors
 /// Those of [`bfs`]; `DimensionMismatch`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(3, 3, &[(0, 1, true), (1, 2, true)])?;
+/// let found = algorithm::bfs_with_transpose(&graph, &transpose(&graph).eval()?, 0, &Default::default())?;
+/// assert_eq!(found.levels.entries()?, [(0, 0), (1, 1), (2, 2)]);
+/// # Ok(()) }
+/// ```
 pub fn bfs_with_transpose<T: Scalar, S>(
     graph: &Matrix<T, S>,
     transposed: &Matrix<T, S>,

@@ -40,6 +40,13 @@ pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>>
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(2, 2, &[(0, 0, true), (0, 1, true)])?;
+/// assert_eq!(algorithm::without_loops(&graph)?.entries()?, [(0, 1, true)]);
+/// # Ok(()) }
+/// ```
 pub fn without_loops<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<T, S>> {
     select(graph, Offdiag, 0).eval()
 }

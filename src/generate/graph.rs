@@ -92,6 +92,11 @@ fn distinct(random: &mut Random, n: u64, count: u64) -> Vec<u64> {
 ///
 /// # Errors
 /// `OutOfMemory`.
+/// ```
+/// let a = oplus::generate::uniform(100, 50, 4, 1)?;
+/// assert!((a.nrows, a.ncols) == (100, 50) && a.len() > 300 && a.len() <= 400);
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>> {
     let row = |i: u64| {
         let mut random = Random::new(seed, i);
@@ -101,10 +106,16 @@ pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>>
     from_rows("uniform", (nrows, ncols), (0..nrows).map(row))
 }
 
-/// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead.
+/// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead. O(n · mean + hubs · hub_length), times
+/// the logarithm of a row.
 ///
 /// # Errors
 /// `InvalidValue` for more hubs than rows; `OutOfMemory`.
+/// ```
+/// let a = oplus::generate::hub(100, 2, 1, 80, 1)?;
+/// assert!(a.len() > 200 && a.len() <= 99 * 2 + 80);
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<Coo<f64>> {
     if hubs > n {
         return invalid("hub", format!("{hubs} hubs in {n} rows"));
@@ -124,6 +135,11 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
 ///
 /// # Errors
 /// `InvalidValue` for an odd k, k ≥ n or a p that is no probability; `OutOfMemory`.
+/// ```
+/// let ring = oplus::generate::small_world(10, 4, 0.0, 1)?;
+/// assert_eq!(ring.len(), 40);
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
     if !k.is_multiple_of(2) || k >= n.max(1) || !(0.0..=1.0).contains(&p) {
         return invalid("small_world", format!("n = {n}, k = {k}, p = {p}: k must be even and below n, p in [0, 1]"));
@@ -153,6 +169,11 @@ pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// `InvalidValue` where the grid has more than 2³² points; `OutOfMemory`.
+/// ```
+/// let roads = oplus::generate::road_grid(8, 8, 1)?;
+/// assert!(roads.nrows == 64 && roads.values.iter().all(|w| (1.0..=100.0).contains(w)));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn road_grid(nx: u64, ny: u64, seed: u64) -> Result<Coo<f64>> {
     let Some(n) = nx.checked_mul(ny).filter(|n| *n <= u32::MAX as u64) else {
         return invalid("road_grid", format!("{nx} × {ny} points are more than 2³²"));

@@ -48,6 +48,11 @@ pub fn stencil_5(nx: u64, ny: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// As [`stencil_5`].
+/// ```
+/// let a = oplus::generate::stencil_9(3, 3)?;
+/// assert_eq!((a.nrows, a.len()), (9, 9 + 2 * 20));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn stencil_9(nx: u64, ny: u64) -> Result<Coo<f64>> {
     stencil("stencil_9", [nx, ny, 1], |d| d[2] == 0)
 }
@@ -55,6 +60,11 @@ pub fn stencil_9(nx: u64, ny: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// As [`stencil_5`].
+/// ```
+/// let a = oplus::generate::stencil_7(2, 2, 2)?;
+/// assert_eq!((a.nrows, a.len()), (8, 8 + 2 * 12));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn stencil_7(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
     stencil("stencil_7", [nx, ny, nz], |d| distance(d) == 1)
 }
@@ -62,6 +72,11 @@ pub fn stencil_7(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// As [`stencil_5`].
+/// ```
+/// let a = oplus::generate::stencil_27(2, 2, 2)?;
+/// assert_eq!((a.nrows, a.len()), (8, 64));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn stencil_27(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
     stencil("stencil_27", [nx, ny, nz], |_| true)
 }
@@ -70,6 +85,11 @@ pub fn stencil_27(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// `OutOfMemory`.
+/// ```
+/// let a = oplus::generate::band(10, 2, 1)?;
+/// assert_eq!(a.len(), 10 + 2 * (9 + 8));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
     let row = |i: u64| {
         let mut random = Random::new(seed, i);
@@ -83,6 +103,13 @@ pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
 ///
 /// # Errors
 /// `InvalidValue` where it is not square; `OutOfMemory`.
+/// ```
+/// use oplus::generate::{band, permuted};
+/// let (a, b) = (band(100, 2, 1)?, permuted(band(100, 2, 1)?, 7)?);
+/// let far = |i: &u64, j: &u64| i.abs_diff(*j) > 2;
+/// assert!(b.len() == a.len() && b.rows.iter().zip(&b.columns).any(|(i, j)| far(i, j)));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 pub fn permuted<T>(mut a: Coo<T>, seed: u64) -> Result<Coo<T>> {
     if a.nrows != a.ncols {
         return invalid("permuted", format!("the matrix must be square, it is {}×{}", a.nrows, a.ncols));

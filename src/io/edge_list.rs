@@ -80,7 +80,7 @@ pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>, options: &EdgeListOptio
     file::read(path).and_then(|text| parse(&text, options)).map_err(|e| at_path(e, path))
 }
 
-/// The edges of a text, compressed or not.
+/// The edges of a text, compressed or not. O(bytes), parallel.
 ///
 /// # Errors
 /// `Parse` with the line; `OutOfMemory`.

@@ -23,7 +23,7 @@ pub fn argmin_rows<T: Ordered, S: 'static>(
     lines("argmin", a, best::<T, false>)
 }
 
-/// t(i) = the column of the largest value of row i, otherwise as [`argmin_rows`].
+/// t(i) = the column of the largest value of row i, otherwise as [`argmin_rows`]. O(nnz(A)).
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -64,10 +64,17 @@ where
     one(x, best::<ScalarOf<X>, false>)
 }
 
-/// The index of the largest value, otherwise as [`argmin`].
+/// The index of the largest value, otherwise as [`argmin`]. O(nnz(x)).
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let x: Vector<f64> = Vector::build(5, &[(1, 3.0), (3, f64::NAN), (4, 3.0)])?;
+/// assert_eq!(argmax(&x)?, Some(1));
+/// # Ok(()) }
+/// ```
 pub fn argmax<X>(x: &X) -> Result<Option<u64>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,

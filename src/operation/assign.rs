@@ -28,7 +28,7 @@ pub fn assign<T: Scalar, S>(
     Assignment::of("assign", a, rows.into(), cols.into())
 }
 
-/// w(indices)⟨m⟩ ⊙= u; mask and replace reach all of w.
+/// w(indices)⟨m⟩ ⊙= u; mask and replace reach all of w. O(nnz(w) + nnz(u)), as [`assign`].
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -51,6 +51,7 @@ where
 }
 
 /// C(i, cols)⟨m⟩ ⊙= u; the mask is a vector as long as the row, and it and replace reach this row alone.
+/// O(nnz(C) + nnz(u)); without a mask on the host what is not the row is moved along at most, or stays.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -73,6 +74,7 @@ where
 }
 
 /// C(rows, j)⟨m⟩ ⊙= u; the mask is a vector as long as the column, and it and replace reach this column alone.
+/// O(nnz(C) + nnz(u)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -116,7 +118,8 @@ pub fn assign_scalar<T: Scalar>(
     Assignment::new("assign", Source::Value(Some(value)), rows.into(), cols.into())
 }
 
-/// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w.
+/// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w. With a mask that is not complemented
+/// O(nnz(w) + nnz(m)), else O(nnz(w) + indices).
 ///
 /// # Errors
 /// As [`assign_scalar`].
@@ -136,7 +139,7 @@ pub fn assign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) ->
 }
 
 /// C(rows, cols)⟨M⟩ = nothing: the empty scalar assigned. The region's entries are deleted where the mask of C's shape
-/// admits; with an accumulator nothing is.
+/// admits; with an accumulator nothing is. O(nnz(C)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -152,7 +155,7 @@ pub fn assign_empty<T: Scalar>(rows: impl Into<Indices>, cols: impl Into<Indices
     Assignment::new("assign", Source::Value(None), rows.into(), cols.into())
 }
 
-/// w(indices)⟨m⟩ = nothing, as [`assign_empty`].
+/// w(indices)⟨m⟩ = nothing, as [`assign_empty`]. O(nnz(w)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -171,6 +174,7 @@ pub fn assign_empty_vector<T: Scalar>(indices: impl Into<Indices>) -> Assignment
 }
 
 /// C(rows, cols)⟨M⟩ ⊙= A as [`assign`], but the mask has the region's shape, A's, and nothing outside the region changes.
+/// O(nnz(C) + nnz(A)), as [`assign`].
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -192,10 +196,19 @@ pub fn subassign<T: Scalar, S>(
     assign(a, rows, cols).sub("subassign")
 }
 
-/// w(indices)⟨m⟩ ⊙= u as [`assign_vector`], with a mask as long as u that reaches these indices alone.
+/// w(indices)⟨m⟩ ⊙= u as [`assign_vector`], with a mask as long as u that reaches these indices alone. O(nnz(w) + nnz(u)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut w: Vector<i32> = Vector::build(4, &[(0, 1), (2, 2), (3, 3)])?;
+/// let (u, mask) = (Vector::<i32>::build(2, &[(0, 7), (1, 8)])?, Vector::<bool>::build(2, &[(1, true)])?);
+/// subassign_vector(&u, 2..).mask(&mask).replace().into(&mut w)?;
+/// assert_eq!(w.entries()?, [(0, 1), (3, 8)]);
+/// # Ok(()) }
+/// ```
 pub fn subassign_vector<X>(u: &X, indices: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfVectors>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -203,10 +216,19 @@ where
     assign_vector(u, indices).sub("subassign")
 }
 
-/// C(i, cols)⟨m⟩ ⊙= u as [`assign_row`], with a mask as long as u that reaches these columns alone.
+/// C(i, cols)⟨m⟩ ⊙= u as [`assign_row`], with a mask as long as u that reaches these columns alone. O(nnz(C) + nnz(u)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut c: Matrix<i32> = Matrix::build(2, 3, &[(0, 0, 1), (1, 0, 2), (1, 1, 3)])?;
+/// let (u, mask) = (Vector::<i32>::build(2, &[(0, 7), (1, 8)])?, Vector::<bool>::build(2, &[(1, true)])?);
+/// subassign_row(&u, 1, 1..).mask(&mask).replace().into(&mut c)?;
+/// assert_eq!(c.entries()?, [(0, 0, 1), (1, 0, 2), (1, 2, 8)]);
+/// # Ok(()) }
+/// ```
 pub fn subassign_row<X>(u: &X, row: u64, cols: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -214,10 +236,19 @@ where
     assign_row(u, row, cols).sub("subassign")
 }
 
-/// C(rows, j)⟨m⟩ ⊙= u as [`assign_column`], with a mask as long as u that reaches these rows alone.
+/// C(rows, j)⟨m⟩ ⊙= u as [`assign_column`], with a mask as long as u that reaches these rows alone. O(nnz(C) + nnz(u)).
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut c: Matrix<i32> = Matrix::build(3, 2, &[(0, 1, 1), (1, 1, 2), (2, 0, 3)])?;
+/// let (u, mask) = (Vector::<i32>::build(2, &[(0, 7), (1, 8)])?, Vector::<bool>::build(2, &[(1, true)])?);
+/// subassign_column(&u, 1.., 1).mask(&mask).replace().into(&mut c)?;
+/// assert_eq!(c.entries()?, [(0, 1, 1), (2, 0, 3), (2, 1, 8)]);
+/// # Ok(()) }
+/// ```
 pub fn subassign_column<X>(u: &X, rows: impl Into<Indices>, column: u64) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -226,9 +257,19 @@ where
 }
 
 /// C(rows, cols)⟨M⟩ ⊙= x as [`assign_scalar`], with a mask of the region's shape that reaches the region alone.
+/// O(nnz(C) + nnz(M)) with a mask that is not complemented, else O(nnz(C) + rows · cols).
 ///
 /// # Errors
 /// As [`assign_scalar`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut c: Matrix<i32> = Matrix::build(3, 3, &[(0, 0, 1), (1, 1, 2), (2, 2, 3)])?;
+/// let mask: Matrix<bool> = Matrix::build(2, 2, &[(0, 1, true)])?;
+/// subassign_scalar(9, 1.., 1..).mask(&mask).replace().into(&mut c)?;
+/// assert_eq!(c.entries()?, [(0, 0, 1), (1, 2, 9)]);
+/// # Ok(()) }
+/// ```
 pub fn subassign_scalar<T: Scalar>(
     value: T,
     rows: impl Into<Indices>,
@@ -238,9 +279,19 @@ pub fn subassign_scalar<T: Scalar>(
 }
 
 /// w(indices)⟨m⟩ ⊙= x as [`assign_scalar_vector`], with a mask as long as the indices that reaches these alone.
+/// O(nnz(w) + nnz(m)) with a mask that is not complemented, else O(nnz(w) + indices).
 ///
 /// # Errors
 /// As [`assign_scalar`].
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut w: Vector<i32> = Vector::build(4, &[(0, 1), (2, 2), (3, 3)])?;
+/// let mask: Vector<bool> = Vector::build(2, &[(1, true)])?;
+/// subassign_scalar_vector(9, 2..).mask(&mask).replace().into(&mut w)?;
+/// assert_eq!(w.entries()?, [(0, 1), (3, 9)]);
+/// # Ok(()) }
+/// ```
 pub fn subassign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
     assign_scalar_vector(value, indices).sub("subassign")
 }

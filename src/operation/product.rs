@@ -47,7 +47,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     Operation::new(Product::of(Kind::Mxm, a.operand(), b.operand(), Of::<A, B, S>::MXM, Of::<A, B, S>::MXM))
 }
 
-/// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A, or pushed with `.transpose_a()`.
+/// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A; with `.transpose()` Aᵀ ⊕.⊗ x, pushed.
 /// O(nnz(A)) pulled, O(products) pushed.
 /// ```
 /// use oplus::prelude::*;
@@ -55,6 +55,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 /// let graph: Matrix<bool> = Matrix::build(2, 2, &[(0, 0, true), (0, 1, true)])?;
 /// let x: Vector<f64> = Vector::build(2, &[(0, 1.5), (1, 2.0)])?;
 /// assert_eq!(mxv(&graph.over::<PlusSecond>(), &x.over()).eval()?.entries()?, [(0, 3.5)]);
+/// assert_eq!(mxv(&graph.over::<PlusSecond>(), &x.over()).transpose().eval()?.entries()?, [(0, 1.5), (1, 1.5)]);
 /// # Ok(()) }
 /// ```
 pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
@@ -64,7 +65,8 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     Operation::new(Product::of(Kind::Mxv, a.operand(), x.operand(), Of::<A, X, S>::MXV, Of::<X, A, Flipped<S>>::VXM))
 }
 
-/// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A, or pulled with `.transpose_b()`.
+/// t = xᵀ ⊕.⊗ A: t(j) = ⊕ₖ x(k) ⊗ A(k, j), pushed along the rows of A; with `.transpose()` xᵀ ⊕.⊗ Aᵀ, pulled.
+/// Pushed O(entries of the rows that x has), pulled O(nnz(A)).
 ///
 /// On CUDA, A with the same values as the last time and a vector without gaps: pulled along the columns of A, which are kept with it from
 /// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Floating sums pushed there

@@ -28,15 +28,25 @@ pub fn read<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Matrix<T, S>> {
     Matrix::from_csr_parts(parts_of(path.as_ref(), Kind::Matrix)?).map_err(|e| at_path(invalid(e), path.as_ref()))
 }
 
-/// The vector in a file; as [`read`].
+/// The vector in a file; as [`read`]. O(bytes).
 ///
 /// # Errors
 /// As [`read`].
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-rv-{}.oplus", std::process::id()));
+/// let x: Vector<i32> = Vector::build(5, &[(3, 7)])?;
+/// binary::write_vector(&path, &x)?;
+/// assert_eq!(binary::read_vector::<i32, PlusTimes>(&path)?.entries()?, [(3, 7)]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn read_vector<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Vector<T, S>> {
     vector(parts_of(path.as_ref(), Kind::Vector)?).map_err(|e| at_path(invalid(e), path.as_ref()))
 }
 
-/// The matrix that comes next from a source, not compressed; what follows it is left there.
+/// The matrix that comes next from a source, not compressed; what follows it is left there. O(bytes).
 ///
 /// # Errors
 /// `Parse`, `OutOfMemory`.
@@ -54,10 +64,19 @@ pub fn read_from<T: Scalar, S>(from: &mut dyn Read) -> Result<Matrix<T, S>> {
     Matrix::from_csr_parts(parts(&mut Source { from, left: None }, Kind::Matrix)?).map_err(invalid)
 }
 
-/// The vector that comes next from a source; as [`read_from`].
+/// The vector that comes next from a source; as [`read_from`]. O(bytes).
 ///
 /// # Errors
 /// As [`read_from`].
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let (x, mut bytes): (Vector<i32>, _) = (Vector::build(5, &[(3, 7)])?, Vec::new());
+/// binary::write_vector_to(&mut bytes, &x)?;
+/// let back: Vector<i32> = binary::read_vector_from(&mut &bytes[..])?;
+/// assert_eq!(back.entries()?, [(3, 7)]);
+/// # Ok(()) }
+/// ```
 pub fn read_vector_from<T: Scalar, S>(from: &mut dyn Read) -> Result<Vector<T, S>> {
     vector(parts(&mut Source { from, left: None }, Kind::Vector)?).map_err(invalid)
 }

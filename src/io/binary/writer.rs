@@ -10,33 +10,73 @@ use std::io::Write;
 use std::path::Path;
 
 /// Writes a matrix, compressed where the name ends in `.gz` or `.zst`; atomic: the file is there whole or not at all.
+/// O(bytes).
 ///
 /// # Errors
 /// `Io`; `InvalidValue` where the name of the value type is longer than 60 bytes; on CUDA `Driver` and `OutOfMemory`.
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-w-{}.oplus.zst", std::process::id()));
+/// let a: Matrix<f32> = Matrix::build(2, 3, &[(0, 2, 0.5)])?;
+/// binary::write(&path, &a)?;
+/// assert_eq!(binary::read::<f32, PlusTimes>(&path)?.entries()?, [(0, 2, 0.5)]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn write<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> Result<()> {
     to_file(path.as_ref(), &a.csr_parts()?, Kind::Matrix)
 }
 
-/// Writes a vector; as [`write()`].
+/// Writes a vector; as [`write()`]. O(bytes).
 ///
 /// # Errors
 /// As [`write()`].
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-wv-{}.oplus", std::process::id()));
+/// let x: Vector<bool> = Vector::build(5, &[(3, true)])?;
+/// binary::write_vector(&path, &x)?;
+/// assert!(binary::read::<bool, PlusTimes>(&path).is_err());            // a vector is no matrix
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn write_vector<T: Scalar, S>(path: impl AsRef<Path>, x: &Vector<T, S>) -> Result<()> {
     to_file(path.as_ref(), &x.csr_parts()?, Kind::Vector)
 }
 
-/// Writes a matrix wherever bytes go.
+/// Writes a matrix wherever bytes go. O(bytes).
 ///
 /// # Errors
 /// As [`write()`]; `InvalidValue` with the words of the destination.
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let (a, mut bytes): (Matrix<i32>, _) = (Matrix::build(2, 2, &[(0, 1, 7)])?, Vec::new());
+/// binary::write_to(&mut bytes, &a)?;
+/// binary::write_to(&mut bytes, &transpose(&a).eval()?)?;                   // one after the other
+/// let mut source = &bytes[..];
+/// let (_, b): (Matrix<i32>, Matrix<i32>) = (binary::read_from(&mut source)?, binary::read_from(&mut source)?);
+/// assert_eq!(b.entries()?, [(1, 0, 7)]);
+/// # Ok(()) }
+/// ```
 pub fn write_to<T: Scalar, S>(to: &mut dyn Write, a: &Matrix<T, S>) -> Result<()> {
     put_all(to, &a.csr_parts()?, Kind::Matrix).map_err(|e| refused(&e))
 }
 
-/// Writes a vector; as [`write_to`].
+/// Writes a vector; as [`write_to`]. O(bytes).
 ///
 /// # Errors
 /// As [`write_to`].
+/// ```
+/// use oplus::{io::binary, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let (x, mut bytes): (Vector<u8>, _) = (Vector::build(5, &[(3, 7)])?, Vec::new());
+/// binary::write_vector_to(&mut bytes, &x)?;
+/// assert_eq!(binary::read_vector_from::<u8, PlusTimes>(&mut &bytes[..])?.get(3)?, Some(7));
+/// # Ok(()) }
+/// ```
 pub fn write_vector_to<T: Scalar, S>(to: &mut dyn Write, x: &Vector<T, S>) -> Result<()> {
     put_all(to, &x.csr_parts()?, Kind::Vector).map_err(|e| refused(&e))
 }

@@ -27,10 +27,20 @@ pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>) -> Result<Coo<T>> {
     file::read(path).and_then(|text| parse(&text)).map_err(|e| at_path(e, path))
 }
 
-/// What a file says of itself; only its beginning is read.
+/// What a file says of itself; only its beginning is read. O(its comments).
 ///
 /// # Errors
 /// `Io`; `Parse` with path and line; `OutOfMemory`.
+/// ```
+/// use oplus::{io::matrix_market, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-h-{}.mtx", std::process::id()));
+/// matrix_market::write(&path, &Matrix::<f64>::build(2, 3, &[(0, 2, 0.1)])?)?;
+/// let header = matrix_market::read_header(&path)?;
+/// assert_eq!((header.nrows, header.ncols, header.stored), (2, 3, 1));
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
     let path = path.as_ref();
     let header = |text: &[u8], whole: bool| {
@@ -45,7 +55,7 @@ pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
     file::read_until(path, header).map_err(|e| at_path(e, path))
 }
 
-/// The entries of a Matrix Market text, compressed or not.
+/// The entries of a Matrix Market text, compressed or not. O(bytes), parallel.
 ///
 /// # Errors
 /// `Parse` with the line; `OutOfMemory`.

@@ -16,7 +16,7 @@ const AT_ONCE: usize = 64;
 const LINE: usize = 128;
 
 /// Writes a matrix as a general coordinate file, compressed where the name ends in `.gz` or `.zst`; atomic: the file is
-/// there whole or not at all. A `bool` matrix without stored `false` is written as a pattern.
+/// there whole or not at all. A `bool` matrix without stored `false` is written as a pattern. O(nnz(A)).
 ///
 /// # Errors
 /// `Io`, `OutOfMemory`; on CUDA `Driver`.
@@ -34,10 +34,20 @@ pub fn write<T: ToMatrixMarket, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> 
     write_coo(path, &a.to_coo()?)
 }
 
-/// Writes triplets in their order, as [`write()`] does; duplicates are kept.
+/// Writes triplets in their order, as [`write()`] does; duplicates are kept. O(e).
 ///
 /// # Errors
 /// `InvalidValue` where the lists differ in length; `IndexOutOfBounds`; `Io`, `OutOfMemory`.
+/// ```
+/// use oplus::{io::matrix_market, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-c-{}.mtx", std::process::id()));
+/// let edges = Coo { nrows: 2, ncols: 2, rows: vec![1, 0, 1], columns: vec![0, 1, 0], values: vec![1.0, 2.0, 4.0] };
+/// matrix_market::write_coo(&path, &edges)?;
+/// assert_eq!(matrix_market::read::<f64>(&path)?.values, [1.0, 2.0, 4.0]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn write_coo<T: ToMatrixMarket>(path: impl AsRef<Path>, coo: &Coo<T>) -> Result<()> {
     check(coo)?;
     let pattern = T::FIELD == Field::Pattern || coo.values.par_iter().all(|v| v.is_pattern()) && !coo.is_empty();

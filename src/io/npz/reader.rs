@@ -55,10 +55,21 @@ pub fn read<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Matrix<T, S>> {
 }
 
 /// The entries of a file in its order, those of one position kept, as SciPy means their sum:
-/// `Matrix::build_with(&coo, Plus)`.
+/// `Matrix::build_with(&coo, Plus)`. O(e).
 ///
 /// # Errors
 /// As [`read`], duplicates apart.
+/// ```
+/// use oplus::{io::npz, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-c-{}.npz", std::process::id()));
+/// let a: Matrix<f64> = Matrix::build(2, 3, &[(0, 2, 0.5)])?;
+/// npz::write(&path, &a)?;
+/// let a: Matrix<f64> = Matrix::build_with(&npz::read_coo(&path)?, Plus)?;
+/// assert_eq!(a.entries()?, [(0, 2, 0.5)]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn read_coo<T: Scalar>(path: impl AsRef<Path>) -> Result<Coo<T>> {
     let path = path.as_ref();
     let ((nrows, ncols), read) = open::<T>(path)?;

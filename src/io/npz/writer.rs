@@ -11,17 +11,38 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
 /// Writes a matrix so that `scipy.sparse.load_npz` gives it back, compressed; atomic: the file is there whole or not at all.
+/// O(nnz(A)).
 ///
 /// # Errors
 /// `Io`; `NotSupported` for values that NumPy has not; `IndexOverflow` from 2⁶³ rows or columns on; `OutOfMemory`.
+/// ```
+/// use oplus::{io::npz, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-w-{}.npz", std::process::id()));
+/// let a: Matrix<f64> = Matrix::build(2, 3, &[(0, 2, 0.5)])?;
+/// npz::write(&path, &a)?;
+/// assert_eq!(npz::read::<f64, PlusTimes>(&path)?.entries()?, [(0, 2, 0.5)]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn write<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> Result<()> {
     written(path.as_ref(), a, CompressionMethod::Deflated)
 }
 
-/// As [`write()`], not compressed.
+/// As [`write()`], not compressed. O(nnz(A)).
 ///
 /// # Errors
 /// As [`write()`].
+/// ```
+/// use oplus::{io::npz, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-u-{}.npz", std::process::id()));
+/// let a: Matrix<f64> = Matrix::build(2, 3, &[(0, 2, 0.5)])?;
+/// npz::write_uncompressed(&path, &a)?;
+/// assert_eq!(npz::read::<f64, PlusTimes>(&path)?.entries()?, [(0, 2, 0.5)]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
 pub fn write_uncompressed<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> Result<()> {
     written(path.as_ref(), a, CompressionMethod::Stored)
 }
