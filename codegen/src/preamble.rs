@@ -1,4 +1,4 @@
-//! The generated part of a kernel: user scalars, `struct Semiring`, functions, flags, numbers, tuning.
+//! The generated part of a kernel: user scalars, `struct Semiring`, functions, flags, numbers; and tuning.
 use crate::error::Error;
 use crate::key::flat;
 use crate::spec::{FunctionText, SemiringText, Spec};
@@ -239,13 +239,42 @@ pub(crate) fn preamble(spec: &Spec) -> Result<String, Error> {
     if let Some((name, _)) = spec.numbers.iter().find(|n| !template.numbers().iter().any(|m| m.0 == n.0)) {
         return Err(unknown(format!("number `{name}`")));
     }
-    text += "}  // namespace number\nnamespace tuning {\n";
-    for (name, value) in Tuning::of(spec.architecture).entries() {
-        let _ = writeln!(text, "constexpr u32 {name} = {value};");
-    }
-    text += "}  // namespace tuning\n";
+    text += "}  // namespace number\n";
     text += &spec.shared_bytes();
     Ok(format!(
         "namespace oplus {{\n\nnamespace user {{\n{user}}}  // namespace user\n\n{text}\n}}  // namespace oplus\n"
     ))
+}
+
+/// The tuning numbers that a text asks for, so that another number's change leaves it, and what was compiled of it, as it is. Names may
+/// be put together by macros: `tuning::table##T` asks for all that begin like that.
+pub(crate) fn tuning(architecture: u32, text: &str) -> String {
+    let asked: Vec<(&str, bool)> = text
+        .split("tuning::")
+        .skip(1)
+        .map(|rest| {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            (&rest[..end], rest[end..].starts_with("##"))
+        })
+        .collect();
+    let is_asked = |name: &str| asked.iter().any(|(n, more)| if *more { name.starts_with(n) } else { name == *n });
+    let mut numbers = String::new();
+    for (name, value) in Tuning::of(architecture).entries().into_iter().filter(|(name, _)| is_asked(name)) {
+        let _ = writeln!(numbers, "constexpr u32 {name} = {value};");
+    }
+    match numbers.is_empty() {
+        true => numbers,
+        false => format!(
+            "namespace oplus {{\nnamespace tuning {{\n{numbers}}}  // namespace tuning\n}}  // namespace oplus\n"
+        ),
+    }
+}
+
+#[test]
+fn tuning_numbers_are_those_asked_for() {
+    let text = tuning(90, "u32 x = tuning::scan_items + SIZE(tuning::table##T##_slots);");
+    let has = |name: &str| text.contains(&format!("constexpr u32 {name} = "));
+    assert!(has("scan_items") && has("table0_slots") && has("table4_bytes"), "{text}");
+    assert!(!has("scan_u32_items") && !has("sort_items"), "{text}");
+    assert_eq!(tuning(90, "nothing"), "");
 }

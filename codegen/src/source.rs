@@ -2,7 +2,7 @@
 use crate::alone::alone;
 use crate::catalog::{include, kernel, location};
 use crate::error::Error;
-use crate::preamble::{extensions, preamble};
+use crate::preamble::{extensions, preamble, tuning};
 use crate::spec::Spec;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -52,7 +52,10 @@ impl Spec {
                 what: format!("kernel `{kernel}`"),
             })?),
         };
-        inline(&file, &text, &mut done, &mut out)?;
+        let mut body = String::new();
+        inline(&file, &text, &mut done, &mut body)?;
+        out.push_str(&tuning(self.architecture, &body));
+        out.push_str(&body);
         Ok(out)
     }
 }

@@ -33,6 +33,8 @@ tuning! {
     partition_small,
     /// Keys in the mean of parts that a block each puts in order.
     partition_part,
+    /// … or of somewhat larger ones, where that spares a digit of `partition_level` bits and none of them is more than a block's.
+    partition_spared,
     /// Entries a thread handles in the kernels that are spread over entries.
     entry_items,
     /// Entries of two merged matrices that a thread finds: half a word's.
@@ -227,6 +229,7 @@ pub const SM_90: Tuning = Tuning {
     partition_level: 10,
     partition_small: 2048,
     partition_part: 2048,
+    partition_spared: 5120,
     entry_items: 8,
     merge_items: 16,
     reduce_serial: 64,

@@ -331,94 +331,6 @@ namespace number {
 #define OPLUS_NUMBER_threads 128
 constexpr u64 threads = 128ull;
 }  // namespace number
-namespace tuning {
-constexpr u32 primitive_block = 256;
-constexpr u32 scan_items = 8;
-constexpr u32 scan_u32_items = 16;
-constexpr u32 sort_items = 8;
-constexpr u32 partition_items = 16;
-constexpr u32 partition_bits = 11;
-constexpr u32 partition_level = 10;
-constexpr u32 partition_small = 2048;
-constexpr u32 partition_part = 2048;
-constexpr u32 entry_items = 8;
-constexpr u32 merge_items = 16;
-constexpr u32 reduce_serial = 64;
-constexpr u32 reduce_chunk = 4096;
-constexpr u32 analyze_block = 256;
-constexpr u32 analyze_lanes = 8;
-constexpr u32 analyze_long = 128;
-constexpr u32 bin_block = 256;
-constexpr u32 copy_block = 256;
-constexpr u32 thread_bytes = 65536;
-constexpr u32 band_block = 128;
-constexpr u32 band_diagonals = 48;
-constexpr u32 band_rows = 32768;
-constexpr u32 hash_block = 128;
-constexpr u32 hash_products = 2048;
-constexpr u32 hash_mean = 128;
-constexpr u32 thread_rows = 65536;
-constexpr u32 small_rows = 20480;
-constexpr u32 small_work = 6000000;
-constexpr u32 esc_block = 128;
-constexpr u32 esc_products = 512;
-constexpr u32 sort_products = 2048;
-constexpr u32 sort_sparsity = 16;
-constexpr u32 esc_rows = 8192;
-constexpr u32 window_block = 128;
-constexpr u32 window_columns = 4096;
-constexpr u32 window_sparsity = 16;
-constexpr u32 window_near = 1024;
-constexpr u32 window_products = 2048;
-constexpr u32 dense_products = 1024;
-constexpr u32 dense_share = 4096;
-constexpr u32 block_columns = 65536;
-constexpr u32 block_sparsity = 256;
-constexpr u32 block_products = 4096;
-constexpr u32 block_near_products = 16384;
-constexpr u32 block_threads_small = 128;
-constexpr u32 block_threads = 512;
-constexpr u32 block_bytes = 8192;
-constexpr u32 split_products = 16384;
-constexpr u32 table_warp_block = 256;
-constexpr u32 reduce_block = 256;
-constexpr u32 spmv_block = 256;
-constexpr u32 spmv_long = 4096;
-constexpr u32 spmv_tile = 1792;
-constexpr u32 spmv_narrow = 252;
-constexpr u32 spmv_wide = 1024;
-constexpr u32 spmv_wide_mean = 64;
-constexpr u32 spmv_wide_rows = 4096;
-constexpr u32 spmv_chunk = 2048;
-constexpr u32 spmv_blocks = 5;
-constexpr u32 table_optimism = 8;
-constexpr u32 warp_products = 8192;
-constexpr u32 warp_share = 16384;
-constexpr u32 symbolic_batch = 4;
-constexpr u32 numeric_batch = 2;
-constexpr u32 shared_round = 8192;
-constexpr u32 long_rows = 20;
-constexpr u32 most_turns = 3;
-constexpr u32 symbolic4_slots = 8192;
-constexpr u32 slice_units = 1024;
-constexpr u32 slice_products = 262144;
-constexpr u32 table0_threads = 32;
-constexpr u32 table0_slots = 128;
-constexpr u32 table0_bytes = 2048;
-constexpr u32 table1_threads = 32;
-constexpr u32 table1_slots = 256;
-constexpr u32 table1_bytes = 4096;
-constexpr u32 table2_threads = 128;
-constexpr u32 table2_slots = 512;
-constexpr u32 table2_bytes = 8192;
-constexpr u32 table2_products = 16384;
-constexpr u32 table3_threads = 256;
-constexpr u32 table3_slots = 2048;
-constexpr u32 table3_bytes = 16384;
-constexpr u32 table4_threads = 512;
-constexpr u32 table4_slots = 4096;
-constexpr u32 table4_bytes = 40960;
-}  // namespace tuning
 namespace shared_bytes {
 constexpr u32 numeric_table0 = 39168;
 constexpr u32 numeric_table1 = 71936;
@@ -428,6 +340,16 @@ constexpr u32 numeric_table4 = 114976;
 constexpr u32 esc = 4160, sort = 832, window = 832, block = 2688, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
+}  // namespace oplus
+namespace oplus {
+namespace tuning {
+constexpr u32 symbolic_batch = 4;
+constexpr u32 shared_round = 8192;
+constexpr u32 long_rows = 20;
+constexpr u32 most_turns = 3;
+constexpr u32 slice_units = 1024;
+constexpr u32 slice_products = 262144;
+}  // namespace tuning
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_rows.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B by scattering rows of B into a dense vector of sums. Launches: README.md.

@@ -115,6 +115,10 @@ impl Nvrtc {
         if machine_code {
             all.push("--ptxas-options=-v".into());
         }
+        // Without declarations that no kernel uses: the same machine code, 7 ms sooner.
+        if self.version >= (12, 4) {
+            all.push("--minimal".into());
+        }
         all.extend(options.iter().map(|&o| o.to_owned()));
         self.run(source, name, &all, machine_code)
     }

@@ -32,9 +32,9 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
         left -= digit;
         // Parts are asked for how large they are where few will be more than a tile: those that were planned for blocks, and somewhat
         // larger ones where that spares a digit of many bits.
-        let spares = digit >= tuning.partition_level && n >> (bits - left) <= tile * 5 / 8;
-        let asked =
-            left > 0 && left <= tuning.partition_bits && (spares || n >> (bits - left) <= tuning.partition_part.into());
+        let mean = n >> (bits - left);
+        let spares = digit >= tuning.partition_level && mean <= tuning.partition_spared.into();
+        let asked = left > 0 && left <= tuning.partition_bits && (spares || mean <= tuning.partition_part.into());
         largest = moving.split(left, digit, asked)?.unwrap_or(n);
     }
     match moving.level {
