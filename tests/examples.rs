@@ -387,6 +387,41 @@ fn bad_arguments() {
 }
 
 #[test]
+fn multigrid() {
+    // b = A·1, so that the error is known; the same steps on every backend.
+    let mut all = Vec::new();
+    for device in ["cpu", "reference"] {
+        let found = json("multigrid", &["--grid", "9", "--device", device]);
+        let levels: Vec<u64> = found["levels"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        assert!(levels[0] == 729 && levels.len() > 1 && levels.is_sorted_by(|x, y| x > y), "{found}");
+        assert!(found["converged"] == true && found["error"].as_f64().unwrap() < 1e-6, "{found}");
+        assert!(found["operator_complexity"].as_f64().unwrap() < 2.0, "{found}");
+        all.push((levels, found["steps"].clone()));
+    }
+    assert!(all[0] == all[1] && all[0].1.as_u64().unwrap() < 20, "{all:?}");
+    let given_up = json("multigrid", &["--grid", "9", "--steps", "1"]);
+    assert_eq!((&given_up["steps"], &given_up["converged"]), (&1.into(), &false.into()));
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, entries: &str| {
+        let text = format!("%%MatrixMarket matrix coordinate real general\n{entries}\n");
+        written(folder.path(), name, text.as_bytes())
+    };
+    let solved = json("multigrid", &[&file("spd.mtx", "2 2 4\n1 1 2\n1 2 -1\n2 1 -1\n2 2 2")]);
+    assert!(solved["converged"] == true && solved["error"].as_f64().unwrap() < 1e-8, "{solved}");
+    assert_eq!(json("multigrid", &[&file("empty.mtx", "0 0 0")])["steps"], 0);
+    for (entries, what) in [
+        ("2 3 1\n1 1 1", "2×3"),
+        ("2 2 3\n1 1 2\n1 2 1\n2 2 2", "not symmetric"),
+        ("2 2 4\n1 1 2\n1 2 1\n2 1 -1\n2 2 2", "not symmetric"),
+        ("2 2 1\n1 1 2", "diagonal"),
+        ("2 2 4\n1 1 1\n1 2 -3\n2 1 -3\n2 2 1", "not positive definite"),
+        ("1 1 1\n1 1 nan", "not symmetric"),
+    ] {
+        refused("multigrid", &[&file("bad.mtx", entries)], what);
+    }
+}
+
+#[test]
 fn devices() {
     let karate = data("karate.mtx");
     for device in ["cpu", "reference"] {
