@@ -94,9 +94,12 @@ R nvrtcDestroyProgram(Program** p) {
 R nvrtcCompileProgram(Program* p, int, const char* const*) {
   static std::atomic<int> drafts;
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
+  // A third of the other linker's time, where it is there: there are a thousand kernels.
+  static const bool gold = std::system("command -v ld.gold > /dev/null 2>&1") == 0;
   // A sanitizer's library that this process was started with is not for the compiler.
   const std::string command = "env -u LD_PRELOAD " + environment("EMU_CXX", "c++") +
-      " -std=c++20 -Og -g1 -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing " + environment("EMU_CXXFLAGS", "")
+      " -std=c++20 -Og -g1 -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti " +
+      (gold ? "-fuse-ld=gold " : "") + environment("EMU_CXXFLAGS", "")
 #if defined(EMU_ADDRESS_SANITIZER) && !defined(__clang__)
       + " -fsanitize-sections=emu_shared"
 #endif
