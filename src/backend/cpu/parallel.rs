@@ -188,16 +188,20 @@ pub(super) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u
         }));
         return Ok(sums);
     }
-    let mut sums = memory::filled(operation, n + 1, 0u64)?;
+    // The threads that count touch its pages first.
+    let mut sums = unwritten::<u64>(operation, n + 1)?;
+    sums[0] = MaybeUninit::new(0);
     const PIECE: usize = 1 << 14;
     // Each piece for itself first, then what stands before it.
     sums[1..].par_chunks_mut(PIECE).enumerate().for_each(|(p, piece)| {
         let mut sum = 0;
         piece.iter_mut().enumerate().for_each(|(i, s)| {
             sum += count(p * PIECE + i);
-            *s = sum;
+            *s = MaybeUninit::new(sum);
         });
     });
+    // SAFETY: the first and, in pieces, all others were written.
+    let mut sums = unsafe { written(sums, n + 1) };
     let mut before = 0;
     let mut starts = memory::with_capacity(operation, n.div_ceil(PIECE))?;
     for piece in sums[1..].chunks(PIECE) {
