@@ -30,7 +30,7 @@ const LONG_STREAMED: u64 = 20;
 
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
-    if size_of::<T>() == 1 { 8 } else { 64 }
+    if size_of::<T>() == 1 { 4 } else { 64 }
 }
 
 /// Products of a row that are made at once where sums are soon final.
