@@ -265,7 +265,7 @@ pub(crate) fn tuning(architecture: u32, text: &str) -> String {
     match numbers.is_empty() {
         true => numbers,
         false => format!(
-            "namespace oplus {{\nnamespace tuning {{\n{numbers}}}  // namespace tuning\n}}  // namespace oplus\n"
+            "#line 1 \"tuning\"\nnamespace oplus {{\nnamespace tuning {{\n{numbers}}}  // namespace tuning\n\n}}  // namespace oplus\n"
         ),
     }
 }

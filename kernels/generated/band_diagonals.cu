@@ -303,10 +303,12 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/band_diagonals.cu"
 // The diagonals of a matrix: which there are, and which entries of them.

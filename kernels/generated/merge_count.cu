@@ -309,12 +309,14 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 entry_items = 8;
 constexpr u32 merge_items = 16;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/merge_count.cu"
 // Which merged entries of A and B are entries of the result: union, intersection, and C⟨M, replace⟩ ⊙= T (A is C, B is T).

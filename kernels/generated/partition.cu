@@ -305,12 +305,14 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 8752, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 partition_items = 16;
 constexpr u32 partition_bits = 11;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/partition.cu"
 // Parts of equal higher bits of a key split by the next bits, until they are small or have one key each. Stable. No scalar type.

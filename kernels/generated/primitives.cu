@@ -303,6 +303,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -310,6 +311,7 @@ constexpr u32 scan_items = 8;
 constexpr u32 scan_u32_items = 16;
 constexpr u32 sort_items = 8;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/primitives.cu"
 // Device-wide primitives, free of any semiring: prefix sums and radix sort. Blocks of tuning::primitive_block threads.

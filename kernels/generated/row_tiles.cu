@@ -303,6 +303,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -311,6 +312,7 @@ constexpr u32 spmv_tile = 1792;
 constexpr u32 spmv_narrow = 252;
 constexpr u32 spmv_chunk = 2048;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/row_tiles.cu"
 // The rows of a matrix that have entries, in tiles of rows and entries together: what spmv_full.cu needs to know of a pattern.

@@ -303,12 +303,14 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 sort_items = 8;
 constexpr u32 entry_items = 8;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/segmented_merge.cu"
 // Segmented merge of u64 keys with u32 payloads, and what transposition by it needs. Blocks of tuning::primitive_block threads.

@@ -306,6 +306,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 analyze_block = 256;
@@ -339,6 +340,7 @@ constexpr u32 table2_products = 16384;
 constexpr u32 table3_slots = 2048;
 constexpr u32 table3_bytes = 16384;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_analyze.cu"
 // The first step of C = A ⊕.⊗ B: how much work each row is, and lists of rows by class.

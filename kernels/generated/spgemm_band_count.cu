@@ -303,10 +303,12 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 band_block = 128;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_band_count.cu"
 // C = A ⊕.⊗ B of matrices on few diagonals: how many columns each row of C has. Any semiring. Launches: README.md.

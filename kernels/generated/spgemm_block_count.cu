@@ -313,6 +313,7 @@ constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 9248, thread = 1
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 split_products = 16384;
@@ -323,6 +324,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_block_count.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products: how many columns each has. Any semiring. Deterministic.

@@ -308,6 +308,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 2608, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 symbolic_batch = 4;
@@ -316,6 +317,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_rows_count.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B by scattering rows of B: how many columns each row of C has. Launches: README.md.

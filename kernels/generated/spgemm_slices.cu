@@ -305,11 +305,13 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 entry_items = 8;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_slices.cu"
 // Products of a slice of rows at a time: which rows, how many products each entry of A has, what is left of sorted products, where

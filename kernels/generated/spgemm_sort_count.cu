@@ -308,6 +308,7 @@ constexpr u32 esc = 18944, sort = 6816, window = 1536, block = 1696, thread = 26
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 symbolic_batch = 4;
@@ -316,6 +317,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_sort_count.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width products, a block a row: how many columns each has. Any semiring.

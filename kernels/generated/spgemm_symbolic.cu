@@ -308,6 +308,7 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 table_warp_block = 256;
@@ -335,6 +336,7 @@ constexpr u32 table4_threads = 512;
 constexpr u32 table4_slots = 4096;
 constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_symbolic.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, first phase: how many columns each row of C has.

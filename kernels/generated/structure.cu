@@ -303,11 +303,13 @@ constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 constexpr u32 entry_items = 8;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/structure.cu"
 // Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.

@@ -342,6 +342,7 @@ constexpr u32 esc = 3392, sort = 640, window = 640, block = 2688, thread = 20480
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 symbolic_batch = 4;
@@ -351,6 +352,7 @@ constexpr u32 most_turns = 3;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_rows.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B by scattering rows of B into a dense vector of sums. Launches: README.md.

@@ -339,6 +339,7 @@ constexpr u32 esc = 3392, sort = 640, window = 640, block = 1664, thread = 20480
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 spmv_block = 256;
@@ -348,6 +349,7 @@ constexpr u32 spmv_wide = 1024;
 constexpr u32 spmv_chunk = 2048;
 constexpr u32 spmv_blocks = 5;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spmv_full.cu"
 // y = A ⊕.⊗ x for x with a value at every place, over the rows of A that have entries: y[s] is the s-th such row's. Tiles of rows and

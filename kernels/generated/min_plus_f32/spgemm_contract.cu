@@ -336,10 +336,12 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_contract.cu"
 // C = A ⊕.⊗ B, sorted products of a slice of rows contracted: those of one row and column summed in the order of k.

@@ -342,6 +342,7 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -352,6 +353,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_expand.cu"
 // C = A ⊕.⊗ B, a slice of rows expanded: every product's row and column, and its value; with flag::places where in A and B its

@@ -340,6 +340,7 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -349,6 +350,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_ordered.cu"
 // The values of C = A ⊕.⊗ B or C⟨M⟩ = A ⊕.⊗ B at known positions, every sum in the order of k: bit-equal to a serial sum.

@@ -342,6 +342,7 @@ constexpr u32 esc = 35328, sort = 10912, window = 5632, block = 1888, thread = 5
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 symbolic_batch = 4;
@@ -351,6 +352,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_sort.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width products: expand, sort, contract, a block a row.

@@ -343,6 +343,7 @@ constexpr u32 esc = 10368, sort = 2944, window = 1792, block = 1696, thread = 13
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 window_block = 128;
@@ -353,6 +354,7 @@ constexpr u32 long_rows = 20;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_window.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width columns from first to last: a dense window a warp.

@@ -340,11 +340,13 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 spmv_block = 256;
 constexpr u32 spmv_long = 4096;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spmv.cu"
 // y⟨m⟩ = A ⊕.⊗ x (pull): y(i) is present where a product exists. With flag::vector_left the product is x(k) ⊗ A(i, k),

@@ -342,6 +342,7 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 copy_block = 256;
@@ -371,6 +372,7 @@ constexpr u32 table4_threads = 512;
 constexpr u32 table4_slots = 4096;
 constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_numeric.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, second phase: columns and values, into rows of known length.

@@ -351,6 +351,7 @@ constexpr u32 esc = 135168, sort = 42784, window = 20992, block = 42528, thread 
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 split_products = 16384;
@@ -362,6 +363,7 @@ constexpr u32 most_turns = 3;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_block.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of many products, their number of columns known: a block a row.

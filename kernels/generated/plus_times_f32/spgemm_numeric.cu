@@ -341,6 +341,7 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 copy_block = 256;
@@ -370,6 +371,7 @@ constexpr u32 table4_threads = 512;
 constexpr u32 table4_slots = 4096;
 constexpr u32 table4_bytes = 40960;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_numeric.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, second phase: columns and values, into rows of known length.

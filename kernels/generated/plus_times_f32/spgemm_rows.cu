@@ -341,6 +341,7 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 2688, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 symbolic_batch = 4;
@@ -350,6 +351,7 @@ constexpr u32 most_turns = 3;
 constexpr u32 slice_units = 1024;
 constexpr u32 slice_products = 262144;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_rows.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B by scattering rows of B into a dense vector of sums. Launches: README.md.

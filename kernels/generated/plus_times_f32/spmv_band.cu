@@ -337,10 +337,12 @@ constexpr u32 esc = 4160, sort = 832, window = 832, block = 1664, thread = 32768
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 spmv_block = 256;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spmv_band.cu"
 // y = A ⊕.⊗ x for A on at most 32 diagonals with an entry in each row, and x with a value at every place: a lane a row, diagonal by

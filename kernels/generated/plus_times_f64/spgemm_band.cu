@@ -338,10 +338,12 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 band_block = 128;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_band.cu"
 // C = A ⊕.⊗ B of matrices on few diagonals, values along them: diagonal by diagonal of C, a lane a row.

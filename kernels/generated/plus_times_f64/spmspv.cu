@@ -340,6 +340,7 @@ constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 491
 }  // namespace shared_bytes
 
 }  // namespace oplus
+#line 1 "tuning"
 namespace oplus {
 namespace tuning {
 constexpr u32 primitive_block = 256;
@@ -349,6 +350,7 @@ constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
 constexpr u32 most_turns = 3;
 }  // namespace tuning
+
 }  // namespace oplus
 #line 1 "codegen/templates/spmspv.cu"
 // y⟨m⟩ = x ⊕.⊗ A (push): y(j) = ⊕ of x(k) ⊗ A(k, j) over the entries k of a sparse x. With flag::matrix_left the product
