@@ -9,7 +9,16 @@
 
 namespace emu {
 namespace {
-constexpr size_t kStack = 256 << 10, kGuard = 64 << 10;  // a multiple of every page size
+constexpr size_t kStack = 320 << 10, kGuard = 64 << 10;  // a multiple of every page size
+// Stacks begin at so many different places of their pages and caches, which those of one address would share.
+constexpr size_t kColours = 61, kColour = 17 * 64;
+// A guard and a stack for each thread of the largest block, side by side: to the sanitizer they are one stack, so that it need not
+// be told of the switches between them.
+constexpr size_t kStacks = 1024, kArena = kStacks * (kGuard + kStack);
+char* arena;
+size_t taken;
+// Whether it has to be told all the same: of records of its own that belong to a stack.
+[[maybe_unused]] bool told;
 void* scheduler_pointer;
 [[maybe_unused]] void* scheduler_fake;
 [[maybe_unused]] const void* scheduler_stack;
@@ -63,10 +72,8 @@ namespace {
 void start() {
 #if defined(EMU_ADDRESS_SANITIZER)
   // The first fiber of a block learns from where it was entered.
-  const void* stack;
-  size_t size;
-  __sanitizer_finish_switch_fiber(nullptr, &stack, &size);
-  if (!entered) scheduler_stack = stack, scheduler_size = size;
+  if (!entered) __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_size);
+  else if (told) __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
   entered = true;
 #endif
   entry_point();
@@ -76,10 +83,15 @@ void start() {
 
 void prepare(Fiber& fiber, void (*entry)()) {
   if (!fiber.stack) {
-    // The page below is never mapped: a stack that grows too far is a fault, not a neighbour overwritten.
-    void* p = mmap(nullptr, kGuard + kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED || mprotect(p, kGuard, PROT_NONE)) std::abort();
-    fiber.stack = static_cast<char*>(p) + kGuard;
+    if (!arena) {
+      void* p = mmap(nullptr, kArena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (p == MAP_FAILED) std::abort();
+      arena = static_cast<char*>(p);
+    }
+    // Nobody may touch what is below: a stack that grows too far is a fault, not a neighbour overwritten.
+    char* p = arena + taken * (kGuard + kStack);
+    if (taken++ == kStacks || mprotect(p, kGuard, PROT_NONE)) std::abort();
+    fiber.stack = p + kGuard;
   }
   entry_point = entry;
 #if defined(EMU_ADDRESS_SANITIZER)
@@ -87,7 +99,8 @@ void prepare(Fiber& fiber, void (*entry)()) {
   if (!fiber.clean) __asan_unpoison_memory_region(fiber.stack, kStack);
 #endif
 #if defined(__x86_64__)
-  void** top = reinterpret_cast<void**>(fiber.stack + kStack) - 1;
+  const size_t colour = size_t(fiber.stack - arena) / (kGuard + kStack) % kColours * kColour;
+  void** top = reinterpret_cast<void**>(fiber.stack + kStack - colour) - 1;
   *--top = reinterpret_cast<void*>(&start);  // where `ret` goes; the stack is then as after a call: 8 past a multiple of 16
   for (int i = 0; i < 6; i++) *--top = nullptr;
   fiber.stack_pointer = top;
@@ -104,7 +117,7 @@ void prepare(Fiber& fiber, void (*entry)()) {
   fiber.clean = false;
 }
 
-// The sanitizer is told of every switch: of the stack it goes to before, of its own record of the old one after.
+// The sanitizer is told of a switch: of the stack it goes to before, of its own record of the old one after.
 static void exchange(void** save, void** save_fake, void* load, void* load_stack, size_t size) {
 #if defined(EMU_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(save_fake, load_stack, size);
@@ -118,12 +131,16 @@ static void exchange(void** save, void** save_fake, void* load, void* load_stack
 
 void enter(Fiber& fiber) {
   entered = false;
-  exchange(&scheduler_pointer, &scheduler_fake, fiber.stack_pointer, fiber.stack, kStack);
+#if defined(EMU_ADDRESS_SANITIZER)
+  told = __asan_get_current_fake_stack() != nullptr;
+#endif
+  exchange(&scheduler_pointer, &scheduler_fake, fiber.stack_pointer, told ? fiber.stack : arena, told ? kStack : kArena);
 }
 
 void switch_to(Fiber& from, Fiber* to, bool finished) {
   void** fake = finished ? nullptr : &from.fake_stack;
-  if (to) exchange(&from.stack_pointer, fake, to->stack_pointer, to->stack, kStack);
+  if (to && !told) emu_switch(&from.stack_pointer, to->stack_pointer);
+  else if (to) exchange(&from.stack_pointer, fake, to->stack_pointer, to->stack, kStack);
   else exchange(&from.stack_pointer, fake, scheduler_pointer, const_cast<void*>(scheduler_stack), scheduler_size);
 }
 
