@@ -116,7 +116,55 @@ fn iso_stays_where_values_stay_equal() {
     mxm(&a, &b).eval().unwrap();
     reduce_rows(&a, Plus).eval().unwrap();
     ewise_add(&a, &b, Plus).eval().unwrap();
+    let full: Vector<f64> = Vector::build(40, &(0..40).map(|i| (i, i as f64)).collect::<Vec<_>>()).unwrap();
+    mxv(&a, &full).eval().unwrap();
+    vxm(&full, &a.transposed()).eval().unwrap();
     assert_eq!(a.memory_bytes(), bytes);
+}
+
+/// Rows that pull from a full vector take the one value of a matrix for all its entries: as if each had its own.
+#[test]
+fn one_value_times_a_full_vector() {
+    fn same<S: Semiring<T, T, Out = T>, T: Scalar + PartialEq>(a: &Matrix<T>, other: T, x: &Vector<T>) {
+        // One that was of several values has them all.
+        let mut entries = a.entries().unwrap();
+        let mut loose: Matrix<T> = Matrix::new(a.nrows(), a.ncols()).unwrap();
+        if let Some((i, j, value)) = entries.first().copied() {
+            entries[0].2 = other;
+            loose = Matrix::build(a.nrows(), a.ncols(), &entries).unwrap();
+            loose.set(i, j, value).unwrap();
+            assert!(!loose.is_iso() || entries.len() == 1);
+        }
+        assert_eq!(loose.entries().unwrap(), a.entries().unwrap());
+        let times = |a: &Matrix<T>, device| {
+            let (a, x) = (a.to(device).unwrap().over::<S>(), x.to(device).unwrap().over::<S>());
+            (
+                mxv(&a, &x).eval().unwrap().entries().unwrap(),
+                vxm(&x, &a.transposed()).eval().unwrap().entries().unwrap(),
+            )
+        };
+        let made = times(a, &Device::Cpu);
+        assert_eq!(made, times(&loose, &Device::Cpu));
+        assert_eq!(made, times(a, &Device::Reference));
+    }
+    for (rows, columns, some) in [(1, 1, 1u64), (7, 5, 3), (7, 5, 0), (40, 30, 200), (300, 200, 3000), (90, 90, 8100)] {
+        let at: Vec<_> = (0..some).map(|e| (e * e * 7 % rows, e * 11 % columns)).collect();
+        let bools: Vec<_> = (0..columns).map(|k| (k, k % 3 == 1)).collect();
+        let numbers: Vec<_> = (0..columns).map(|k| (k, (k * 13 % 17) as i64 - 8)).collect();
+        let (bools, numbers) = (Vector::build(columns, &bools).unwrap(), Vector::build(columns, &numbers).unwrap());
+        for value in [false, true] {
+            let a = Matrix::from_pattern(rows, columns, &at, value).unwrap();
+            assert!(a.is_iso() || some == 0);
+            same::<LorLand, _>(&a, !value, &bools);
+            same::<LxorLand, _>(&a, !value, &bools);
+            same::<AnyPair, _>(&a, !value, &bools);
+        }
+        let a = Matrix::from_pattern(rows, columns, &at, -3i64).unwrap();
+        same::<PlusTimes, _>(&a, 5, &numbers);
+        same::<MinPlus, _>(&a, 5, &numbers);
+        same::<PlusFirst, _>(&a, 5, &numbers);
+        same::<PlusSecond, _>(&a, 5, &numbers);
+    }
 }
 
 /// What reads cells alone leaves cells.

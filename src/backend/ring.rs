@@ -112,7 +112,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         pub(crate) const DOORS: Doors<Self> =
             Doors { on_host: Self::computed, at_positions: Self::computed_at, explain: Self::explained };
         fn computed(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
-            let (a, b) = (o.a.typed::<A>()?, o.b.typed::<B>()?);
+            let (a, b) = (any_ring!(@left $step device o), o.b.typed::<B>()?);
             if let Some(iso) = any_ring!(@iso $step self device o a b) {
                 return Ok(iso);
             }
@@ -178,6 +178,14 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     };
     (@iso $step:ident $self:ident $device:ident $o:ident $a:ident $b:ident) => { None };
+    // What pulls from a full vector takes one value for all.
+    (@left Mxv $device:ident $o:ident) => {
+        match $device != Device::Reference && $o.mask.is_none() && $o.b.pattern().nnz() == $o.b.pattern().ncols {
+            true => $o.a.at_least_one::<A>()?,
+            false => $o.a.typed::<A>()?,
+        }
+    };
+    (@left $step:ident $device:ident $o:ident) => { $o.a.typed::<A>()? };
     (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
     };

@@ -73,6 +73,17 @@ impl UntypedCsr {
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
     }
+    /// As [`typed`](Self::typed), but where all entries share a value with that alone.
+    pub(crate) fn at_least_one<T: Scalar>(&self) -> Result<HostCsr<T>> {
+        let values: Arc<dyn Any + Send + Sync> = self.values.clone();
+        match values.downcast::<Same<T>>() {
+            Ok(same) => {
+                let values = Arc::new(memory::filled("dispatch", 1, same.0)?);
+                Ok(HostCsr { pattern: self.pattern.clone(), values })
+            }
+            Err(_) => self.typed(),
+        }
+    }
     /// One value at every position.
     pub(crate) fn iso<T: Scalar>(pattern: Arc<Pattern>, value: T) -> Self {
         UntypedCsr { pattern, values: Arc::new(Same(value)) }
@@ -135,6 +146,8 @@ pub(crate) trait AnyHeld: Debug + Send + Sync {
     fn listed(&self) -> Result<UntypedCsr>;
     /// For a product that does not look at values.
     fn blank(&self) -> Result<UntypedCsr>;
+    /// For a product that takes one value for all: the list only where they differ.
+    fn shared(&self) -> Result<UntypedCsr>;
     /// The rows of the transpose, where that is how it is stored.
     fn turned(&self) -> Option<Arc<dyn AnyHeld>>;
     /// The same, for a product that looks at every entry: what it lists is not kept.
@@ -152,6 +165,12 @@ impl<T: Scalar> AnyHeld for Held<T> {
     }
     fn blank(&self) -> Result<UntypedCsr> {
         self.blank("dispatch").map(|list| list.clone().into())
+    }
+    fn shared(&self) -> Result<UntypedCsr> {
+        match self.one() {
+            Some(value) => Ok(UntypedCsr::iso(self.frame.pattern("dispatch")?.clone(), value)),
+            None => AnyHeld::listed(self),
+        }
     }
     fn turned(&self) -> Option<Arc<dyn AnyHeld>> {
         Some(Arc::new(self.turned()?))
@@ -223,6 +242,16 @@ impl UntypedBody {
             _ => Err(super::misplaced(Device::Cpu)),
         }
     }
+}
+
+/// What a product looks at of an operand's values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reading {
+    Each,
+    /// Each, or the one that all share.
+    Shared,
+    /// They may be anything.
+    Nothing,
 }
 
 /// A store without its scalar.
@@ -316,8 +345,8 @@ impl UntypedStore {
                 _ => false,
             })
     }
-    /// Transposed where asked, a list in any case; where nobody `reads` the values, they may be anything.
-    pub(crate) fn oriented(&self, transposed: bool, reads: bool) -> Result<Self> {
+    /// Transposed where asked, a list in any case.
+    pub(crate) fn oriented(&self, transposed: bool, reads: Reading) -> Result<Self> {
         let listed = match &self.body {
             UntypedBody::Dense(d) => Some(d.listed()?),
             UntypedBody::Held(h) => {
@@ -326,7 +355,11 @@ impl UntypedStore {
                     let turned = Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self };
                     return turned.oriented(false, reads);
                 }
-                Some(if reads { h.listed()? } else { h.blank()? })
+                Some(match reads {
+                    Reading::Each => h.listed()?,
+                    Reading::Shared => h.shared()?,
+                    Reading::Nothing => h.blank()?,
+                })
             }
             _ => None,
         };

@@ -9,7 +9,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::cuda::Cuda;
 use crate::backend::misplaced;
 use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing, Step};
-use crate::backend::untyped::{UntypedBody, UntypedStore};
+use crate::backend::untyped::{Reading, UntypedBody, UntypedStore};
 use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
 use crate::container::Owned;
 use crate::device::Device;
@@ -158,7 +158,8 @@ fn scaled(operand: &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> Result<(Un
     if by.is_empty() {
         return Ok(operand.clone());
     }
-    let made = by.iter().try_fold(operand.0.oriented(operand.1, true)?, |factor, scaling| scaling.scaled(factor))?;
+    let made =
+        by.iter().try_fold(operand.0.oriented(operand.1, Reading::Each)?, |factor, scaling| scaling.scaled(factor))?;
     Ok((made, false))
 }
 
@@ -197,6 +198,14 @@ impl Factors {
         let (reads_a, reads_b) = self.ring.reads();
         // A push may look at a few rows alone, again and again: what it lists is kept.
         let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
+        let (pulls_a, pulls_b) = (self.kind == Kind::Mxv && !to.flipped, self.kind == Kind::Vxm && to.flipped);
+        let reading = |reads, pulls, vector: &UntypedStore| match reads {
+            false => Reading::Nothing,
+            // One that pulls from a full vector takes one value for all.
+            true if pulls && mask.is_none() && vector.body.nnz() == vector.cols.places() as u64 => Reading::Shared,
+            true => Reading::Each,
+        };
+        let (reads_a, reads_b) = (reading(reads_a, pulls_a, b), reading(reads_b, pulls_b, a));
         let a = once(a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
         let b = once(b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))

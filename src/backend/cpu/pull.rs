@@ -40,7 +40,7 @@ const SOON: usize = 2;
 pub(super) type RowsKernel<A, X, C> =
     fn(&HostCsr<A>, &[X], &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
 
-/// t = A ⊕.⊗ x where x has an entry everywhere.
+/// t = A ⊕.⊗ x where x has an entry everywhere. A may have one value for all its entries.
 pub(super) fn pull<A: Scalar, X: Scalar, C: Scalar>(
     (rows, soon): (RowsKernel<A, X, C>, bool),
     a: &HostCsr<A>,
@@ -114,19 +114,27 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 ) -> usize {
     let first = of.start;
     let (offsets, indices, values) = (&a.pattern.offsets[first..=of.end], &a.pattern.indices[..], &a.values[..]);
-    assert!(a.pattern.ncols <= x.len() && indices.len() == values.len());
-    let product = |r: usize, e: usize| {
-        // SAFETY: entries of rows lie within both arrays, whose lengths are equal, and columns below ncols, which is at most
-        // the length of x: asserted, or the pattern's promise.
-        let (k, v, y) = unsafe {
+    assert!(a.pattern.ncols <= x.len());
+    let with = |v: A, r: usize, e: usize| {
+        // SAFETY: entries of rows lie within the array, and columns below ncols, which is at most the length of x: asserted, or
+        // the pattern's promise.
+        let (k, y) = unsafe {
             let k = *indices.get_unchecked(e);
-            (k, *values.get_unchecked(e), *x.get_unchecked(k as usize))
+            (k, *x.get_unchecked(k as usize))
         };
         S::Multiply::multiply(v, y, at::<A, X, S>(positions, first + r, k as usize, 0))
     };
     // Of other rows' entries products may be made and forgotten, unless someone looks at where they stand.
     let most = if S::Multiply::READS.position { 0 } else { indices.len() };
-    sums::<S::Out, S::Add>(offsets, batches, out, most, product)
+    match values {
+        [one] if S::Multiply::READS.a => sums::<S::Out, S::Add>(offsets, batches, out, most, |r, e| with(*one, r, e)),
+        _ => {
+            assert!(indices.len() == values.len());
+            // SAFETY: entries of rows lie within both arrays, whose lengths are equal.
+            let value = |e| unsafe { *values.get_unchecked(e) };
+            sums::<S::Out, S::Add>(offsets, batches, out, most, |r, e| with(value(e), r, e))
+        }
+    }
 }
 
 /// The sums of the products of rows that have entries, one behind the other: product(r, e) is that of the r-th row's entry e,
