@@ -318,3 +318,23 @@ fn floats_are_summed_in_the_order_of_k() {
     let strategies = [Strategy::EscGlobal, Strategy::SegmentedMerge, Strategy::ColumnRow, Strategy::Window];
     compare::<f64, f64, PlusTimes>((&left, &right), (value, value), &strategies, &[0, 1]);
 }
+
+/// Rows are listed by class at once where a list of all of them for each class is short, else they are counted before.
+#[test]
+fn lists_of_many_rows_are_counted_first() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let b: Matrix<i64> = Shape::random("B", (300, 20_000), 6000, 5).matrix(|v| v as i64);
+    for (rows, counted) in [(400, false), (80_000, true)] {
+        // Rows of no, one and many entries.
+        let places = (0..rows).step_by(40).flat_map(|i| (0..i / 40 % 7 * 5).map(move |k| (i, (i + k * 31) % 300)));
+        let a: Matrix<i64> = Shape::new("A", (rows, 300), places).matrix(|v| v as i64);
+        let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+        let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+        let (c, trace) = mxm(&a, &b).strategy(Strategy::BitmapRank).traced().unwrap();
+        assert_eq!(c.entries().unwrap(), expected);
+        let ran = |name: &str| trace.kernels.iter().any(|k| k.name == name);
+        assert_eq!((ran("spgemm_list_units"), ran("spgemm_count_units")), (true, counted), "{rows} rows");
+    }
+}

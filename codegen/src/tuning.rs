@@ -51,6 +51,8 @@ tuning! {
     analyze_long,
     /// Threads of a block of the binning kernels, one a row.
     bin_block,
+    /// Where lists of all rows for each class are no longer than this together, rows are not counted before they are listed.
+    list_places,
     /// Threads of a block of the kernel that copies rows.
     copy_block,
     /// Most shared bytes of a block whose threads have a row each.
@@ -238,6 +240,7 @@ pub const SM_90: Tuning = Tuning {
     analyze_lanes: 8,
     analyze_long: 128,
     bin_block: 256,
+    list_places: 1 << 21,
     copy_block: 256,
     thread_bytes: 65536,
     band_block: 128,

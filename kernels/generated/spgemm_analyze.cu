@@ -929,16 +929,20 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 }
 
 // FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
-// class's list, which begins at `begin`. units, begin, cursor: the counters' places in the control block.
+// class's list, which begins at `begin`: behind those of the classes before, if their rows were counted, else (stride > 0) at a
+// multiple of `stride`, and then rows are counted here. units, begin, cursor: the counters' places in the control block.
 template <bool FILL>
-__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor) {
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride) {
   __shared__ u32 counts[class_count], bases[class_count];
   __shared__ u64 begins[class_count];
   if (threadIdx.x < class_count) {
     counts[threadIdx.x] = 0;
     u64 at = 0;
     if constexpr (FILL) {
-      for (u32 c = 1; c < threadIdx.x; c++) at += control[units + c];
+      if (stride) at = stride * threadIdx.x;
+      else {
+        for (u32 c = 1; c < threadIdx.x; c++) at += control[units + c];
+      }
       if (blockIdx.x == 0) control[begin + threadIdx.x] = at;
     }
     begins[threadIdx.x] = at;
@@ -949,14 +953,15 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
   if (live) place = atomicAdd(&counts[choice.kind], 1u);
   __syncthreads();
   if (threadIdx.x < class_count && counts[threadIdx.x]) {
-    bases[threadIdx.x] = u32(atomicAdd(&control[(FILL ? cursor : units) + threadIdx.x], u64(counts[threadIdx.x])));
+    bases[threadIdx.x] = u32(atomicAdd(&control[(FILL && !stride ? cursor : units) + threadIdx.x], u64(counts[threadIdx.x])));
   }
   if constexpr (!FILL) return 0;
   __syncthreads();
   return live ? begins[choice.kind] + bases[choice.kind] + place : 0;
 }
 
-// The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts …
+// The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts, unless there is room for a
+// list of all rows for each class …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
                    const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
@@ -965,18 +970,18 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
   if (row < rows) {
     choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
   }
-  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0);
 }
-// … then the lists. units: u32[rows]; slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
+// … then the lists. units: u32[rows], or u32[class_count · stride] where nothing was counted (stride: rows, else 0, as for a
+// reduction); slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
 // row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
 // (the same): zeroed, but for the counts of rows of the copy class. room_offsets: u64[rows + 1] (the same): where rows that are made in
 // one pass have room, min(products, span) places each; their sum and the most of a row to the control block. state (used with
 // room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units, u64* slices, u32* row_units, u64* row_counts,
-                  u32* row_kinds, u64* room_offsets, u64* state, u64* page,
-                  u64 number) {
+                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units, u64 stride, u64* slices, u32* row_units,
+                  u64* row_counts, u32* row_kinds, u64* room_offsets, u64* state, u64* page, u64 number) {
   __shared__ u64 place, scratch[34];
   const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
   u64 room = 0;
@@ -987,7 +992,7 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
     if (row_kinds) row_kinds[row] = 0;
     if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
   }
-  u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor);
+  u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride);
   if (row < rows) {
     if (choice.slices > 1) {
       const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
@@ -1024,7 +1029,7 @@ spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produ
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
   }
-  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
@@ -1035,7 +1040,7 @@ spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produc
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
   }
-  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor);
+  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);
 }
 

@@ -1,5 +1,5 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
-use super::{CONTROL, Job};
+use super::{CLASS_COUNT, CONTROL, Job};
 use crate::backend::cuda::program::{Program, scan_states};
 use crate::backend::cuda::report::Report;
 use crate::backend::cuda::{Buffer, Context, Launch};
@@ -107,6 +107,12 @@ pub(super) fn measure(
     unsafe { launch.arg(first).arg(last).run() }
 }
 
+/// Places of lists that have room for all rows each, where rows are listed without being counted.
+pub(super) fn uncounted_places(job: &Job) -> Option<u64> {
+    let places = job.rows.saturating_mul(CLASS_COUNT as u64);
+    (places <= job.tuning.list_places.into()).then_some(places)
+}
+
 /// `limits`: which rows are sorted, and which get a window. Of a product, what is in the control block too.
 pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Work, Vec<u64>)> {
     let (context, tuning, rows, nrows) = (job.context, job.tuning, job.rows, job.a.pattern.nrows);
@@ -114,13 +120,15 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
     let program = Program::new(context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce));
     // Of no rows too the last kernel tells that there are none.
     let bins = rows.div_ceil(tuning.bin_block as u64).max(1);
+    let uncounted = if reduce { None } else { uncounted_places(job) };
+    let unit_places = uncounted.map_or(nrows, |places| places as usize);
     let slice_places = 2 * tuning.slice_units as usize + 64;
     let work = Work {
         control: Control::zeroed(context, rows, bins, job.shared_rows())?,
         products: Buffer::alloc_for::<u32>(context, nrows)?,
         first: Buffer::alloc_for::<u32>(context, nrows)?,
         last: Buffer::alloc_for::<u32>(context, nrows)?,
-        units: Buffer::alloc_for::<u32>(context, nrows)?,
+        units: Buffer::alloc_for::<u32>(context, unit_places)?,
         slices: Buffer::alloc_for::<u64>(context, slice_places)?,
         slice_places,
     };
@@ -130,19 +138,19 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
     };
     let (a, m_offsets) = (job.a.pattern, job.mask.map(|m| &m.pattern.offsets));
     measure(job, &program, &work.control.buffer, (&work.products, &work.first, &work.last))?;
-    // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-    unsafe {
+    if uncounted.is_none() {
         let kernel = program.kernel("spgemm_count_units")?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
-        limits.arguments(launch).run()?;
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { limits.arguments(launch).run()? };
     }
     let kernel = program.kernel("spgemm_list_units")?;
     let list = |report: Report| {
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
-        let launch =
-            limits.arguments(launch).arg(&work.units).arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
+        let launch = limits.arguments(launch).arg(&work.units).arg(if uncounted.is_some() { rows } else { 0 });
+        let launch = launch.arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);
         // SAFETY: as above.
         unsafe { launch.arg(work.control.listing()).telling(report).run() }
     };

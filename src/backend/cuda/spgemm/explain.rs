@@ -1,5 +1,5 @@
 //! What a product will do: the way that would be taken, rows by class, a few rows computed.
-use super::analysis::{Limits, PerRow, analyze};
+use super::analysis::{Limits, PerRow, analyze, uncounted_places};
 use super::short::{self, Kind};
 use super::whole::Whole;
 use super::{
@@ -170,7 +170,8 @@ impl Job<'_> {
             if tabled { 4 * rows + 4 * places + 24 * control[PRODUCTS].min(rows + (1 << 16)) + 8 * rows } else { 0 };
         let staged = control[STAGED].saturating_mul(4 + self.semiring.c.size as u64);
         let staged = if staged > self.context.properties().total_memory / 8 { 0 } else { staged };
-        (28 * rows + 8 * places + lists).saturating_add(staged)
+        let units = 4 * uncounted_places(self).unwrap_or(rows);
+        (24 * rows + units + 8 * places + lists).saturating_add(staged)
     }
 }
 
