@@ -118,6 +118,7 @@ fn iso_stays_where_values_stay_equal() {
     ewise_add(&a, &b, Plus).eval().unwrap();
     let full: Vector<f64> = Vector::build(40, &(0..40).map(|i| (i, i as f64)).collect::<Vec<_>>()).unwrap();
     mxv(&a, &full).eval().unwrap();
+    vxm(&full, &a).eval().unwrap();
     vxm(&full, &a.transposed()).eval().unwrap();
     assert_eq!(a.memory_bytes(), bytes);
 }
@@ -138,10 +139,9 @@ fn one_value_times_a_full_vector() {
         assert_eq!(loose.entries().unwrap(), a.entries().unwrap());
         let times = |a: &Matrix<T>, device| {
             let (a, x) = (a.to(device).unwrap().over::<S>(), x.to(device).unwrap().over::<S>());
-            (
-                mxv(&a, &x).eval().unwrap().entries().unwrap(),
-                vxm(&x, &a.transposed()).eval().unwrap().entries().unwrap(),
-            )
+            let turned = transpose(&a).eval().unwrap();
+            let made = [mxv(&a, &x), mxv(&turned.transposed(), &x), vxm(&x, &turned), vxm(&x, &a.transposed())];
+            made.map(|t| t.eval().unwrap().entries().unwrap())
         };
         let made = times(a, &Device::Cpu);
         assert_eq!(made, times(&loose, &Device::Cpu));

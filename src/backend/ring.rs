@@ -85,6 +85,13 @@ pub(crate) struct HostOperands<'a> {
     pub(crate) at: &'a Positions,
     pub(crate) options: &'a MxmOptions,
 }
+impl HostOperands<'_> {
+    /// Whether all of this vector meets a matrix on the CPU.
+    fn is_full(&self, device: Device, vector: &UntypedCsr) -> bool {
+        let pattern = vector.pattern();
+        device != Device::Reference && self.mask.is_none() && pattern.nnz() == pattern.ncols
+    }
+}
 
 /// A table of any scalars.
 pub(crate) trait AnyRing: Debug + Sync {
@@ -112,7 +119,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         pub(crate) const DOORS: Doors<Self> =
             Doors { on_host: Self::computed, at_positions: Self::computed_at, explain: Self::explained };
         fn computed(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
-            let (a, b) = (any_ring!(@left $step device o), o.b.typed::<B>()?);
+            let (a, b) = any_ring!(@operands $step device o A B);
             if let Some(iso) = any_ring!(@iso $step self device o a b) {
                 return Ok(iso);
             }
@@ -178,14 +185,20 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     };
     (@iso $step:ident $self:ident $device:ident $o:ident $a:ident $b:ident) => { None };
-    // What pulls from a full vector takes one value for all.
-    (@left Mxv $device:ident $o:ident) => {
-        match $device != Device::Reference && $o.mask.is_none() && $o.b.pattern().nnz() == $o.b.pattern().ncols {
-            true => $o.a.at_least_one::<A>()?,
-            false => $o.a.typed::<A>()?,
+    // A matrix that meets a full vector may have one value for all its entries.
+    (@operands Mxv $device:ident $o:ident $A:ident $B:ident) => {
+        match $o.is_full($device, $o.b) {
+            true => ($o.a.at_least_one::<$A>()?, $o.b.typed::<$B>()?),
+            false => any_ring!(@operands Mxm $device $o $A $B),
         }
     };
-    (@left $step:ident $device:ident $o:ident) => { $o.a.typed::<A>()? };
+    (@operands Vxm $device:ident $o:ident $A:ident $B:ident) => {
+        match $o.is_full($device, $o.a) {
+            true => ($o.a.typed::<$A>()?, $o.b.at_least_one::<$B>()?),
+            false => any_ring!(@operands Mxm $device $o $A $B),
+        }
+    };
+    (@operands Mxm $device:ident $o:ident $A:ident $B:ident) => { ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?) };
     (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
     };

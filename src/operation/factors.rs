@@ -198,14 +198,14 @@ impl Factors {
         let (reads_a, reads_b) = self.ring.reads();
         // A push may look at a few rows alone, again and again: what it lists is kept.
         let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
-        let (pulls_a, pulls_b) = (self.kind == Kind::Mxv && !to.flipped, self.kind == Kind::Vxm && to.flipped);
-        let reading = |reads, pulls, vector: &UntypedStore| match reads {
-            false => Reading::Nothing,
-            // One that pulls from a full vector takes one value for all.
-            true if pulls && mask.is_none() && vector.body.nnz() == vector.cols.places() as u64 => Reading::Shared,
-            true => Reading::Each,
+        let reading = |reads, with: Option<&UntypedStore>| match (reads, with) {
+            (false, _) => Reading::Nothing,
+            // A matrix that meets a full vector.
+            (true, Some(x)) if mask.is_none() && x.body.nnz() == x.cols.places() as u64 => Reading::Shared,
+            (true, _) => Reading::Each,
         };
-        let (reads_a, reads_b) = (reading(reads_a, pulls_a, b), reading(reads_b, pulls_b, a));
+        let reads_a = reading(reads_a, (self.kind == Kind::Mxv).then_some(b));
+        let reads_b = reading(reads_b, (self.kind == Kind::Vxm).then_some(a));
         let a = once(a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
         let b = once(b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))

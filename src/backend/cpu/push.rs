@@ -81,7 +81,7 @@ pub(super) struct Pushing<'a, X, A> {
     pub(super) at: &'a Positions,
 }
 
-/// t⟨m⟩ = xᵀ ⊕.⊗ A.
+/// t⟨m⟩ = xᵀ ⊕.⊗ A. Where x is full and there is no mask, A may have one value for all its entries.
 pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     operators: &Operators<X, A, C>,
     kernels: &VxmKernels<X, A, C>,
@@ -94,6 +94,15 @@ pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     if mask.is_none() && meets_most(products, &x.pattern, &a.pattern) {
         return push(&kernels.push, x, a, products, at);
     }
+    let own;
+    let a = match a.values[..] {
+        [one] if a.pattern.nnz() != 1 => {
+            let values = Arc::new(memory::filled("vxm", a.pattern.nnz(), one)?);
+            own = HostCsr { pattern: a.pattern.clone(), values };
+            &own
+        }
+        _ => a,
+    };
     // Where few are admitted, those alone are worth a look.
     let many = mask.is_none_or(|m| m.complement || m.pattern.nnz() >= products);
     if many && bins::pays(products, a.pattern.ncols) {
@@ -219,17 +228,41 @@ unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     sums: &mut [MaybeUninit<S::Out>],
     flags: &mut [u8],
 ) {
+    // SAFETY: this function's contract; `each` asks for values of A's entries.
+    unsafe {
+        match pushing.a.values[..] {
+            [one] => add_valued::<X, A, S>(pushing, |_| one, entries, part, sums, flags),
+            ref values => {
+                assert!(values.len() == pushing.a.pattern.nnz());
+                add_valued::<X, A, S>(pushing, |e| *values.get_unchecked(e), entries, part, sums, flags);
+            }
+        }
+    }
+}
+
+/// As [`add_rows`], where A's entry e has `value(e)`.
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn add_valued<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+    pushing: &Pushing<X, A>,
+    value: impl Fn(usize) -> A,
+    entries: Range<usize>,
+    part: &Part,
+    sums: &mut [MaybeUninit<S::Out>],
+    flags: &mut [u8],
+) {
     assert!(sums.len() == part.columns.len() && (flags.is_empty() || flags.len() == sums.len()));
     let neutral = neutral::<S::Out, S::Add>();
     match (neutral, flags.is_empty()) {
-        (Some((start, _)), true) => each::<X, A, S>(pushing, entries, part, Some(start), |place, product| {
+        (Some((start, _)), true) => each::<X, A, S>(pushing, value, entries, part, Some(start), |place, product| {
             // SAFETY: `each` calls with places in the part, whose length is that of sums and flags; the contract.
             unsafe {
                 let sum = sums.get_unchecked_mut(place);
                 *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
             }
         }),
-        (Some(_), false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+        (Some(_), false) => each::<X, A, S>(pushing, value, entries, part, None, |place, product| {
             // SAFETY: as above.
             unsafe {
                 let sum = sums.get_unchecked_mut(place);
@@ -238,7 +271,7 @@ unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
             }
         }),
         (None, true) => assert!(sums.is_empty(), "flags are missing"),
-        (None, false) => each::<X, A, S>(pushing, entries, part, None, |place, product| {
+        (None, false) => each::<X, A, S>(pushing, value, entries, part, None, |place, product| {
             // SAFETY: as above; a sum with its flag has a value.
             unsafe {
                 let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
@@ -257,15 +290,16 @@ const BATCH: usize = 256;
 #[inline(always)]
 fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     Pushing { x, a, at: positions }: &Pushing<X, A>,
+    value: impl Fn(usize) -> A,
     entries: Range<usize>,
     part: &Part,
     start: Option<S::Out>,
     mut add: impl FnMut(usize, S::Out),
 ) {
-    let (offsets, indices, values) = (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..]);
-    assert!(indices.len() == values.len() && part.columns.end <= a.pattern.ncols);
+    let (offsets, indices) = (&a.pattern.offsets[..], &a.pattern.indices[..]);
+    assert!(part.columns.end <= a.pattern.ncols);
     assert!(offsets.len() == a.pattern.nrows + 1 && x.pattern.ncols <= a.pattern.nrows);
-    let (whole, soon) = (part.columns.len() == a.pattern.ncols, Soon::of(values));
+    let (whole, soon) = (part.columns.len() == a.pattern.ncols, Soon::of(&a.values));
     let sparse = x.pattern.nnz() < x.pattern.ncols;
     let (ks, xs) = (&x.pattern.indices[entries.clone()], &x.values[entries.clone()]);
     let mut row = |e: usize, k: u32, v: X| {
@@ -279,9 +313,9 @@ fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
             range = within(&indices[range.clone()], range, &part.columns);
         }
         for e in range {
-            // SAFETY: e is in a row's range, inside both arrays by the pattern's promise.
-            let (j, y) = unsafe { (*indices.get_unchecked(e), *values.get_unchecked(e)) };
-            let product = S::Multiply::multiply(v, y, at::<X, A, S>(positions, 0, k as usize, j as usize));
+            // SAFETY: e is in a row's range, inside the array by the pattern's promise.
+            let j = unsafe { *indices.get_unchecked(e) };
+            let product = S::Multiply::multiply(v, value(e), at::<X, A, S>(positions, 0, k as usize, j as usize));
             add(j as usize - part.columns.start, product);
         }
     };
