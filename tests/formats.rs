@@ -123,7 +123,7 @@ fn iso_stays_where_values_stay_equal() {
     assert_eq!(a.memory_bytes(), bytes);
 }
 
-/// Rows that pull from a full vector take the one value of a matrix for all its entries: as if each had its own.
+/// Products with a full vector, pulled and pushed, take the one value of a matrix for all its entries: as if each had its own.
 #[test]
 fn one_value_times_a_full_vector() {
     fn same<S: Semiring<T, T, Out = T>, T: Scalar + PartialEq>(a: &Matrix<T>, other: T, x: &Vector<T>) {

@@ -2,7 +2,8 @@
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
 
-/// Positions and values, shared: clones and relabelled matrices never copy entries.
+/// Positions and values, shared: clones and relabelled matrices never copy entries. A value each, but that a matrix of one value
+/// comes to a product with a full vector with that alone.
 #[derive(Debug)]
 pub(crate) struct HostCsr<T> {
     pub(crate) pattern: Arc<Pattern>,

@@ -188,13 +188,13 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
     // A matrix that meets a full vector may have one value for all its entries.
     (@operands Mxv $device:ident $o:ident $A:ident $B:ident) => {
         match $o.is_full($device, $o.b) {
-            true => ($o.a.at_least_one::<$A>()?, $o.b.typed::<$B>()?),
+            true => ($o.a.shared::<$A>()?, $o.b.typed::<$B>()?),
             false => any_ring!(@operands Mxm $device $o $A $B),
         }
     };
     (@operands Vxm $device:ident $o:ident $A:ident $B:ident) => {
         match $o.is_full($device, $o.a) {
-            true => ($o.a.typed::<$A>()?, $o.b.at_least_one::<$B>()?),
+            true => ($o.a.typed::<$A>()?, $o.b.shared::<$B>()?),
             false => any_ring!(@operands Mxm $device $o $A $B),
         }
     };

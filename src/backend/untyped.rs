@@ -73,8 +73,8 @@ impl UntypedCsr {
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
     }
-    /// As [`typed`](Self::typed), but where all entries share a value with that alone.
-    pub(crate) fn at_least_one<T: Scalar>(&self) -> Result<HostCsr<T>> {
+    /// As [`typed`](Self::typed), but where all entries share a value with that alone: for what reads it so.
+    pub(crate) fn shared<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         match values.downcast::<Same<T>>() {
             Ok(same) => {

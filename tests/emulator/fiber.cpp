@@ -10,7 +10,7 @@
 namespace emu {
 namespace {
 constexpr size_t kStack = 320 << 10, kGuard = 64 << 10;  // a multiple of every page size
-// Stacks begin at so many different places of their pages and caches, which those of one address would share.
+// Stacks begin at so many different distances from their ends: with one, their tops would all fall into the same sets of the caches.
 constexpr size_t kColours = 61, kColour = 17 * 64;
 // A guard and a stack for each thread of the largest block, side by side: to the sanitizer they are one stack, so that it need not
 // be told of the switches between them.

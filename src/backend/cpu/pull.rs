@@ -127,6 +127,7 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     // Of other rows' entries products may be made and forgotten, unless someone looks at where they stand.
     let most = if S::Multiply::READS.position { 0 } else { indices.len() };
     match values {
+        // What reads no values is compiled once.
         [one] if S::Multiply::READS.a => sums::<S::Out, S::Add>(offsets, batches, out, most, |r, e| with(*one, r, e)),
         _ => {
             assert!(indices.len() == values.len());

@@ -94,6 +94,7 @@ pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     if mask.is_none() && meets_most(products, &x.pattern, &a.pattern) {
         return push(&kernels.push, x, a, products, at);
     }
+    // The others look at a value for each entry.
     let own;
     let a = match a.values[..] {
         [one] if a.pattern.nnz() != 1 => {
@@ -231,7 +232,8 @@ unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     // SAFETY: this function's contract; `each` asks for values of A's entries.
     unsafe {
         match pushing.a.values[..] {
-            [one] => add_valued::<X, A, S>(pushing, |_| one, entries, part, sums, flags),
+            // What reads no values is compiled once.
+            [one] if S::Multiply::READS.b => add_valued::<X, A, S>(pushing, |_| one, entries, part, sums, flags),
             ref values => {
                 assert!(values.len() == pushing.a.pattern.nnz());
                 add_valued::<X, A, S>(pushing, |e| *values.get_unchecked(e), entries, part, sums, flags);
