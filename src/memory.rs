@@ -2,8 +2,12 @@
 //!
 //! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
 //! does it, which ends the process. `tests/host_memory.rs` lets every larger allocation of every operation fail once.
+mod pages;
+mod spare;
+
 use crate::algebra::Scalar;
 use crate::error::{Error, Result};
+pub(crate) use spare::Buffer;
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
     Error::OutOfMemory {
@@ -16,8 +20,15 @@ fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
 
 /// An empty vector with room for `n`.
 pub(crate) fn with_capacity<T>(operation: &'static str, n: usize) -> Result<Vec<T>> {
+    if let Some(v) = spare::take(n) {
+        return Ok(v);
+    }
     let mut v = Vec::new();
-    v.try_reserve_exact(n).map_err(|_| out_of_memory::<T>(operation, n))?;
+    // What is kept for later may be what is missing now.
+    if v.try_reserve_exact(n).is_err() && !(spare::free_all() && v.try_reserve_exact(n).is_ok()) {
+        return Err(out_of_memory::<T>(operation, n));
+    }
+    pages::prefer_huge(v.spare_capacity_mut());
     Ok(v)
 }
 
@@ -52,7 +63,23 @@ pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec
     Ok(v)
 }
 
+/// Gives back memory that a vector has room for and did not need, where it is worth a call. Large room stays room: it costs
+/// nothing while it is not touched, and the next result of this kind asks for as much.
+pub(crate) fn trim<T>(v: &mut Vec<T>) {
+    let (len, room) = (v.len(), v.capacity());
+    if room <= len + len / 8 + 1024 {
+        return;
+    }
+    if !spare::keeps(room.saturating_mul(size_of::<T>())) || !pages::give_back(v.spare_capacity_mut()) {
+        v.shrink_to_fit();
+    }
+}
+
 /// Room for `n` more in a growing vector.
 pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> Result<()> {
+    if v.capacity() == 0 {
+        *v = with_capacity(operation, n)?;
+        return Ok(());
+    }
     v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, v.len().saturating_add(n)))
 }

@@ -1,4 +1,5 @@
 //! Compressed rows in host memory, shared by the reference and the CPU backend.
+use crate::memory::Buffer;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct HostCsr<T> {
     pub(crate) pattern: Arc<Pattern>,
-    pub(crate) values: Arc<Vec<T>>,
+    pub(crate) values: Arc<Buffer<T>>,
 }
 impl<T> Clone for HostCsr<T> {
     fn clone(&self) -> Self {
@@ -16,7 +17,11 @@ impl<T> Clone for HostCsr<T> {
 }
 impl<T> HostCsr<T> {
     pub(crate) fn new(pattern: Pattern, values: Vec<T>) -> Self {
-        Self { pattern: Arc::new(pattern), values: Arc::new(values) }
+        Self { pattern: Arc::new(pattern), values: Arc::new(values.into()) }
+    }
+    /// Values of entries at known positions.
+    pub(crate) fn at(pattern: Arc<Pattern>, values: Vec<T>) -> Self {
+        Self { pattern, values: Arc::new(values.into()) }
     }
     /// The same with an equal pattern, which is shared.
     pub(crate) fn at_pattern(self, pattern: &Arc<Pattern>) -> Self {

@@ -321,7 +321,7 @@ impl Body<u8> {
     /// A body without entries has no values: it is one of any scalar.
     pub(crate) fn without_values<T>(self) -> Body<T> {
         match self {
-            Body::Host(h) => Body::Host(host::HostCsr { pattern: h.pattern, values: Arc::new(Vec::new()) }),
+            Body::Host(h) => Body::Host(host::HostCsr::at(h.pattern, Vec::new())),
             Body::Dense(d) => Body::Dense(d.without_values()),
             Body::Held(h) => Body::Held(h.without_values()),
             #[cfg(feature = "cuda")]

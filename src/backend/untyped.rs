@@ -4,7 +4,7 @@ use super::{Body, MaskOn, PatternBody, cpu, reference};
 use crate::algebra::{Scalar, ScalarText};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::storage::axis::Axis;
 use crate::storage::dense::{Dense, Places};
 use crate::storage::held::Held;
@@ -21,7 +21,7 @@ pub(crate) trait HostValues: Any + Debug + Send + Sync {
     /// The entries of one row at columns that `keeps` holds for.
     fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr>;
 }
-impl<T: Scalar> HostValues for Vec<T> {
+impl<T: Scalar> HostValues for Buffer<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
         match device {
             Device::Reference => {
@@ -34,7 +34,7 @@ impl<T: Scalar> HostValues for Vec<T> {
     fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
         let n = row.nnz();
         let (mut indices, mut values) = (memory::with_capacity("mask", n)?, memory::with_capacity("mask", n)?);
-        for (j, value) in row.indices.iter().zip(self).filter(|(j, _)| keeps(**j)) {
+        for (j, value) in row.indices.iter().zip(self.iter()).filter(|(j, _)| keeps(**j)) {
             indices.push(*j);
             values.push(*value);
         }
@@ -47,10 +47,10 @@ impl<T: Scalar> HostValues for Vec<T> {
 struct Same<T>(T);
 impl<T: Scalar> HostValues for Same<T> {
     fn transposed(&self, pattern: &Pattern, device: Device) -> Result<UntypedCsr> {
-        memory::filled("transpose", pattern.nnz(), self.0)?.transposed(pattern, device)
+        Buffer::from(memory::filled("transpose", pattern.nnz(), self.0)?).transposed(pattern, device)
     }
     fn kept(&self, row: &Pattern, keeps: &dyn Fn(u32) -> bool) -> Result<UntypedCsr> {
-        memory::filled("mask", row.nnz(), self.0)?.kept(row, keeps)
+        Buffer::from(memory::filled("mask", row.nnz(), self.0)?).kept(row, keeps)
     }
 }
 
@@ -77,10 +77,7 @@ impl UntypedCsr {
     pub(crate) fn shared<T: Scalar>(&self) -> Result<HostCsr<T>> {
         let values: Arc<dyn Any + Send + Sync> = self.values.clone();
         match values.downcast::<Same<T>>() {
-            Ok(same) => {
-                let values = Arc::new(memory::filled("dispatch", 1, same.0)?);
-                Ok(HostCsr { pattern: self.pattern.clone(), values })
-            }
+            Ok(same) => Ok(HostCsr::at(self.pattern.clone(), memory::filled("dispatch", 1, same.0)?)),
             Err(_) => self.typed(),
         }
     }
@@ -100,7 +97,7 @@ impl UntypedCsr {
         let values = match values.downcast() {
             Ok(values) => values,
             Err(values) => match values.downcast::<Same<T>>() {
-                Ok(same) => Arc::new(memory::filled("dispatch", self.pattern.nnz(), same.0)?),
+                Ok(same) => Arc::new(memory::filled("dispatch", self.pattern.nnz(), same.0)?.into()),
                 Err(_) => return Err(mistyped(T::TEXT)),
             },
         };
@@ -317,15 +314,15 @@ impl UntypedStore {
     pub(crate) fn without_values(&self) -> Result<Self> {
         let body = match &self.body {
             UntypedBody::Host(h) => {
-                UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Vec::<u8>::new()) })
+                UntypedBody::Host(UntypedCsr { pattern: h.pattern.clone(), values: Arc::new(Buffer::<u8>::default()) })
             }
             UntypedBody::Dense(d) => {
                 let pattern = d.listed()?.pattern().clone();
-                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Buffer::<u8>::default()) })
             }
             UntypedBody::Held(h) => {
                 let pattern = h.pattern()?.clone();
-                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Vec::<u8>::new()) })
+                UntypedBody::Host(UntypedCsr { pattern, values: Arc::new(Buffer::<u8>::default()) })
             }
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),

@@ -33,7 +33,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     let Body::Held(held) = &a.body else { return Ok(None) };
     let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
     let made = cpu::mapped("apply", values, |x| F::apply(x, 0, 0, y))?;
-    Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), Values::All(Arc::new(made)))))))
+    Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), made.into())))))
 }
 
 /// The positions of a store whose values are all one, with values that nobody may look at.
@@ -166,7 +166,7 @@ fn cells<T: Scalar>(like: &Cells, words: Option<Vec<u64>>, values: Vec<T>) -> Bo
     // Bits that are all set say nothing.
     let words = words.filter(|_| count < n);
     let form = Form::Cells(Cells { nrows: like.nrows, ncols: like.ncols, words });
-    Body::Held(Held::new(Arc::new(Frame::new(form, count)), Values::All(Arc::new(values))))
+    Body::Held(Held::new(Arc::new(Frame::new(form, count)), values.into()))
 }
 
 /// A matrix of the CPU with an entry in every cell as cells: its values are in their order already.

@@ -146,11 +146,15 @@ fn parts<T: Scalar>(operation: &'static str, store: Store<T>) -> Result<CsrParts
     drop(store);
     let (nrows, ncols) = (rows.n(), cols.n());
     let (offsets, indices) = match Arc::try_unwrap(host.pattern) {
-        Ok(pattern) => (pattern.offsets, pattern.indices),
+        Ok(pattern) => (pattern.offsets.into_vec(), pattern.indices.into_vec()),
         Err(shared) => (memory::copied(operation, &shared.offsets)?, memory::copied(operation, &shared.indices)?),
     };
     let (row_ids, column_ids) = (ids(operation, rows)?, ids(operation, cols)?);
-    Ok(CsrParts { nrows, ncols, row_ids, column_ids, offsets, indices, values: owned(operation, host.values)? })
+    let values = match Arc::try_unwrap(host.values) {
+        Ok(values) => values.into_vec(),
+        Err(shared) => memory::copied(operation, &shared)?,
+    };
+    Ok(CsrParts { nrows, ncols, row_ids, column_ids, offsets, indices, values })
 }
 
 impl<T: Scalar, S> Matrix<T, S> {

@@ -5,11 +5,11 @@ use super::indices::Chosen;
 use super::region::Part;
 use crate::algebra::Scalar;
 use crate::backend::Body;
-use crate::backend::cpu::below;
+use crate::backend::cpu::{self, below};
 use crate::backend::host::HostCsr;
 use crate::device::Device;
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::operation::Accumulate;
 use crate::storage::axis::Axis;
 use crate::storage::facts::Facts;
@@ -64,7 +64,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     }
     if let Some(writes) = written::<C, T, F>(host, source, &rows, &cols)? {
         let Body::Host(host) = &mut c.body else { return Ok(false) };
-        if let Some(values) = own(&mut host.values, |values| memory::copied(OPERATION, values))? {
+        if let Some(values) = own(&mut host.values, |values| Ok(memory::copied(OPERATION, values)?.into()))? {
             writes.into_iter().for_each(|(place, z)| values[place] = z);
         }
         return Ok(true);
@@ -256,21 +256,23 @@ fn own<X>(shared: &mut Arc<X>, copy: impl FnOnce(&X) -> Result<X>) -> Result<Opt
 
 fn put<C: Scalar>(c: &mut HostCsr<C>, anew: Anew<C>) -> Result<()> {
     let new = |k: usize| if k == 0 { 0 } else { anew.ends[k - 1] }..anew.ends[k];
-    let values = own(&mut c.values, |values| memory::copied(OPERATION, values))?;
-    let Some(values) = values else { return Ok(()) };
-    let copy = |p: &Pattern| {
-        let (offsets, indices) = (memory::copied(OPERATION, &p.offsets)?, memory::copied(OPERATION, &p.indices)?);
-        Ok(Pattern::new(p.nrows, p.ncols, offsets, indices))
-    };
+    // All memory first: from there on nothing fails.
+    let kept = kept(c.values.len(), &anew.old, &anew.ends)?;
+    let values = elsewhere(&mut c.values, |v| v, &kept, &anew.ends, &anew.values)?;
+    let indices = elsewhere(&mut c.pattern, |p| &p.indices, &kept, &anew.ends, &anew.columns)?;
+    // Others hold it: then its indices are elsewhere already.
+    let copy = |p: &Pattern| Ok(Pattern::new(p.nrows, p.ncols, memory::copied(OPERATION, &p.offsets)?, Vec::new()));
     let Some(pattern) = own(&mut c.pattern, copy)? else { return Ok(()) };
-    // All room first: from here on nothing fails.
-    let added = anew.columns.len().saturating_sub(anew.old.iter().map(ExactSizeIterator::len).sum());
-    memory::reserve(OPERATION, values, added)?;
-    memory::reserve(OPERATION, &mut pattern.indices, added)?;
-    let kept = kept(values.len(), &anew.old, &anew.ends)?;
+    match indices {
+        Some(indices) => pattern.indices = indices.into(),
+        None => splice(&mut pattern.indices, &kept, &anew.ends, &anew.columns, 0),
+    }
+    match (values, Arc::get_mut(&mut c.values)) {
+        (Some(values), _) => c.values = Arc::new(values.into()),
+        (None, Some(values)) => splice(values, &kept, &anew.ends, &anew.values, C::zeroed()),
+        (None, None) => {}
+    }
     pattern.facts = Facts::default();
-    splice(values, &kept, &anew.ends, &anew.values, C::zeroed());
-    splice(&mut pattern.indices, &kept, &anew.ends, &anew.columns, 0);
     let mut moved = 0u64;
     for (k, row) in anew.rows.iter().enumerate() {
         // Modulo 2⁶⁴ the sums are what they are.
@@ -279,6 +281,32 @@ fn put<C: Scalar>(c: &mut HostCsr<C>, anew: Anew<C>) -> Result<()> {
         pattern.offsets[row + 1..=end].iter_mut().for_each(|o| *o = o.wrapping_add(moved));
     }
     Ok(())
+}
+
+/// What a vector is to be, in other memory, if it cannot be changed where it lies: others hold it too, or it has not the room.
+fn elsewhere<A, X: Scalar>(
+    shared: &mut Arc<A>,
+    part: impl Fn(&A) -> &Buffer<X>,
+    kept: &[(Range<usize>, usize)],
+    ends: &[usize],
+    new: &[X],
+) -> Result<Option<Vec<X>>> {
+    let v = part(shared);
+    let total = kept.last().map_or(v.len(), |(from, to)| to + from.len());
+    if total <= v.capacity() && Arc::get_mut(shared).is_some() {
+        return Ok(None);
+    }
+    let v = part(shared);
+    let head = kept.first().zip(ends.first()).map_or(v.len(), |((_, to), end)| to - end);
+    let mut parts: Vec<&[X]> = memory::with_capacity(OPERATION, 1 + 2 * kept.len())?;
+    parts.push(&v[..head]);
+    let mut start = 0;
+    for ((from, _), end) in kept.iter().zip(ends) {
+        parts.extend([&new[start..*end], &v[from.clone()]]);
+        start = *end;
+    }
+    // So that many additions do not each move all.
+    cpu::joined(OPERATION, &parts, total / 8).map(Some)
 }
 
 /// What stands between the ascending ranges `old` of so many and behind them, and where it goes when pieces that end at

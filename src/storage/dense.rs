@@ -5,7 +5,7 @@ use super::pattern::Pattern;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use std::sync::{Arc, OnceLock};
 
 /// Which of n places have an entry.
@@ -56,7 +56,7 @@ impl Places {
 pub(crate) struct Dense<T> {
     places: Arc<Places>,
     /// One for every place: anything where there is no entry.
-    values: Arc<Vec<T>>,
+    values: Arc<Buffer<T>>,
     listed: Arc<OnceLock<HostCsr<T>>>,
 }
 impl<T> Clone for Dense<T> {
@@ -71,7 +71,7 @@ impl<T> Dense<T> {
     }
     /// The same places for another scalar, where none has an entry.
     pub(crate) fn without_values<U>(self) -> Dense<U> {
-        Dense { places: self.places, values: Arc::new(Vec::new()), listed: Arc::default() }
+        Dense { places: self.places, values: Arc::default(), listed: Arc::default() }
     }
 }
 
@@ -87,7 +87,7 @@ impl<T: Scalar> Dense<T> {
         }
         let places = Places { n, words, count: row.pattern.nnz(), listed: OnceLock::from(row.pattern.clone()) };
         let listed = Arc::new(OnceLock::from(row.clone()));
-        Ok(Self { places: Arc::new(places), values: Arc::new(values), listed })
+        Ok(Self { places: Arc::new(places), values: Arc::new(values.into()), listed })
     }
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
@@ -106,7 +106,7 @@ impl<T: Scalar> Dense<T> {
         let pattern = self.places.listed(operation)?.clone();
         let mut values = memory::with_capacity(operation, pattern.nnz())?;
         values.extend(pattern.indices.iter().map(|j| self.values[*j as usize]));
-        Ok(self.listed.get_or_init(|| HostCsr { pattern, values: Arc::new(values) }))
+        Ok(self.listed.get_or_init(|| HostCsr::at(pattern, values)))
     }
     /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody else holds this vector.
     pub(crate) fn set(&mut self, place: u32, value: T) -> bool {
@@ -133,7 +133,7 @@ impl<T: Scalar> Dense<T> {
             return Ok(());
         }
         if Arc::get_mut(&mut self.values).is_none() {
-            self.values = Arc::new(memory::copied(operation, &self.values)?);
+            self.values = Arc::new(memory::copied(operation, &self.values)?.into());
         }
         if Arc::get_mut(&mut self.places).is_none() {
             self.places = Arc::new(self.places.copied(operation)?);

@@ -6,16 +6,21 @@ use crate::algebra::scalar::as_bytes;
 use crate::backend::cpu;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use std::sync::{Arc, OnceLock};
 
 /// The values of slots.
 #[derive(Debug)]
 pub(crate) enum Values<T> {
     /// One each; anything where there is no entry.
-    All(Arc<Vec<T>>),
+    All(Arc<Buffer<T>>),
     /// The same for all: iso.
     One(T),
+}
+impl<T> From<Vec<T>> for Values<T> {
+    fn from(values: Vec<T>) -> Self {
+        Values::All(Arc::new(values.into()))
+    }
 }
 impl<T: Copy> Values<T> {
     #[inline(always)]
@@ -110,7 +115,7 @@ impl<T: Scalar> Held<T> {
         }
         let mut values = memory::zeroed(operation, to)?;
         put(&mut values);
-        Ok(Values::All(Arc::new(values)))
+        Ok(values.into())
     }
     /// The entries of a list, or one value at its positions, in a frame made of its positions.
     pub(crate) fn of(operation: &'static str, frame: Frame, list: &HostCsr<T>, one: Option<T>) -> Result<Self> {
@@ -136,7 +141,7 @@ impl<T: Scalar> Held<T> {
             }
             None => {
                 let (pattern, values) = cpu::transpose(&list.pattern, &list.values)?;
-                (pattern, Values::All(Arc::new(values)))
+                (pattern, values.into())
             }
         };
         let frame = Frame::listed_as(Form::Columns(Arc::new(pattern)), &list.pattern);
@@ -157,12 +162,12 @@ impl<T: Scalar> Held<T> {
             (Values::One(value), _) => {
                 let pattern = frame.pattern(operation)?.clone();
                 let values = filled(operation, pattern.nnz(), *value)?;
-                HostCsr { pattern, values: Arc::new(values) }
+                HostCsr::at(pattern, values)
             }
             (Values::All(values), Form::Rows(pattern)) => HostCsr { pattern: pattern.clone(), values: values.clone() },
             (Values::All(values), Form::Columns(columns)) => {
                 let (pattern, values) = cpu::transpose(columns, values)?;
-                HostCsr { pattern: frame.keep(pattern).clone(), values: Arc::new(values) }
+                HostCsr::at(frame.keep(pattern).clone(), values)
             }
             (Values::All(values), Form::Cells(c)) if c.words.is_none() => {
                 HostCsr { pattern: frame.pattern(operation)?.clone(), values: values.clone() }
@@ -171,7 +176,7 @@ impl<T: Scalar> Held<T> {
                 let pattern = frame.pattern(operation)?.clone();
                 let mut values = memory::with_capacity(operation, pattern.nnz())?;
                 (0..pattern.nrows).for_each(|row| frame.each(row, |_, slot| values.push(from[slot])));
-                HostCsr { pattern, values: Arc::new(values) }
+                HostCsr::at(pattern, values)
             }
         };
         Ok(self.lists.listed.get_or_init(|| made))
@@ -193,8 +198,8 @@ impl<T: Scalar> Held<T> {
             return Ok(known);
         }
         let pattern = self.frame.pattern(operation)?.clone();
-        let values = Arc::new(memory::zeroed(operation, pattern.nnz())?);
-        Ok(self.lists.blank.get_or_init(|| HostCsr { pattern, values }))
+        let values = memory::zeroed(operation, pattern.nnz())?;
+        Ok(self.lists.blank.get_or_init(|| HostCsr::at(pattern, values)))
     }
     /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody shares the values.
     pub(crate) fn set(&mut self, row: usize, column: u32, value: T) -> bool {
@@ -242,7 +247,7 @@ impl<T: Scalar> Held<T> {
             false => None,
         };
         if let Some(copied) = copied {
-            self.values = Arc::new(Values::All(Arc::new(copied)));
+            self.values = Arc::new(copied.into());
         }
         self.lists = Arc::default();
         let values = match Arc::get_mut(&mut self.values) {

@@ -3,7 +3,7 @@ use super::axis::Axis;
 use super::facts::Facts;
 use crate::backend::cpu::mapped;
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, Buffer};
 
 /// Compressed sparse rows over places: row r's columns are `indices[offsets[r]..offsets[r + 1]]`, ascending, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,15 +11,15 @@ pub(crate) struct Pattern {
     pub(crate) nrows: usize,
     pub(crate) ncols: usize,
     /// nrows + 1 offsets, counted in u64 whatever the platform.
-    pub(crate) offsets: Vec<u64>,
-    pub(crate) indices: Vec<u32>,
+    pub(crate) offsets: Buffer<u64>,
+    pub(crate) indices: Buffer<u32>,
     /// What was found out about the above, which is never changed once it is shared.
     pub(crate) facts: Facts,
 }
 
 impl Pattern {
-    pub(crate) fn new(nrows: usize, ncols: usize, offsets: Vec<u64>, indices: Vec<u32>) -> Self {
-        Self { nrows, ncols, offsets, indices, facts: Facts::default() }
+    pub(crate) fn new(nrows: usize, ncols: usize, offsets: impl Into<Buffer<u64>>, indices: Vec<u32>) -> Self {
+        Self { nrows, ncols, offsets: offsets.into(), indices: indices.into(), facts: Facts::default() }
     }
     pub(crate) fn empty(operation: &'static str, nrows: usize, ncols: usize) -> Result<Self> {
         Ok(Self::new(nrows, ncols, memory::filled(operation, nrows + 1, 0)?, Vec::new()))

@@ -41,7 +41,7 @@ fn no_entries(operation: &'static str, (nrows, ncols): (usize, usize), device: D
 
 impl<T: Scalar> Store<T> {
     pub(crate) fn host(rows: Axis, cols: Axis, pattern: Pattern, values: Vec<T>, device: Device) -> Self {
-        let body = Body::Host(HostCsr { pattern: Arc::new(pattern), values: Arc::new(values) });
+        let body = Body::Host(HostCsr::at(Arc::new(pattern), values));
         Self { rows, cols, body, device }
     }
     /// No entries, in the memory of `device`.

@@ -3,7 +3,7 @@
 //! Threads take blocks in order and compute them into small buffers that stay in cache; as soon as the sizes of all earlier
 //! blocks are known, a block is copied to its place. Nothing is computed twice and nobody waits.
 use super::blocks::Block;
-use super::parallel::{Shared, prefer_huge_pages, trim, unwritten, written};
+use super::parallel::{Shared, unwritten, written};
 use super::rows::Rows;
 use super::tiny::SLACK;
 use crate::backend::host::HostCsr;
@@ -59,17 +59,15 @@ impl<T: Copy + Send> Bench for Own<'_, T> {
     fn first(&mut self, ends: usize, entries: Option<u64>) -> Result<()> {
         let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
         let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX).saturating_add(SLACK));
-        if entries.is_some_and(|n| rows.reserve(self.operation, n).is_ok()) {
-            prefer_huge_pages(&rows.indices);
-            prefer_huge_pages(&rows.values);
-        }
+        // Where that is too much, room grows with what is there.
+        let _ = entries.map(|n| rows.reserve(self.operation, n));
         self.slots.push(rows);
         Ok(())
     }
     fn trim(&mut self, slot: usize) {
         let rows = &mut self.slots[slot];
-        trim(&mut rows.indices);
-        trim(&mut rows.values);
+        memory::trim(&mut rows.indices);
+        memory::trim(&mut rows.values);
     }
     fn clear(&mut self, slot: usize) {
         if let Some(rows) = self.slots.get_mut(slot) {

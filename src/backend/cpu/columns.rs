@@ -61,7 +61,7 @@ pub(super) fn reduce_columns<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<
         // SAFETY: these columns were met.
         false => unsafe { met::gathered(operation, &met, &sums)? },
     };
-    Ok(Some(HostCsr { pattern: met, values: Arc::new(values) }))
+    Ok(Some(HostCsr::at(met, values)))
 }
 
 /// The values of rows, each with its column's distance from the first of `columns`: with `search` of these columns alone.

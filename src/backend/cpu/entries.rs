@@ -6,7 +6,6 @@ use crate::error::Result;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Places that are written at once.
 const WIDE: usize = 8;
@@ -63,5 +62,5 @@ pub(super) fn at_entries<A: Scalar, T: Scalar>(
     }
     // SAFETY: the pieces cover every entry.
     let values = unsafe { written(values, n) };
-    Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) })
+    Ok(HostCsr::at(a.pattern.clone(), values))
 }

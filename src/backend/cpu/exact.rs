@@ -143,7 +143,7 @@ fn exactly<A: Scalar, B: Scalar, C: Scalar>(
     let pattern = counted_positions(&a.pattern, &b.pattern, mask, size_of::<C>(), &budget)?;
     let taken = compressed(pattern.nrows as u64, pattern.nnz() as u64, 0);
     let values = values(ring, a, b, mask, at, &pattern, taken, &budget)?;
-    Ok(HostCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+    Ok(HostCsr::at(Arc::new(pattern), values))
 }
 
 /// The positions of a product, B by rows; `value` is what will be stored at each.
@@ -209,7 +209,7 @@ pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
         (turned, budget) = turn(b, size_of::<C>(), budget)?;
     }
     let values = values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, 0, &budget)?;
-    Ok(HostCsr { pattern: c.clone(), values: Arc::new(values) })
+    Ok(HostCsr::at(c.clone(), values))
 }
 
 /// B by rows, and what is left beside it.

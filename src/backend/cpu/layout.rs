@@ -71,7 +71,7 @@ pub(crate) fn transpose<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Res
 /// then on only values are moved.
 pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result<HostCsr<T>> {
     if let (Some(known), 0) = (a.facts.turned.get(), size_of::<T>()) {
-        return Ok(HostCsr { pattern: known.pattern.clone(), values: Arc::new(memory::copied("transpose", values)?) });
+        return Ok(HostCsr::at(known.pattern.clone(), memory::copied("transpose", values)?));
     }
     let again = a.facts.turns.fetch_add(1, Ordering::Relaxed) > 0;
     let Some(places) = u32::try_from(a.nnz()).ok().filter(|_| again) else {
@@ -91,7 +91,7 @@ pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result
     };
     assert!(values.len() == a.nnz());
     let moved = in_pieces("transpose", a.nnz(), |e| values[known.from[e] as usize])?;
-    Ok(HostCsr { pattern: known.pattern.clone(), values: Arc::new(moved) })
+    Ok(HostCsr::at(known.pattern.clone(), moved))
 }
 
 /// Values are moved as bytes, so that this is compiled for a few sizes instead of every scalar.

@@ -23,7 +23,7 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     // Where positions are not looked at rows are not either.
     if F::TEXT.parameters.get(1..3) == Some(&["_", "_"]) {
         let values = mapped(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
-        return Ok(HostCsr { pattern: a.pattern.clone(), values: Arc::new(values) });
+        return Ok(HostCsr::at(a.pattern.clone(), values));
     }
     let (at_i, at_j) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]));
     at_entries(operation, a, move |r, c, x| {

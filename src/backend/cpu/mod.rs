@@ -81,7 +81,7 @@ pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use explain::{explain_mxm, explain_vector};
 pub(crate) use layout::{in_order, transpose, turned};
 pub(crate) use met::rows_and_columns as met_rows_and_columns;
-pub(crate) use parallel::{in_pieces, mapped, zipped};
+pub(crate) use parallel::{in_pieces, joined, mapped, zipped};
 pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use rank::ranks;
@@ -227,7 +227,7 @@ impl Backend for Cpu {
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
         let values = crate::memory::filled("fill", pattern.nnz(), value)?;
-        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+        Ok(HostCsr::at(pattern.clone(), values))
     }
 
     fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(

@@ -153,6 +153,6 @@ pub(super) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
     // SAFETY: the blocks cover every row, and each was written whole.
     let (places, values, columns) = unsafe { (written(places, n), written(values, n), written(columns, n)) };
     let positions = Arc::new(Pattern::new(shape.0, shape.1, memory::copied(operation, &pattern.offsets)?, places));
-    let values = HostCsr { pattern: positions.clone(), values: Arc::new(values) };
-    Ok((values, HostCsr { pattern: positions, values: Arc::new(columns) }))
+    let values = HostCsr::at(positions.clone(), values);
+    Ok((values, HostCsr::at(positions, columns)))
 }

@@ -65,31 +65,9 @@ impl Shared<u8> {
     }
 }
 
-/// Asks for large pages behind large room: first touches by 4 KiB cost as much as a product. Only a wish.
-pub(super) fn prefer_huge_pages<T>(v: &Vec<T>) {
-    #[cfg(all(target_os = "linux", not(miri)))]
-    {
-        const HUGE: usize = 2 << 20;
-        let (start, bytes) = (v.as_ptr() as usize, v.capacity() * size_of::<T>());
-        if bytes < 2 * HUGE {
-            return;
-        }
-        unsafe extern "C" {
-            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
-        }
-        const MADV_HUGEPAGE: std::ffi::c_int = 14;
-        let (from, to) = (start.next_multiple_of(HUGE), (start + bytes) / HUGE * HUGE);
-        // SAFETY: a hint about pages that lie wholly inside the vector's own allocation; what they hold stays.
-        unsafe { madvise(from as *mut _, to - from, MADV_HUGEPAGE) };
-    }
-    #[cfg(not(all(target_os = "linux", not(miri))))]
-    let _ = v;
-}
-
 /// Room for `n` values that the caller writes before reading.
 pub(crate) fn unwritten<T>(operation: &'static str, n: usize) -> Result<Vec<MaybeUninit<T>>> {
     let mut v = memory::with_capacity(operation, n)?;
-    prefer_huge_pages(&v);
     // SAFETY: MaybeUninit needs no initialisation, and the capacity is there.
     unsafe { v.set_len(n) };
     Ok(v)
@@ -102,15 +80,8 @@ pub(crate) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
     let mut v = std::mem::ManuallyDrop::new(v);
     // SAFETY: same allocation, same layout, and n elements are initialised by the contract.
     let mut all = unsafe { Vec::from_raw_parts(v.as_mut_ptr().cast::<T>(), n, v.capacity()) };
-    trim(&mut all);
+    memory::trim(&mut all);
     all
-}
-
-/// Gives back room that was not needed, where it is worth a call.
-pub(super) fn trim<T>(v: &mut Vec<T>) {
-    if v.capacity() > v.len() + v.len() / 8 + 1024 {
-        v.shrink_to_fit();
-    }
 }
 
 /// 0..n in pieces of `size`.
@@ -154,6 +125,30 @@ pub(crate) fn zipped<A: Copy + Sync, B: Copy + Sync, T: Send + Sync>(
         made.par_chunks_mut(SERIAL).zip(x[..n].par_chunks(SERIAL)).zip(y[..n].par_chunks(SERIAL)).for_each(fill);
     }
     // SAFETY: every element was written.
+    Ok(unsafe { written(made, n) })
+}
+
+/// Slices one behind the other, with room for so many more.
+pub(crate) fn joined<T: Copy + Send + Sync>(operation: &'static str, parts: &[&[T]], more: usize) -> Result<Vec<T>> {
+    const PIECE: usize = 1 << 16;
+    let n = parts.iter().map(|part| part.len()).sum::<usize>();
+    let mut made = unwritten::<T>(operation, n.saturating_add(more))?;
+    let mut moves = memory::with_capacity(operation, n / PIECE + parts.len())?;
+    let mut rest = &mut made[..n];
+    for piece in parts.iter().flat_map(|part| part.chunks(PIECE)) {
+        let (to, behind) = rest.split_at_mut(piece.len());
+        moves.push((to, piece));
+        rest = behind;
+    }
+    let copy = |(to, from): (&mut [MaybeUninit<T>], &[T])| {
+        to.write_copy_of_slice(from);
+    };
+    if n <= SERIAL {
+        moves.into_iter().for_each(copy);
+    } else {
+        moves.into_par_iter().for_each(copy);
+    }
+    // SAFETY: the parts fill the first n.
     Ok(unsafe { written(made, n) })
 }
 

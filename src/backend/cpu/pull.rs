@@ -85,7 +85,7 @@ pub(super) fn lines<C: Scalar>(
     }
     // SAFETY: each block wrote a sum for each of its rows that have entries, as asserted.
     let values = unsafe { written(values, met.nnz()) };
-    Ok(HostCsr { pattern: met, values: Arc::new(values) })
+    Ok(HostCsr::at(met, values))
 }
 
 /// Blocks that begin at multiples of so many rows.

@@ -25,7 +25,6 @@ use rayon::prelude::*;
 use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A result this many times longer than there are products is made otherwise.
 const SPARSE: usize = if cfg!(test) { 2 } else { 8 };
@@ -98,8 +97,7 @@ pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     let own;
     let a = match a.values[..] {
         [one] if a.pattern.nnz() != 1 => {
-            let values = Arc::new(memory::filled("vxm", a.pattern.nnz(), one)?);
-            own = HostCsr { pattern: a.pattern.clone(), values };
+            own = HostCsr::at(a.pattern.clone(), memory::filled("vxm", a.pattern.nnz(), one)?);
             &own
         }
         _ => a,
@@ -111,8 +109,8 @@ pub(super) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     }
     let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
     if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, mask, &options)? {
-        let values = Arc::new(memory::filled("vxm", pattern.nnz(), value)?);
-        return Ok(HostCsr { pattern, values });
+        let values = memory::filled("vxm", pattern.nnz(), value)?;
+        return Ok(HostCsr::at(pattern, values));
     }
     product::mxm("vxm", &kernels.rows, x, a, mask, at, &options)
 }
@@ -216,7 +214,7 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
         // SAFETY: these columns were met.
         false => unsafe { met::gathered(operation, &met, &sums.values)? },
     };
-    Ok(HostCsr { pattern: met, values: Arc::new(values) })
+    Ok(HostCsr::at(met, values))
 }
 
 /// Adds the products of some entries of x in some columns.

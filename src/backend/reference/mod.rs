@@ -233,7 +233,7 @@ impl Backend for Reference {
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
         let values = memory::filled(NAME, pattern.nnz(), value)?;
-        Ok(HostCsr { pattern: pattern.clone(), values: Arc::new(values) })
+        Ok(HostCsr::at(pattern.clone(), values))
     }
 
     fn assign<C: Scalar, T: Scalar, F: Accumulate<C, T>>(

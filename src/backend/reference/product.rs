@@ -55,7 +55,7 @@ pub(super) fn gathered<T: Copy>(values: &[T], order: &[usize]) -> Result<Vec<T>>
 fn collect(nrows: usize, ncols: usize, rows: Vec<BTreeMap<u32, usize>>) -> Result<Numbered> {
     let made = super::collect(nrows, ncols, rows.into_iter())?;
     let pattern = Arc::unwrap_or_clone(made.pattern);
-    Ok((pattern, Arc::unwrap_or_clone(made.values)))
+    Ok((pattern, Arc::unwrap_or_clone(made.values).into_vec()))
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.
