@@ -139,6 +139,8 @@ templates! {
         numbers ["kind" = 0, "again" = 3];
     /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
     Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
+    /// Two operands with the same entries, place by place. `left_one`, `right_one`: one value for all.
+    Pair = "pair", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
     /// Rows (`rows`) or columns combined with a vector's values.
     Scale = "scale", semiring false, functions ["op"], types [], flags ["rows"], numbers [];
     /// Triplets of equal position folded.

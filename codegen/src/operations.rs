@@ -114,6 +114,11 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = new(Template::Scale).function(fold.clone()).flag("rows", rows);
             all.push((format!("scale-{name}-{}", scalar.name), spec));
         }
+        for (name, left_one, right_one) in [("all", false, false), ("left", true, false), ("right", false, true)] {
+            let spec = new(Template::Pair).function(fold.clone());
+            let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
+            all.push((format!("pair-{name}-{}", scalar.name), spec));
+        }
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
         all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));

@@ -4,7 +4,7 @@ use super::scale::{self, Scaling};
 use super::values::{Values, of_marks};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, columns, composed, entries, kronecker, map,
-    order, places, reduce, segmented_merge, transpose,
+    order, pair, places, reduce, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
@@ -59,6 +59,21 @@ impl Cuda {
         let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
         let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
         let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
+        // Where all is admitted and both have the same entries, these stay where they are.
+        if mask.is_none() && bounds.is_none() && c.pattern.known_same(&t.pattern) {
+            let one = match (c.one(), t.one()) {
+                (Some(x), Some(y)) => F::combine(Some(x), Some(y)),
+                _ => None,
+            };
+            match (one, F::TEXT) {
+                (_, None) => return Ok(t.cast()),
+                (Some(z), _) => return DeviceCsr::iso(c.pattern.clone(), z),
+                (None, Some(_)) => {}
+            }
+            if let Some(values) = pair::paired(op.clone(), c, t)? {
+                return Ok(DeviceCsr::on(c.pattern.clone(), values));
+            }
+        }
         // Where all that can be an entry of the result has one value, positions alone are merged.
         let shared = match (c.nnz(), t.nnz()) {
             (0, _) if t.is_iso() => Some(t.cast()),
@@ -197,6 +212,9 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        if let Some(made) = pair::combined::<T, T, F>(binary_text::<T, T, F>, a, b)? {
+            return Ok(made);
+        }
         if let (Some(x), Some(y)) = (a.one(), b.one())
             && same(x, y)
             && same(x, F::apply(x, y))
@@ -211,6 +229,9 @@ impl Backend for Cuda {
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
+        if let Some(made) = pair::combined::<A, B, F>(binary_text::<A, B, F>, a, b)? {
+            return Ok(made);
+        }
         let kind = Kind::Intersection;
         if let (Some(x), Some(y)) = (a.one(), b.one()) {
             let (pattern, _) = merge::merge(&kind, of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
@@ -360,6 +381,9 @@ impl Backend for Cuda {
         b: &DeviceCsr<B>,
         beta: B,
     ) -> Result<DeviceCsr<F::Out>> {
+        if let Some(made) = pair::combined::<A, B, F>(binary_text::<A, B, F>, a, b)? {
+            return Ok(made);
+        }
         let (alpha, beta) = ([alpha], [beta]);
         let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
         made(merge::merge(&kind, binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))

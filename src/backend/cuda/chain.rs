@@ -46,6 +46,9 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
     let [a, b, rest @ ..] = leaves else {
         return Err(crate::backend::misplaced(crate::device::Device::Cpu));
     };
+    if let Some(made) = super::pair::chained(text, leaves, at)? {
+        return Ok(made);
+    }
     let d = rest.first().unwrap_or(b);
     let context = a.pattern.offsets.context();
     let rows = a.pattern.nrows as u64;

@@ -32,6 +32,7 @@ mod multiply;
 pub mod nvrtc;
 mod nvrtc_search;
 mod order;
+mod pair;
 mod places;
 pub mod probe;
 mod product;

@@ -86,6 +86,12 @@ impl Read<'_> {
     }
 }
 
+/// Values as an operator's operand: one each, or one for all.
+pub(super) struct Factor {
+    pub(super) values: Arc<Buffer>,
+    pub(super) one: bool,
+}
+
 impl<T> DeviceCsr<T> {
     fn context(&self) -> &Arc<Context> {
         self.pattern.offsets.context()
@@ -101,7 +107,15 @@ impl<T> DeviceCsr<T> {
         };
         Ok(Read { pattern: &self.pattern, values })
     }
-    /// The same, for a matrix that will be read again: what is written out stays.
+    /// The values, one where all have the same.
+    pub(super) fn factor(&self) -> Result<Factor> {
+        let (values, one) = match &self.values {
+            Values::All(all) => (all.clone(), false),
+            Values::One(one) => (Arc::new(Buffer::from_host(self.context(), &one.bytes)?), true),
+        };
+        Ok(Factor { values, one })
+    }
+    /// With a value for each entry, for a matrix that will be read again: what is written out stays.
     pub(super) fn read_again(&self) -> Result<Read<'_>> {
         let Values::One(one) = &self.values else { return self.read() };
         let read = account::outside(|| self.read())?;

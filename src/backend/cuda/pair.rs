@@ -1,0 +1,93 @@
+//! Two operands with the same entries: values alone, in one launch that nobody waits for.
+use super::entries::{block_and_tile, compact};
+use super::map;
+use super::program::Program;
+use super::values::Factor;
+use super::{Buffer, Context, DeviceCsr, DevicePattern};
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::Positions;
+use crate::backend::chain::{ChainText, Each};
+use crate::error::Result;
+use oplus_codegen::{FunctionText, Template};
+use std::sync::Arc;
+
+impl DevicePattern {
+    /// Whether both have the same entries as far as is known without looking: they share them, or each has all there can be.
+    pub(super) fn known_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        let all = (self.nrows as u64).saturating_mul(self.ncols as u64);
+        Arc::ptr_eq(self, other)
+            || (self.nrows, self.ncols, self.nnz, all) == (other.nrows, other.ncols, other.nnz, self.nnz)
+    }
+}
+
+/// op(a, b) at each of `n` places. `op` is the template's function.
+fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &Factor, b: &Factor) -> Result<Buffer> {
+    let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
+    if n > 0 {
+        let program =
+            Program::new(context, Template::Pair, |s| s.function(op).flag("left_one", a.one).flag("right_one", b.one));
+        let (kernel, (block, tile)) = (program.kernel("pair_apply")?, block_and_tile(context));
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(&*a.values).arg(&*b.values);
+        // SAFETY: parameters as the README lists them; n values everywhere, or one where the flag says so.
+        unsafe { launch.arg(&out).run()? };
+    }
+    Ok(out)
+}
+
+/// op(a, b), an operator's text, where A and B are known to have the same entries.
+pub(super) fn paired<A, B>(op: FunctionText, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<Option<Buffer>> {
+    if !a.pattern.known_same(&b.pattern) {
+        return Ok(None);
+    }
+    pair(a.pattern.offsets.context(), a.nnz(), op, &a.factor()?, &b.factor()?).map(Some)
+}
+
+/// F(A, B), likewise: what a union, an intersection and a union with values for what is missing then are.
+pub(super) fn combined<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    op: impl FnOnce() -> FunctionText,
+    a: &DeviceCsr<A>,
+    b: &DeviceCsr<B>,
+) -> Result<Option<DeviceCsr<F::Out>>> {
+    if !a.pattern.known_same(&b.pattern) {
+        return Ok(None);
+    }
+    if let (Some(x), Some(y)) = (a.one(), b.one()) {
+        return DeviceCsr::iso(a.pattern.clone(), F::apply(x, y)).map(Some);
+    }
+    Ok(paired(op(), a, b)?.map(|values| DeviceCsr::on(a.pattern.clone(), values)))
+}
+
+/// The text as the function `op` of a template.
+fn as_op(text: FunctionText) -> FunctionText {
+    FunctionText { name: "op", ..text }
+}
+
+/// A chain where all operands are known to have the same entries: its steps one after the other, on values alone until some
+/// are not kept. No step waits for the device but that.
+pub(super) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions) -> Result<Option<DeviceCsr<()>>> {
+    let [a, _, rest @ ..] = leaves else { return Ok(None) };
+    if !leaves.iter().all(|leaf| a.pattern.known_same(&leaf.pattern)) {
+        return Ok(None);
+    }
+    let on = |values: Buffer| DeviceCsr::<()>::on(a.pattern.clone(), values);
+    let each = |each: &Option<Each>, x: DeviceCsr<()>| match each {
+        Some(each) => map::apply(as_op((each.text)()), &each.thunk, x.read()?.operand(), at).map(on),
+        None => Ok(x),
+    };
+    let Some(joined) = paired(as_op((text.join.text)()), a, &leaves[1])? else { return Ok(None) };
+    let mut made = each(&text.map, on(joined))?;
+    if let (Some(again), Some(d)) = (&text.again, rest.first()) {
+        let Some(joined) = paired(as_op((again.text)()), &made, d)? else { return Ok(None) };
+        made = on(joined);
+    }
+    made = each(&text.map_again, made)?;
+    let Some(keep) = &text.keep else { return Ok(Some(made)) };
+    let (op, read) = (as_op((keep.text)()), made.read()?);
+    let scalar = op.parameters[0];
+    let (marks, kept) = map::mark(op, &keep.thunk, read.operand(), at)?;
+    if kept == made.nnz() {
+        return Ok(Some(made));
+    }
+    let (pattern, values) = compact(scalar, read.operand(), &marks, kept)?;
+    Ok(Some(DeviceCsr::new(pattern, values)))
+}
