@@ -9,15 +9,18 @@ use common::emulator;
 use oplus::prelude::*;
 use random::Rng;
 use std::fmt::Debug;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 oplus::scalar! { pub struct Route { dist: f64, first: u64, hops: i32, toll: i32 } }
 oplus::operator! { pub Shorter[](Route, Route) -> Route = |x, y| select(x.dist <= y.dist, x, y) }
 oplus::operator! { pub Tolled[](Route, f64) -> Route = |x, y| Route::make(add(x.dist, y), x.first, x.hops, x.toll) }
 
 const GPU: Device = Device::Cuda(0);
-/// Device memory is counted for the whole process.
+/// Device memory is counted for the whole process: one test at a time has any.
 static COUNTED: Mutex<()> = Mutex::new(());
+fn counted() -> MutexGuard<'static, ()> {
+    COUNTED.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 /// A matrix with a value at each place.
 fn full<T: Scalar>(m: u64, n: u64, value: impl Fn(u64) -> T) -> Matrix<T> {
@@ -43,7 +46,7 @@ fn compare<T, U, C>(
     U: Scalar,
     C: Scalar + Debug + PartialEq,
 {
-    let _counted = COUNTED.lock().unwrap_or_else(|e| e.into_inner());
+    let _counted = counted();
     let emulator = emulator::emulator();
     let there = a.to(&GPU).unwrap();
     let (other, expected) = (derive(&there).unwrap(), a.to(&Device::Reference).unwrap());
@@ -122,6 +125,7 @@ fn what_is_not_kept_is_dropped() -> Result<()> {
     if emulator::cuda().is_none() {
         return Ok(());
     }
+    let _counted = counted();
     let a = random(90, 70, 2500, |v| v as i64 - 25);
     let dropping = |a: &Matrix<i64>| {
         let b = apply_second(a, Times, 2).eval()?;
@@ -164,6 +168,7 @@ fn vectors_with_all_places() -> Result<()> {
     if emulator::cuda().is_none() {
         return Ok(());
     }
+    let _counted = counted();
     let n = 5000;
     let steps = |device: &Device| -> Result<(Vec<(u64, f64)>, f64)> {
         let a: Matrix<f64> = Matrix::from_coo(&oplus::generate::stencil_5(50, 100)?)?.to(device)?;
