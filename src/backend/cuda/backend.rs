@@ -70,9 +70,7 @@ impl Cuda {
                 (Some(z), _) => return DeviceCsr::iso(c.pattern.clone(), z),
                 (None, Some(_)) => {}
             }
-            if let Some(values) = pair::paired(op.clone(), c, t)? {
-                return Ok(DeviceCsr::on(c.pattern.clone(), values));
-            }
+            return pair::paired(op, c, t);
         }
         // Where all that can be an entry of the result has one value, positions alone are merged.
         let shared = match (c.nnz(), t.nnz()) {

@@ -2,7 +2,7 @@
 use super::entries::{block_and_tile, compact};
 use super::map;
 use super::program::Program;
-use super::values::Factor;
+use super::values::OneOrAll;
 use super::{Buffer, Context, DeviceCsr, DevicePattern};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::Positions;
@@ -21,7 +21,7 @@ impl DevicePattern {
 }
 
 /// op(a, b) at each of `n` places. `op` is the template's function.
-fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &Factor, b: &Factor) -> Result<Buffer> {
+fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &OneOrAll, b: &OneOrAll) -> Result<Buffer> {
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
     if n > 0 {
         let program =
@@ -34,15 +34,13 @@ fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &Factor, b: &Factor
     Ok(out)
 }
 
-/// op(a, b), an operator's text, where A and B are known to have the same entries.
-pub(super) fn paired<A, B>(op: FunctionText, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<Option<Buffer>> {
-    if !a.pattern.known_same(&b.pattern) {
-        return Ok(None);
-    }
-    pair(a.pattern.offsets.context(), a.nnz(), op, &a.factor()?, &b.factor()?).map(Some)
+/// op(a, b) of A and B, which have the same entries.
+pub(super) fn paired<A, B, C>(op: FunctionText, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<DeviceCsr<C>> {
+    let values = pair(a.pattern.offsets.context(), a.nnz(), op, &a.one_or_all()?, &b.one_or_all()?)?;
+    Ok(DeviceCsr::on(a.pattern.clone(), values))
 }
 
-/// F(A, B), likewise: what a union, an intersection and a union with values for what is missing then are.
+/// F(A, B) where both are known to have the same entries: what a union, an intersection and a union with values for what is missing then are.
 pub(super) fn combined<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     op: impl FnOnce() -> FunctionText,
     a: &DeviceCsr<A>,
@@ -54,7 +52,7 @@ pub(super) fn combined<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     if let (Some(x), Some(y)) = (a.one(), b.one()) {
         return DeviceCsr::iso(a.pattern.clone(), F::apply(x, y)).map(Some);
     }
-    Ok(paired(op(), a, b)?.map(|values| DeviceCsr::on(a.pattern.clone(), values)))
+    paired(op(), a, b).map(Some)
 }
 
 /// The text as the function `op` of a template.
@@ -65,20 +63,20 @@ fn as_op(text: FunctionText) -> FunctionText {
 /// A chain where all operands are known to have the same entries: its steps one after the other, on values alone until some
 /// are not kept. No step waits for the device but that.
 pub(super) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions) -> Result<Option<DeviceCsr<()>>> {
-    let [a, _, rest @ ..] = leaves else { return Ok(None) };
+    let [a, b, rest @ ..] = leaves else { return Ok(None) };
     if !leaves.iter().all(|leaf| a.pattern.known_same(&leaf.pattern)) {
         return Ok(None);
     }
-    let on = |values: Buffer| DeviceCsr::<()>::on(a.pattern.clone(), values);
     let each = |each: &Option<Each>, x: DeviceCsr<()>| match each {
-        Some(each) => map::apply(as_op((each.text)()), &each.thunk, x.read()?.operand(), at).map(on),
+        Some(each) => {
+            let values = map::apply(as_op((each.text)()), &each.thunk, x.read()?.operand(), at)?;
+            Ok(DeviceCsr::on(x.pattern, values))
+        }
         None => Ok(x),
     };
-    let Some(joined) = paired(as_op((text.join.text)()), a, &leaves[1])? else { return Ok(None) };
-    let mut made = each(&text.map, on(joined))?;
+    let mut made = each(&text.map, paired(as_op((text.join.text)()), a, b)?)?;
     if let (Some(again), Some(d)) = (&text.again, rest.first()) {
-        let Some(joined) = paired(as_op((again.text)()), &made, d)? else { return Ok(None) };
-        made = on(joined);
+        made = paired(as_op((again.text)()), &made, d)?;
     }
     made = each(&text.map_again, made)?;
     let Some(keep) = &text.keep else { return Ok(Some(made)) };

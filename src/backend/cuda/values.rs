@@ -87,7 +87,7 @@ impl Read<'_> {
 }
 
 /// Values as an operator's operand: one each, or one for all.
-pub(super) struct Factor {
+pub(super) struct OneOrAll {
     pub(super) values: Arc<Buffer>,
     pub(super) one: bool,
 }
@@ -108,12 +108,12 @@ impl<T> DeviceCsr<T> {
         Ok(Read { pattern: &self.pattern, values })
     }
     /// The values, one where all have the same.
-    pub(super) fn factor(&self) -> Result<Factor> {
+    pub(super) fn one_or_all(&self) -> Result<OneOrAll> {
         let (values, one) = match &self.values {
             Values::All(all) => (all.clone(), false),
             Values::One(one) => (Arc::new(Buffer::from_host(self.context(), &one.bytes)?), true),
         };
-        Ok(Factor { values, one })
+        Ok(OneOrAll { values, one })
     }
     /// With a value for each entry, for a matrix that will be read again: what is written out stays.
     pub(super) fn read_again(&self) -> Result<Read<'_>> {
