@@ -8,13 +8,13 @@
 #   tests/on_gpu.sh test             there: every CUDA test on the GPU
 #   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
 #   tests/on_gpu.sh benchmark [...]  there: examples/benchmark beside cuSPARSE; arguments are passed on, such as
-#                                    --products a2,ap,ptap, --strategies, operations, bandwidth, plot, --help
+#                                    --products a2,ap,ptap, --strategies, operations, bandwidth, calls, plot, --help
 #
 # stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests=(cuda_products cuda_sums cuda_strategies cuda_bands cuda_short_rows cuda_near_rows cuda_properties cuda_operations cuda_transpose cuda_formats cuda_iso
-  cuda_scalars cuda_structural cuda_pairs cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan
+  cuda_scalars cuda_structural cuda_pairs cuda_large_values cuda_algebra cuda_runtime cuda_memory cuda_compile cuda_extremes cuda_memory_limit explain plan
   reproducible conformance semantics)
 examples=(benchmark inspect_kernel spgemm multi_source_bfs bfs triangle_count apsp sssp multigrid)
 mode=${1:-}

@@ -1,6 +1,7 @@
 // Element-wise operations one after the other in one pass: A joined with B, mapped, joined with D, mapped again, and of that
 // what is kept. A thread takes about `chain_items` entries: rows, or a part of a long one. Rows are walked twice, to count and
 // to write. Deterministic. Launches: README.md.
+#include "thread/given.cuh"
 #include "thread/search.cuh"
 
 namespace oplus {
@@ -25,11 +26,11 @@ struct Chain {
   Listed<First> a;
   Listed<Second> b;
   Listed<Third> d;  // not with join_none
-  const First* alpha;
-  const Second* beta;
-  const function::map::Input3* thunk;
-  const function::map_again::Input3* thunk_again;
-  const function::keep::Input3* thunk_keep;
+  Given<First> alpha;
+  Given<Second> beta;
+  Given<function::map::Input3> thunk;
+  Given<function::map_again::Input3> thunk_again;
+  Given<function::keep::Input3> thunk_keep;
   const u64* i_ids;  // null: a place is its id
   const u64* j_ids;
 
@@ -160,9 +161,9 @@ __device__ inline void walk(const Chain& c, u64 t, Start start, Entry entry) {
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 chain_count(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_indices, const First* a_values,
             const u64* b_offsets, const u32* b_indices, const Second* b_values, const u64* d_offsets,
-            const u32* d_indices, const Third* d_values, const First* alpha, const Second* beta,
-            const function::map::Input3* thunk, const function::map_again::Input3* thunk_again,
-            const function::keep::Input3* thunk_keep, const u64* i_ids, const u64* j_ids, u32* counts) {
+            const u32* d_indices, const Third* d_values, Given<First> alpha, Given<Second> beta,
+            Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
+            Given<function::keep::Input3> thunk_keep, const u64* i_ids, const u64* j_ids, u32* counts) {
   const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= threads) return;
   const Chain c = {rows, work, {a_offsets, a_indices, a_values}, {b_offsets, b_indices, b_values},
@@ -176,9 +177,9 @@ chain_count(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 chain_write(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_indices, const First* a_values,
             const u64* b_offsets, const u32* b_indices, const Second* b_values, const u64* d_offsets,
-            const u32* d_indices, const Third* d_values, const First* alpha, const Second* beta,
-            const function::map::Input3* thunk, const function::map_again::Input3* thunk_again,
-            const function::keep::Input3* thunk_keep, const u64* i_ids, const u64* j_ids, const u64* starts,
+            const u32* d_indices, const Third* d_values, Given<First> alpha, Given<Second> beta,
+            Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
+            Given<function::keep::Input3> thunk_keep, const u64* i_ids, const u64* j_ids, const u64* starts,
             u64* out_offsets, u32* out_indices, Result* out_values) {
   const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= threads) return;

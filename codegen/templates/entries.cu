@@ -1,6 +1,7 @@
 // Entries moved as they are: `V` has the size of the value type, no operator looks inside. Without values (null) positions
 // alone are moved. Launches: README.md.
 #include "part/entries.cuh"
+#include "thread/given.cuh"
 
 namespace oplus {
 
@@ -15,7 +16,7 @@ entries_gather(u64 n, const u64* keys, const u32* places, u32 bits, const V* val
 
 // n copies of a value.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-entries_fill(u64 n, const V* value, V* out) {
+entries_fill(u64 n, Given<V> value, V* out) {
   const u64 e = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (e < n) out[e] = *value;
 }

@@ -66,13 +66,13 @@ __device__ inline u32 word_of_halves(u32 half) {
   return word | __shfl_xor_sync(full_warp, word, 1);
 }
 
-// A bit a merged entry: words, which are entries of the result, and counts, how many a word has; sides, A's; pairs, A's that B
+// A bit a merged entry: words, which are entries of the result; sides, A's; pairs, A's that B
 // has too; admitted (masked or region): where T counts. bounds (region): rows and columns of the region, then of the reach,
 // three numbers each, then bits.
 extern "C" __global__ void __launch_bounds__(count_threads, count_blocks)
 merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
             const u64* a_splits, const u32* row_splits, const u64* m_offsets, const u32* m_indices, const u64* m_before, const u32* bounds,
-            u32* words, u32* counts, u32* sides, u32* pairs, u32* admitted) {
+            u32* words, u32* sides, u32* pairs, u32* admitted) {
   __shared__ MergeTile tile;
   u32 admits = ~0u, erased = 0;
   const auto look = [&](const MergeSource& at, auto& keys, auto& entries, u32 count) {
@@ -112,7 +112,6 @@ merge_count(u64 total, u32 column_bits, const u64* a_offsets, const u32* a_indic
   if ((threadIdx.x & 1) == 0) {
     const u64 w = u64(blockIdx.x) * merge_words + threadIdx.x / 2;
     words[w] = kept;
-    counts[w] = u32(__popc(kept));
     sides[w] = side;
     pairs[w] = pair;
     if constexpr (restricted) admitted[w] = admits;

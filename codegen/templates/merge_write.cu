@@ -4,6 +4,7 @@
 // Which side an entry is from says where it stands there: so many of A's come before it, the others are B's. A warp has
 // consecutive entries, its lanes side by side.
 #include "part/merge.cuh"
+#include "thread/given.cuh"
 #include "thread/quad.cuh"
 #include "thread/rank.cuh"
 #include "warp/scan.cuh"
@@ -16,7 +17,7 @@ typedef function::op::Output Result;
 
 // The entry's value; an operand that has none is not looked at.
 template <u64 KIND, class A, class B>
-__device__ inline Result value_of(const A& a, const B& b, const A* alpha, const B* beta, bool has_a, bool has_b) {
+__device__ inline Result value_of(const A& a, const B& b, const Given<A>& alpha, const Given<B>& beta, bool has_a, bool has_b) {
   if constexpr (KIND == kind_filled) {
     return function::op::apply(has_a ? a : *alpha, has_b ? b : *beta);
   } else if constexpr (KIND != kind_intersection) {
@@ -85,7 +86,7 @@ static_assert(write_items == 8, "two quads a thread");
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, write_staged || write_bytes <= 16 ? 4 : 1)
 merge_write(u64 total, const u32* a_indices, const Left* a_values, const u32* b_indices, const Right* b_values,
             const u64* a_splits, const u32* words, const u64* starts, const u32* sides, const u32* pairs,
-            const u32* admitted, const Left* alpha, const Right* beta, u32* out_indices, Result* out_values) {
+            const u32* admitted, Given<Left> alpha, Given<Right> beta, u32* out_indices, Result* out_values) {
   const u32 warp = threadIdx.x / 32, lane = lane_id();
   const u64 begin = u64(blockIdx.x) * entry_tile, first_word = u64(blockIdx.x) * merge_words, mine = begin + warp * 32 * write_items;
   // A's entries of the tile before the warp's.

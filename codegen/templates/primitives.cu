@@ -6,12 +6,19 @@
 namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive<tuning::scan_u32_items>(values, n, state, total, largest, out, control, said, {page, number});
+scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+         u64 words) {
+  scan_exclusive<tuning::scan_u32_items, scan_numbers>(values, n, state, total, largest, out, control, said, {page, number}, words);
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive<tuning::scan_items>(values, n, state, total, largest, out, control, said, {page, number});
+scan_bits(const u32* words, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+          u64 left) {
+  scan_exclusive<tuning::scan_u32_items, scan_bit_counts>(words, n, state, total, largest, out, control, said, {page, number}, left);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+         u64 words) {
+  scan_exclusive<tuning::scan_items, scan_numbers>(values, n, state, total, largest, out, control, said, {page, number}, words);
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -5,6 +5,7 @@
 // places, a share a thread; these in a tree, chunks as well. Everything: trees over 32 consecutive terms, one after the other, in parts
 // of chunks of reduce_chunk terms; parts in a tree, chunks in order.
 #include "block/team.cuh"
+#include "device/tell_value.cuh"
 #include "part/row_tiles.cuh"
 
 namespace oplus {
@@ -185,21 +186,27 @@ reduce_rows(u64 count, const u64* offsets, const T* values, u32 chunk_count, con
   }
 }
 
-// sums[b] = sum of the b-th chunk of all n values. One block a chunk.
+// The sum of all n values, by the block that comes last: told, or where it is too large for that in *out. One block a chunk; sums: a place
+// a chunk, of one none. control: its count is zero.
 extern "C" __global__ void __launch_bounds__(reduce_threads)
-reduce_all(u64 n, const T* values, T* sums) {
+reduce_all(u64 n, const T* values, T* sums, T* out, u64* control, u64* page, u64 number) {
   __shared__ Partial<T> scratch[reduce_warps];
+  __shared__ bool last;
   const u64 begin = u64(blockIdx.x) * reduce_chunk;
-  const T sum = block_chunk_sum(values, begin, min(begin + reduce_chunk, n), scratch);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
-}
-
-// *out = sum of n chunks' sums. One block.
-extern "C" __global__ void __launch_bounds__(reduce_threads)
-reduce_last(u64 n, const T* sums, T* out) {
-  __shared__ Partial<T> scratch[reduce_warps];
-  const T sum = block_last_sum(sums, n, scratch);
-  if (threadIdx.x == 0) *out = sum;
+  T sum = block_chunk_sum(values, begin, min(begin + reduce_chunk, n), scratch);
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) {
+      sums[blockIdx.x] = sum;
+      __threadfence();
+      last = atomicAdd(&control[report_done], u64(1)) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (!last) return;
+    // Now it sees all the others'.
+    __threadfence();
+    sum = block_last_sum(sums, gridDim.x, scratch);
+  }
+  if (threadIdx.x == 0) tell_value({page, number}, control, sum, out);
 }
 
 }  // namespace oplus

@@ -10,11 +10,11 @@ typedef function::op::Output Result;
 
 // Marks of the entries whose row or column v has.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
-scale_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const u32* present, u32* words, u32* counts) {
+scale_mark(u64 n, u64 rows, const u64* offsets, const u32* indices, const u32* present, u32* words) {
   const Entries<u8> a = {n, rows, offsets, indices, nullptr};
   for_entries<false, flag::rows, !flag::rows>(a, [&](u64 e, bool inside, u8, u32 row, u32 column) {
     const u32 at = flag::rows ? row : column;
-    mark_entry(e, n, inside && (present[at >> 5] >> (at & 31) & 1), words, counts);
+    mark_entry(e, n, inside && (present[at >> 5] >> (at & 31) & 1), words);
   });
 }
 

@@ -22,18 +22,12 @@ vector_gather(u64 count, const u32* indices, const V* dense, V* values) {
   if (e < count) values[e] = dense[indices[e]];
 }
 
-// counts[w] = bits of word w. Launch: ceil(words / block) blocks.
+// starts[w] = entries before word w, of words + 1. One thread an index. Launch: ceil(32 * words / block) blocks, one or more. offsets[2]: of
+// the vector as a row. `values` may be null: where all bits are set the dense values are the entries'.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-vector_count(u64 words, const u32* present, u32* counts) {
-  const u64 w = global_thread();
-  if (w < words) counts[w] = u32(__popc(present[w]));
-}
-
-// starts[w] = entries before word w. One thread an index. Launch: ceil(32 * words / block) blocks. `values` may be null: where
-// all bits are set the dense values are the entries'.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-vector_compact(u64 words, const u32* present, const u64* starts, const V* dense, u32* indices, V* values) {
+vector_compact(u64 words, const u32* present, const u64* starts, const V* dense, u64* offsets, u32* indices, V* values) {
   const u64 i = global_thread(), w = i >> 5;
+  if (i < 2) offsets[i] = i == 0 ? 0 : starts[words];
   if (w >= words) return;
   const u32 bits = present[w], bit = u32(i & 31);
   if (!(bits >> bit & 1)) return;

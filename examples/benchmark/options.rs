@@ -28,6 +28,12 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
         entries: u64,
     },
+    /// What a call costs beside its work: microseconds of operations on few entries, in a row and one by one
+    Calls {
+        /// Entries of each vector
+        #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+        entries: u64,
+    },
     /// Figures as SVG from JSON lines that --output wrote: GFLOP/s, share of the traffic bound, speed-ups
     Plot {
         /// Files of JSON lines

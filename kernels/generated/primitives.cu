@@ -663,13 +663,16 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 
 namespace oplus {
 
+// What is summed: numbers as they are, or how many bits of each are set.
+enum { scan_numbers, scan_bit_counts };
+
 // out[i] = sum of values[0 .. i) for i in 0 ..= n, the sum of all to *total and their maximum to *largest (0 before), unless
 // these are null. `out` may be `values`. state: u64[tiles + 1], zero before the launch; unused with one tile. report: told `said` words
-// of `control` in the end.
+// of `control` in the end, of which `words` are left zero.
 // Launch: tiles = ceil((n + 1) / tile) blocks of tuning::primitive_block threads.
-template <u32 ITEMS, class T>
+template <u32 ITEMS, u32 OF, class T>
 __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said,
-                                      const Report& report) {
+                                      const Report& report, u64 words) {
   constexpr u32 segment = 32 * ITEMS, scan_tile = tuning::primitive_block * ITEMS;
   __shared__ u64 scratch[34], place;
   // A thread has consecutive numbers, but lanes read and write side by side: they change places here, where one is left out
@@ -686,6 +689,7 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
   for (u32 t = 0; t < ITEMS; t++) {
     const u32 i = warp + t * 32 + lane_id();
     x[t] = base + i < n ? values[base + i] : 0;
+    if constexpr (OF == scan_bit_counts) x[t] = T(__popc(x[t]));
     if (x[t] > most) most = x[t];
     at(i) = x[t];
   }
@@ -723,7 +727,7 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
     most = warp_max(most);
     if (lane_id() == 0 && most) atomicMax(largest, most);
   }
-  tell(report, control, said, 0, &place);
+  tell(report, control, said, words, &place);
 }
 
 }  // namespace oplus
@@ -732,12 +736,19 @@ __device__ inline void scan_exclusive(const T* values, u64 n, u64* state, u64* t
 namespace oplus {
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive<tuning::scan_u32_items>(values, n, state, total, largest, out, control, said, {page, number});
+scan_u32(const u32* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+         u64 words) {
+  scan_exclusive<tuning::scan_u32_items, scan_numbers>(values, n, state, total, largest, out, control, said, {page, number}, words);
 }
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number) {
-  scan_exclusive<tuning::scan_items>(values, n, state, total, largest, out, control, said, {page, number});
+scan_bits(const u32* words, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+          u64 left) {
+  scan_exclusive<tuning::scan_u32_items, scan_bit_counts>(words, n, state, total, largest, out, control, said, {page, number}, left);
+}
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+scan_u64(const u64* values, u64 n, u64* state, u64* total, u64* largest, u64* out, u64* control, u32 said, u64* page, u64 number,
+         u64 words) {
+  scan_exclusive<tuning::scan_items, scan_numbers>(values, n, state, total, largest, out, control, said, {page, number}, words);
 }
 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -537,9 +537,9 @@ slice_ordered_lengths(u64 n, const u64* keys, u32 bits, const u64* b_offsets, co
 }
 
 // Marks the first product of each column of each row, where the mask admits it. Sorted keys row << bits | column, rows from
-// first_row on; counts[w] = marks of word w.
+// first_row on.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-slice_marks(u64 n, const u64* keys, u32 bits, u64 first_row, const u64* m_offsets, const u32* m_indices, u32* words, u32* counts) {
+slice_marks(u64 n, const u64* keys, u32 bits, u64 first_row, const u64* m_offsets, const u32* m_indices, u32* words) {
   const u64 p = global_thread();
   bool head = p < n && (p == 0 || keys[p - 1] != keys[p]);
   if constexpr (flag::masked) {
@@ -551,10 +551,7 @@ slice_marks(u64 n, const u64* keys, u32 bits, u64 first_row, const u64* m_offset
     }
   }
   const u32 word = __ballot_sync(full_warp, head);
-  if (lane_id() == 0 && p < n) {
-    words[p >> 5] = word;
-    counts[p >> 5] = u32(__popc(word));
-  }
+  if (lane_id() == 0 && p < n) words[p >> 5] = word;
 }
 
 // row_counts[r] += marks of row r, r counted from the slice's first row, as are a_offsets; the products of its e-th entry begin

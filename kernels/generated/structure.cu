@@ -542,18 +542,15 @@ build_keys(u64 n, const u32* rows, const u32* columns, u32 bits, u64* keys, u32*
   if (e > 0 && (u64(rows[e - 1]) << bits | columns[e - 1]) > key) *unsorted = 1;
 }
 
-// Marks the first of equal keys; counts[w] = marks of word w. *again, ~0 before, may be null: the least
+// Marks the first of equal keys. *again, ~0 before, may be null: the least
 // place of any other entry.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-build_marks(u64 n, const u64* keys, const u32* places, u32* words, u32* counts, u32* again) {
+build_marks(u64 n, const u64* keys, const u32* places, u32* words, u32* again) {
   const u64 e = global_thread();
   const bool first = e < n && (e == 0 || keys[e - 1] != keys[e]);
   if (again && e < n && !first) atomicMin(again, places[e]);
   const u32 word = __ballot_sync(full_warp, first);
-  if (lane_id() == 0 && e < n) {
-    words[e >> 5] = word;
-    counts[e >> 5] = u32(__popc(word));
-  }
+  if (lane_id() == 0 && e < n) words[e >> 5] = word;
 }
 
 // out[r] = sorted keys below r << bits, r = 0 ..= rows; with `words` the marks among these.

@@ -628,13 +628,10 @@ __device__ inline void find_tile_rows(u64 n, u64 rows, const u64* offsets, u32 (
   for (u32 t = 0; t < tuning::entry_items; t++) row[t] = tile.next(first + t * 32);
 }
 
-// Marks of entries, a bit each, and how many a word has. All lanes of a warp call with consecutive entries.
-__device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words, u32* counts) {
+// Marks of entries, a bit each. All lanes of a warp call with consecutive entries.
+__device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words) {
   const u32 word = __ballot_sync(full_warp, keep);
-  if (lane_id() == 0 && e < n) {
-    words[e >> 5] = word;
-    counts[e >> 5] = u32(__popc(word));
-  }
+  if (lane_id() == 0 && e < n) words[e >> 5] = word;
 }
 
 }  // namespace oplus

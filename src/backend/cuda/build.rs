@@ -41,8 +41,8 @@ pub(super) fn build(
     let marks = Marks::room(context, n)?;
     let kernel = structure(context, "build_marks")?;
     let launch = kernel.launch(grid, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
-    // SAFETY: as above; a word and a count for every 32 keys. The second number of `found` is the one written.
-    unsafe { launch.arg(&marks.words).arg(&marks.counts).arg(if refuse { found.pointer() + 4 } else { 0 }).run()? };
+    // SAFETY: as above; a word for every 32 keys. The second number of `found` is the one written.
+    unsafe { launch.arg(&marks.words).arg(if refuse { found.pointer() + 4 } else { 0 }).run()? };
     let nnz = marks.ranked()?;
     if refuse && nnz < n {
         return Ok(Err(found.read_one::<u32>(1)? as usize));

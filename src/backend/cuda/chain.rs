@@ -1,6 +1,7 @@
 //! Element-wise operations one after the other, by one generated kernel.
 use super::entries::{block_and_tile, empty, places};
-use super::program::{Program, widen_and_scan};
+use super::given::Given;
+use super::program::{Program, widen_and_sum};
 use super::{Buffer, Context, DeviceCsr, DevicePattern};
 use crate::backend::Positions;
 use crate::backend::chain::{ChainText, Each, Join, JoinKind};
@@ -15,7 +16,6 @@ const ITEMS: u64 = 64;
 
 const PLACE: ScalarText = ScalarText { name: "i64", definition: "", size: 8 };
 const BOOL: ScalarText = ScalarText { name: "bool", definition: "", size: 1 };
-const UNIT: &[u8] = &[0; 8];
 
 fn number(join: Option<&Join>) -> u64 {
     match join.map(|join| join.kind) {
@@ -37,8 +37,8 @@ fn mapping(name: &'static str, each: Option<&Each>, input: ScalarText) -> Functi
     each.map_or_else(none, |each| named(name, (each.text)()))
 }
 
-fn thunk(context: &Arc<Context>, each: Option<&Each>) -> Result<Buffer> {
-    Buffer::from_host(context, each.map_or(UNIT, |each| &each.thunk[..]))
+fn thunk(context: &Arc<Context>, each: Option<&Each>) -> Result<Given> {
+    each.map_or_else(|| Ok(Given::nothing()), |each| Given::new(context, &each.thunk))
 }
 
 /// What the chain makes of its two or three operands, which are of one shape.
@@ -82,9 +82,9 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let s = s.number("kind", number(Some(&text.join))).number("again", number(text.again.as_ref()));
         s.flag("keeps", text.keep.is_some())
     });
-    let missing = match &text.join.missing {
-        Some(missing) => Some((Buffer::from_host(context, &missing.0)?, Buffer::from_host(context, &missing.1)?)),
-        None => None,
+    let (alpha, beta) = match &text.join.missing {
+        Some(missing) => (Given::new(context, &missing.0)?, Given::new(context, &missing.1)?),
+        None => (Given::nothing(), Given::nothing()),
     };
     let thunks = [&text.map, &text.map_again, &text.keep].map(|each| thunk(context, each.as_ref()));
     let [first, second, last] = thunks;
@@ -102,14 +102,13 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values);
         let launch = launch.arg(&d.pattern.offsets).arg(&d.pattern.indices).arg(d.values);
-        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
+        let launch = launch.arg(&alpha).arg(&beta);
         launch.arg(&first).arg(&second).arg(&last).arg(i.as_ref()).arg(j.as_ref())
     });
     // SAFETY: of both launches, parameters as the README lists them; a count a thread, buffers of the sizes it asks
     // for.
     unsafe { count.arg(&counts).run()? };
-    widen_and_scan(context, &counts, &starts, threads)?;
-    let nnz: u64 = starts.read_one(places(threads))?;
+    let nnz = widen_and_sum(context, &counts, &starts, threads)?;
     let offsets = Buffer::alloc_for::<u64>(context, shape.0 + 1)?;
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;

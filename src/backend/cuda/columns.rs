@@ -1,7 +1,7 @@
 //! Columns moved: entries counted, keyed by where they go, and sorted only where the order changes.
 use super::entries::{At, Spans, block_and_tile, empty, movable, places, sortable};
 use super::product::Operand;
-use super::program::{Program, widen_and_scan};
+use super::program::{Program, widen_and_sum};
 use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, DevicePattern};
 use crate::backend::places::{How, Moves};
@@ -81,15 +81,14 @@ pub(super) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
     let (block, tile) = block_and_tile(context);
     let program = Program::new(context, Template::Columns, |s| s);
     let starts = Buffer::alloc_for::<u64>(context, places(n).saturating_add(1))?;
-    {
+    let nnz = {
         let counts = Buffer::alloc_for::<u32>(context, places(n))?;
         let kernel = program.kernel("columns_counts")?;
         let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&pattern.indices).arg(pairs);
         // SAFETY: of all launches here, parameters as the README lists them; n entries, `pairs` pairs.
         unsafe { launch.arg(sources).arg(from).arg(&counts).run()? };
-        widen_and_scan(context, &counts, &starts, n)?;
-    }
-    let nnz: u64 = starts.read_one(places(n))?;
+        widen_and_sum(context, &counts, &starts, n)?
+    };
     let offsets = Buffer::alloc_for::<u64>(context, pattern.nrows + 1)?;
     let kernel = program.kernel("columns_offsets")?;
     let launch = kernel.launch((rows + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(&pattern.offsets);

@@ -1,6 +1,6 @@
 //! What the operations on entries share: tiles, marks and their ranks, values as bytes, the structure kernels.
 use super::product::Operand;
-use super::program::{Program, scan_in_place, tuning, widen_and_scan};
+use super::program::{Program, sum_in_place, sum_of_bits, tuning, widen_and_sum};
 use super::{Buffer, Context, DevicePattern, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
@@ -55,7 +55,6 @@ pub(super) fn empty(context: &Arc<Context>, nrows: usize, ncols: usize) -> Resul
 /// Marked places: a bit each, and after [`Marks::ranked`] how many come before each word.
 pub(super) struct Marks {
     pub(super) words: Buffer,
-    pub(super) counts: Buffer,
     pub(super) starts: Buffer,
     count: u64,
 }
@@ -65,14 +64,12 @@ impl Marks {
     pub(super) fn room(context: &Arc<Context>, n: u64) -> Result<Self> {
         let count = n.div_ceil(32);
         let words = Buffer::alloc_for::<u32>(context, places(count))?;
-        let counts = Buffer::alloc_for::<u32>(context, places(count))?;
         let starts = Buffer::alloc_for::<u64>(context, places(count).saturating_add(1))?;
-        Ok(Self { words, counts, starts, count })
+        Ok(Self { words, starts, count })
     }
-    /// How many are marked, once words and counts are written.
+    /// How many are marked, once words are written.
     pub(super) fn ranked(&self) -> Result<u64> {
-        widen_and_scan(self.words.context(), &self.counts, &self.starts, self.count)?;
-        self.starts.read_one(places(self.count))
+        sum_of_bits(self.words.context(), &self.words, &self.starts, self.count)
     }
 }
 
@@ -134,8 +131,7 @@ impl Spans {
     pub(super) fn counted(&self) -> Result<(Buffer, u64)> {
         let context = self.counts.context();
         let offsets = Buffer::alloc_for::<u64>(context, self.rows.saturating_add(1))?;
-        widen_and_scan(context, &self.counts, &offsets, self.rows as u64)?;
-        let nnz = offsets.read_one(self.rows)?;
+        let nnz = widen_and_sum(context, &self.counts, &offsets, self.rows as u64)?;
         Ok((offsets, nnz))
     }
     /// These entries of A, as they were counted, with so many columns, all moved by a shift modulo 2^32.
@@ -192,8 +188,7 @@ pub(super) fn listed_rows(scalar: ScalarText, a: Operand<'_>, list: &Buffer) -> 
     let launch = kernel.launch(count.div_ceil(u64::from(block)), block, 0).arg(count).arg(list);
     // SAFETY: parameters as the README lists them; the listed rows exist.
     unsafe { launch.arg(&a.pattern.offsets).arg(&offsets).run()? };
-    scan_in_place(context, &offsets, count, None)?;
-    let nnz: u64 = offsets.read_one(places(count))?;
+    let (nnz, _) = sum_in_place(context, &offsets, count)?;
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(scalar.size as u64))?;
     let kernel = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_list")?;

@@ -84,7 +84,7 @@ pub struct Launch<'a> {
     arguments: Arguments,
     error: Option<Error>,
     /// Of all buffers given.
-    bytes: u64,
+    traffic: u64,
     buffers: PhantomData<&'a Buffer>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Argument<'a> for &'a Buffer {
         if let Err(e) = same_handle(OPERATION, launch.kernel.context(), self.context()) {
             launch.error.get_or_insert(e);
         }
-        launch.bytes += self.bytes();
+        launch.traffic += self.bytes();
         launch.value(&self.pointer());
     }
 }
@@ -159,7 +159,7 @@ impl Kernel {
             shared,
             arguments: Arguments::room(),
             error: None,
-            bytes: 0,
+            traffic: 0,
             buffers: PhantomData,
         }
     }
@@ -180,10 +180,14 @@ impl<'a> Launch<'a> {
     }
 
     fn value<T: Pod>(&mut self, value: &T) {
+        self.bytes(bytemuck::bytes_of(value));
+    }
+
+    /// A value of any type by its bytes.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
         let Arguments { slots, starts } = &mut self.arguments;
         starts.push(slots.len() as u32);
         // At least one slot each, so that an argument's address is never past the end.
-        let bytes = bytemuck::bytes_of(value);
         for chunk in bytes.chunks(16).chain(bytes.is_empty().then_some(&[][..])) {
             let mut slot = Slot([0; 16]);
             slot.0[..chunk.len()].copy_from_slice(chunk);
@@ -258,7 +262,7 @@ impl<'a> Launch<'a> {
                 blocks: gx * gy * gz,
                 threads,
                 shared: self.shared,
-                bytes: self.bytes,
+                bytes: self.traffic,
                 ms,
             });
             status

@@ -1,6 +1,7 @@
 //! apply and select: a function of every entry.
 use super::Buffer;
 use super::entries::{At, Marks, Spans, block_and_tile};
+use super::given::Given;
 use super::product::Operand;
 use super::program::Program;
 use crate::backend::Positions;
@@ -11,7 +12,7 @@ use oplus_codegen::{FunctionText, Template};
 /// What a launch of the template needs besides the entries.
 struct Inputs<'a> {
     program: Program<'a>,
-    thunk: Option<Buffer>,
+    thunk: Given,
     i: Option<Buffer>,
     j: Option<Buffer>,
 }
@@ -22,7 +23,7 @@ fn inputs<'a>(select: bool, op: FunctionText, thunk: &[u8], a: Operand<'a>, at: 
     let (value, row, column, thunk_read) = (reads(0), reads(1), reads(2), reads(3));
     let ids = |ids: &Ids, read: bool| ids.as_ref().filter(|_| read).map(|i| Buffer::from_host(context, i)).transpose();
     let (i, j) = (ids(&at.i, row)?, ids(&at.j, column)?);
-    let thunk = thunk_read.then(|| Buffer::from_host(context, thunk)).transpose()?;
+    let thunk = if thunk_read { Given::new(context, thunk)? } else { Given::nothing() };
     let program = Program::new(context, Template::Map, |s| {
         let s = s.function(op).number("select", u64::from(select)).flag("value", value);
         s.flag("row", row).flag("column", column).flag("thunk", thunk_read)
@@ -41,7 +42,7 @@ pub(super) fn apply(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positio
     let x = inputs(false, op, thunk, a, at)?;
     let kernel = x.program.kernel("map_apply")?;
     let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
-    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(x.thunk.as_ref());
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
     // SAFETY: parameters as the README lists them; n entries everywhere; what is null is not read.
     unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&out).run()? };
     Ok(out)
@@ -58,9 +59,9 @@ pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Position
     let x = inputs(true, op, thunk, a, at)?;
     let kernel = x.program.kernel("map_mark")?;
     let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
-    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(x.thunk.as_ref());
-    // SAFETY: as above; a word and a count for every 32 entries.
-    unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).arg(&marks.counts).run()? };
+    let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
+    // SAFETY: as above; a word for every 32 entries.
+    unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).run()? };
     let kept = marks.ranked()?;
     Ok((marks, kept))
 }
@@ -74,7 +75,7 @@ pub(super) fn spans(op: FunctionText, thunk: &[u8], a: Operand<'_>, upto: bool) 
     let x = inputs(true, op, thunk, a, &Positions::default())?;
     let kernel = x.program.kernel("map_spans")?;
     let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(&a.pattern.offsets);
-    let launch = launch.arg(&a.pattern.indices).arg(x.thunk.as_ref()).arg(u32::from(upto));
+    let launch = launch.arg(&a.pattern.indices).arg(&x.thunk).arg(u32::from(upto));
     // SAFETY: parameters as the README lists them; a count a row.
     unsafe { launch.arg(&spans.counts).run()? };
     Ok(spans)

@@ -1,5 +1,6 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
 use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
+use super::given::Given;
 use super::product::Operand;
 use super::program::{Program, tuning};
 use super::{Buffer, DevicePattern};
@@ -65,7 +66,7 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices);
     let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(&splits).arg(&split_rows);
     let launch = launch.arg(mask_offsets).arg(mask_indices).arg(mask_before.as_ref()).arg(bounds);
-    let launch = launch.arg(&marks.words).arg(&marks.counts).arg(&sides).arg(&pairs);
+    let launch = launch.arg(&marks.words).arg(&sides).arg(&pairs);
     // SAFETY: as above.
     unsafe { launch.arg(admitted.as_ref()).run()? };
     let nnz = marks.ranked()?;
@@ -80,13 +81,11 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
         let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&splits).arg(&marks.words).arg(&marks.starts);
         let launch = launch.arg(&sides).arg(&pairs).arg(admitted.as_ref());
-        let missing = match kind {
-            Kind::Filled { alpha, beta } => {
-                Some((Buffer::from_host(context, alpha)?, Buffer::from_host(context, beta)?))
-            }
-            _ => None,
+        let (alpha, beta) = match kind {
+            Kind::Filled { alpha, beta } => (Given::new(context, alpha)?, Given::new(context, beta)?),
+            _ => (Given::nothing(), Given::nothing()),
         };
-        let launch = launch.arg(missing.as_ref().map(|m| &m.0)).arg(missing.as_ref().map(|m| &m.1));
+        let launch = launch.arg(&alpha).arg(&beta);
         // SAFETY: as above.
         unsafe { launch.arg(&indices).arg(&values).run()? };
     }

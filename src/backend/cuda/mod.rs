@@ -20,6 +20,7 @@ mod composed;
 pub mod context;
 mod device_csr;
 mod entries;
+mod given;
 mod keep;
 mod kronecker;
 mod lanes;

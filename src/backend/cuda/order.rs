@@ -1,7 +1,7 @@
 //! Rows in the order of their values.
 use super::entries::{block_and_tile, places, sortable};
 use super::product::Operand;
-use super::program::{Program, scan_in_place};
+use super::program::{Program, sum_in_place};
 use super::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::storage::axis::Ids;
@@ -21,9 +21,7 @@ fn longest(pattern: &DevicePattern) -> Result<u64> {
         kernel.launch((rows as u64).div_ceil(u64::from(block)), block, 0).arg(rows as u64).arg(None::<&Buffer>);
     // SAFETY: parameters as the README lists them; all rows.
     unsafe { launch.arg(&pattern.offsets).arg(&lengths).run()? };
-    let found = Buffer::zeroed_for::<u64>(context, 2)?;
-    scan_in_place(context, &lengths, rows as u64, Some((&found, 0, 1)))?;
-    found.read_one(1)
+    sum_in_place(context, &lengths, rows as u64).map(|(_, longest)| longest)
 }
 
 /// Positions, values and the ids of the columns they had. `op` says what comes before what.

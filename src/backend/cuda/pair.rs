@@ -24,11 +24,13 @@ impl DevicePattern {
 fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &OneOrAll, b: &OneOrAll) -> Result<Buffer> {
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
     if n > 0 {
-        let program =
-            Program::new(context, Template::Pair, |s| s.function(op).flag("left_one", a.one).flag("right_one", b.one));
+        let program = Program::new(context, Template::Pair, |s| {
+            s.function(op).flag("left_one", a.all.is_none()).flag("right_one", b.all.is_none())
+        });
         let (kernel, (block, tile)) = (program.kernel("pair_apply")?, block_and_tile(context));
-        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(&*a.values).arg(&*b.values);
-        // SAFETY: parameters as the README lists them; n values everywhere, or one where the flag says so.
+        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n);
+        let launch = launch.arg(a.all.as_deref()).arg(b.all.as_deref()).arg(&a.one).arg(&b.one);
+        // SAFETY: parameters as the README lists them; n values everywhere but where the flag says that one is given.
         unsafe { launch.arg(&out).run()? };
     }
     Ok(out)

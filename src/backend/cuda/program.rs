@@ -1,6 +1,6 @@
 //! A specification as kernels of a context.
 use super::module::Function;
-use super::report::Report;
+use super::report::{Report, SAID, Slate};
 use super::{Buffer, Context, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::{Spec, Template, Tuning};
@@ -63,11 +63,16 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
 }
 
 /// The kernel for numbers of a width, and how many of them a thread takes.
+type Width = fn(&Tuning) -> (&'static str, u32);
+
 fn scan_u64(tuning: &Tuning) -> (&'static str, u32) {
     ("scan_u64", tuning.scan_items)
 }
 fn scan_u32(tuning: &Tuning) -> (&'static str, u32) {
     ("scan_u32", tuning.scan_u32_items)
+}
+fn scan_bits(tuning: &Tuning) -> (&'static str, u32) {
+    ("scan_bits", tuning.scan_u32_items)
 }
 
 /// Words that are zero before a scan of n numbers of 64 bits; none where one block scans them all.
@@ -79,36 +84,65 @@ fn states_of(tuning: &Tuning, n: u64, items: u32) -> u64 {
     if tiles > 1 { tiles + 1 } else { 0 }
 }
 
-/// out[0..=n] = exclusive sums of n numbers, by the kernel for their width; sum and maximum go to two places of `to`. The
-/// states are those at an address, or made.
-fn scan(
-    context: &Arc<Context>,
-    by: fn(&Tuning) -> (&'static str, u32),
-    values: &Buffer,
+/// Numbers to be summed, and where their exclusive sums go: n + 1 places, perhaps their own.
+struct Scan<'a> {
+    context: &'a Arc<Context>,
+    by: Width,
+    values: &'a Buffer,
     n: u64,
-    out: &Buffer,
-    to: Option<(&Buffer, u64, u64)>,
-    states: Option<u64>,
-    (control, said, report): (u64, u32, Report),
-) -> Result<()> {
-    let primitives = Program::new(context, Template::Primitives, |s| s);
-    let tuning = tuning(context);
-    let (kernel, items) = by(tuning);
-    let count = states_of(tuning, n, items);
-    let made = match states {
-        None => Some(Buffer::zeroed_for::<u64>(context, count as usize)?),
-        Some(_) => None,
-    };
-    let states = made.as_ref().map_or(states.unwrap_or(0), Buffer::pointer);
-    let place = |at: u64| to.map_or(0, |(buffer, ..)| buffer.pointer() + 8 * at);
-    let (total, largest) = to.map_or((0, 0), |(_, total, largest)| (place(total), place(largest)));
-    let kernel = primitives.kernel(kernel)?;
-    let launch = kernel.launch(count.saturating_sub(1).max(1), tuning.primitive_block, 0);
-    let launch = launch.arg(values).arg(n).arg(if count > 0 { states } else { 0 });
-    let launch = launch.arg(total).arg(largest).arg(out);
-    let launch = launch.arg(control).arg(said).telling(report);
-    // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, there are as many states as it asks for.
-    unsafe { launch.run() }
+    out: &'a Buffer,
+}
+
+/// What else a scan leaves, by addresses; 0: nothing.
+#[derive(Default)]
+struct Left {
+    /// Zeros, as many as [`Scan::states`].
+    states: u64,
+    /// The sum of all, and their maximum where there was no larger number.
+    total: u64,
+    largest: u64,
+    /// The block whose first `said` words are told, and of which `words` are left zero.
+    control: u64,
+    said: u32,
+    report: Report,
+    words: u64,
+}
+
+impl<'a> Scan<'a> {
+    fn states(&self) -> u64 {
+        let tuning = tuning(self.context);
+        states_of(tuning, self.n, (self.by)(tuning).1)
+    }
+    fn kernel(&self) -> Result<Kernel> {
+        Program::new(self.context, Template::Primitives, |s| s).kernel((self.by)(tuning(self.context)).0)
+    }
+    fn launch(&self, kernel: &Kernel, left: &Left) -> Result<()> {
+        let blocks = self.states().saturating_sub(1).max(1);
+        let launch = kernel.launch(blocks, tuning(self.context).primitive_block, 0).arg(self.values).arg(self.n);
+        let launch = launch.arg(left.states).arg(left.total).arg(left.largest).arg(self.out);
+        let launch = launch.arg(left.control).arg(left.said).telling(left.report).arg(left.words);
+        // SAFETY: parameters as `primitives.cu` lists them; `out` has n + 1 places, there are as many states as it asks for.
+        unsafe { launch.run() }
+    }
+    /// Nobody waits for it. The sum and the maximum go to places i and j of a buffer.
+    fn run(&self, to: Option<(&Buffer, u64, u64)>) -> Result<()> {
+        let states = Buffer::zeroed_for::<u64>(self.context, self.states() as usize)?;
+        let place = |at: u64| to.map_or(0, |(buffer, ..)| buffer.pointer() + 8 * at);
+        let (total, largest) = to.map_or((0, 0), |(_, total, largest)| (place(total), place(largest)));
+        self.launch(&self.kernel()?, &Left { states: states.pointer(), total, largest, ..Left::default() })
+    }
+    /// The sum of all and their maximum, as the scan tells them.
+    fn told(&self) -> Result<(u64, u64)> {
+        let (kernel, states) = (self.kernel()?, self.states());
+        let [sum, largest, ..] = self.context.with_slate(SAID as u64 + states, |slate| {
+            let place = |at: u64| slate.control + 8 * at;
+            let states = if states > 0 { place(SAID as u64) } else { 0 };
+            let (total, largest, control, said) = (place(0), place(1), place(0), SAID as u32);
+            let Slate { report, words, .. } = *slate;
+            self.launch(&kernel, &Left { states, total, largest, control, said, report, words })
+        })?;
+        Ok((sum, largest))
+    }
 }
 
 /// offsets[0..=n] = exclusive sums of the n counts already in its first n places. With `to` = (buffer, i, j) their sum goes to
@@ -119,11 +153,16 @@ pub(super) fn scan_in_place(
     n: u64,
     to: Option<(&Buffer, u64, u64)>,
 ) -> Result<()> {
-    scan(context, scan_u64, offsets, n, offsets, to, None, (0, 0, Report::default()))
+    Scan { context, by: scan_u64, values: offsets, n, out: offsets }.run(to)
 }
 
-/// The same with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control block, the first N
-/// words of which are the result.
+/// offsets[0..=n] = exclusive sums of the n counts already in its first n places; their sum and their maximum.
+pub(super) fn sum_in_place(context: &Arc<Context>, offsets: &Buffer, n: u64) -> Result<(u64, u64)> {
+    Scan { context, by: scan_u64, values: offsets, n, out: offsets }.told()
+}
+
+/// As [`scan_in_place`], with [`scan_states`] words that are zero at an address; sum and maximum go to places i and j of a control
+/// block, the first N words of which are the result.
 pub(super) fn scan_and_tell<const N: usize>(
     context: &Arc<Context>,
     offsets: &Buffer,
@@ -131,13 +170,26 @@ pub(super) fn scan_and_tell<const N: usize>(
     (control, i, j): (&Buffer, usize, usize),
     states: u64,
 ) -> Result<Vec<u64>> {
-    let to = Some((control, i as u64, j as u64));
+    let scan = Scan { context, by: scan_u64, values: offsets, n, out: offsets };
+    let (kernel, states) = (scan.kernel()?, if scan.states() > 0 { states } else { 0 });
+    let [total, largest] = [i, j].map(|place| control.pointer() + 8 * place as u64);
     context.tells::<N>(control, |report| {
-        scan(context, scan_u64, offsets, n, offsets, to, Some(states), (control.pointer(), N as u32, report))
+        let (control, said) = (control.pointer(), N as u32);
+        scan.launch(&kernel, &Left { states, total, largest, control, said, report, words: 0 })
     })
 }
 
 /// starts[0..=n] = exclusive sums of n u32 counts.
 pub(super) fn widen_and_scan(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
-    scan(context, scan_u32, counts, n, starts, None, None, (0, 0, Report::default()))
+    Scan { context, by: scan_u32, values: counts, n, out: starts }.run(None)
+}
+
+/// The same, and the sum of all.
+pub(super) fn widen_and_sum(context: &Arc<Context>, counts: &Buffer, starts: &Buffer, n: u64) -> Result<u64> {
+    Scan { context, by: scan_u32, values: counts, n, out: starts }.told().map(|(sum, _)| sum)
+}
+
+/// starts[0..=n] = set bits before each of n words of 32; the sum of all.
+pub(super) fn sum_of_bits(context: &Arc<Context>, words: &Buffer, starts: &Buffer, n: u64) -> Result<u64> {
+    Scan { context, by: scan_bits, values: words, n, out: starts }.told().map(|(sum, _)| sum)
 }

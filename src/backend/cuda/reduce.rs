@@ -2,9 +2,11 @@
 use super::entries::{block_and_tile, empty};
 use super::product::Operand;
 use super::program::{Program, tuning};
+use super::report::{SAID, TOLD};
 use super::row_tiles::RowTiles;
 use super::{Buffer, DevicePattern};
 use crate::error::Result;
+use crate::memory;
 use oplus_codegen::{FunctionText, Template};
 use std::sync::Arc;
 
@@ -36,13 +38,18 @@ pub(super) fn reduce(op: FunctionText, a: Operand<'_>) -> Result<Option<Vec<u8>>
     }
     let (tuning, block) = (tuning(context), block_and_tile(context).0);
     let chunks = n.div_ceil(u64::from(tuning.reduce_chunk));
-    let (sums, out) = (Buffer::alloc(context, chunks * size)?, Buffer::alloc(context, size)?);
-    let program = Program::new(context, Template::Reduce, |s| s.function(op));
-    let (all, last) = (program.kernel("reduce_all")?, program.kernel("reduce_last")?);
-    // SAFETY: parameters as the README lists them; a sum a chunk.
-    unsafe {
-        all.launch(chunks, block, 0).arg(n).arg(a.values).arg(&sums).run()?;
-        last.launch(1u32, block, 0).arg(chunks).arg(&sums).arg(&out).run()?;
+    let told = size <= 8 * TOLD as u64;
+    let sums = Buffer::alloc(context, if chunks > 1 { chunks * size } else { 0 })?;
+    let out = Buffer::alloc(context, if told { 0 } else { size })?;
+    let kernel = Program::new(context, Template::Reduce, |s| s.function(op)).kernel("reduce_all")?;
+    let said = context.with_slate(SAID as u64, |slate| {
+        let launch = kernel.launch(chunks, block, 0).arg(n).arg(a.values).arg(&sums).arg(&out);
+        // SAFETY: parameters as the README lists them; a sum a chunk, room for the result.
+        unsafe { launch.arg(slate.control).telling(slate.report).run() }
+    })?;
+    if !told {
+        return out.to_host().map(Some);
     }
-    out.to_host().map(Some)
+    let bytes = &bytemuck::cast_slice::<u64, u8>(&said)[..size as usize];
+    memory::copied("reduce", bytes).map(Some)
 }

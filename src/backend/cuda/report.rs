@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Words that a kernel with a slate tells.
 pub(super) const SAID: usize = 16;
+/// Words of these that a value has room in, before the count of blocks.
+pub(super) const TOLD: usize = 14;
 /// Words of the slate: where more begin as zero, filling them is little of all.
 const SLATE: u64 = 1 << 13;
 /// The word that the host waits for, and the most that may be told before it.

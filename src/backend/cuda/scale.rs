@@ -36,7 +36,7 @@ pub(super) fn scale(whole: &Arc<DevicePattern>, x: Scaling<'_>) -> Result<(Arc<D
             let launch = launch.arg(&x.a.pattern.offsets).arg(&x.a.pattern.indices).arg(&dense.present);
             // SAFETY: of both launches, parameters as the README lists them; a bit a row or column, n entries
             // everywhere.
-            unsafe { launch.arg(&marks.words).arg(&marks.counts).run()? };
+            unsafe { launch.arg(&marks.words).run()? };
             let kept = marks.ranked()?;
             (kept < n).then(|| compact(x.entry, x.a, &marks, kept)).transpose()?
         }

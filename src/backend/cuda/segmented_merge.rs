@@ -2,7 +2,7 @@
 use super::buffer::same_handle;
 use super::entries::{empty, movable, places, sortable};
 use super::product::Operand;
-use super::program::{Program, resident, scan_in_place, tuning};
+use super::program::{Program, resident, scan_in_place, sum_in_place, tuning};
 use super::sort::{Keyed, bits_below};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::{Error, Result};
@@ -29,13 +29,11 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
         return Ok(from);
     }
     let work = Buffer::alloc_for::<u64>(context, places(p.saturating_add(1)))?;
-    let found = Buffer::zeroed_for::<u64>(context, 2)?;
     let kernel = program.kernel("merge_runs")?;
     // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for; what the
     // arrays of runs and segments hold is the caller's promise; p counts, p + 1 segments.
     unsafe { kernel.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(&work).run()? };
-    scan_in_place(context, &work, p, Some((&found, 0, 1)))?;
-    let longest: u64 = found.read_one(1)?;
+    let (_, longest) = sum_in_place(context, &work, p)?;
     let levels = longest.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
     // The short segments go straight to where the last level of the long ones goes.
     let mut to = if levels > 0 { Some(Keyed::room(context, n)?) } else { None };

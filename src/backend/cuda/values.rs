@@ -1,5 +1,6 @@
 //! The values of entries: each its own, or one for all, which is written out where an operation reads values one by one.
 use super::entries::{block_and_tile, movable, places};
+use super::given::Given;
 use super::product::Operand;
 use super::program::Program;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, account};
@@ -43,7 +44,7 @@ impl One {
         }
         let out = Buffer::alloc(context, n.saturating_mul(self.bytes.len() as u64))?;
         if n > 0 {
-            let (value, block) = (Buffer::from_host(context, &self.bytes)?, block_and_tile(context).0);
+            let (value, block) = (Given::new(context, &self.bytes)?, block_and_tile(context).0);
             let program = Program::new(context, Template::Entries, |s| s.scalar("V", movable(self.scalar)));
             let kernel = program.kernel("entries_fill")?;
             let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&value);
@@ -86,10 +87,10 @@ impl Read<'_> {
     }
 }
 
-/// Values as an operator's operand: one each, or one for all.
+/// Values as an operator's operand: one each, or without those one for all.
 pub(super) struct OneOrAll {
-    pub(super) values: Arc<Buffer>,
-    pub(super) one: bool,
+    pub(super) all: Option<Arc<Buffer>>,
+    pub(super) one: Given,
 }
 
 impl<T> DeviceCsr<T> {
@@ -109,11 +110,11 @@ impl<T> DeviceCsr<T> {
     }
     /// The values, one where all have the same.
     pub(super) fn one_or_all(&self) -> Result<OneOrAll> {
-        let (values, one) = match &self.values {
-            Values::All(all) => (all.clone(), false),
-            Values::One(one) => (Arc::new(Buffer::from_host(self.context(), &one.bytes)?), true),
+        let (all, one) = match &self.values {
+            Values::All(all) => (Some(all.clone()), Given::nothing()),
+            Values::One(one) => (None, Given::new(self.context(), &one.bytes)?),
         };
-        Ok(OneOrAll { values, one })
+        Ok(OneOrAll { all, one })
     }
     /// With a value for each entry, for a matrix that will be read again: what is written out stays.
     pub(super) fn read_again(&self) -> Result<Read<'_>> {

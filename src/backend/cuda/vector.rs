@@ -1,5 +1,6 @@
 //! Single rows as bitmaps with dense values, and back.
-use super::program::{Program, tuning, widen_and_scan};
+use super::entries::empty;
+use super::program::{Program, sum_of_bits, tuning};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -67,34 +68,25 @@ pub(super) fn compact(
     scalar: ScalarText,
     from: DeviceBitmap,
 ) -> Result<(DevicePattern, Buffer)> {
+    if n == 0 {
+        return empty(context, 1, n);
+    }
     let words = (n as u64).div_ceil(WORD);
     let block = tuning(context).primitive_block;
     let program = program(context, scalar);
-    let counts = Buffer::alloc_for::<u32>(context, words as usize)?;
     let starts = Buffer::alloc_for::<u64>(context, words as usize + 1)?;
-    let count = program.kernel("vector_count")?;
-    // SAFETY: parameters as `vector.cu` lists them; one count a word.
-    unsafe { count.launch(words.div_ceil(block as u64), block, 0).arg(words).arg(&from.present).arg(&counts).run()? };
-    widen_and_scan(context, &counts, &starts, words)?;
-    let nnz: u64 = starts.read_one(words as usize)?;
+    let nnz = sum_of_bits(context, &from.present, &starts, words)?;
+    if nnz == 0 {
+        return empty(context, 1, n);
+    }
     let indices = Buffer::alloc_for::<u32>(context, nnz as usize)?;
     // Where every bit is set the values are in their places.
     let moved = if nnz < n as u64 { Some(Buffer::alloc(context, nnz * scalar.size as u64)?) } else { None };
-    if nnz > 0 {
-        let kernel = program.kernel("vector_compact")?;
-        let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0);
-        // SAFETY: as above; starts has words + 1 places, indices and values nnz.
-        unsafe {
-            launch
-                .arg(words)
-                .arg(&from.present)
-                .arg(&starts)
-                .arg(&from.values)
-                .arg(&indices)
-                .arg(moved.as_ref())
-                .run()?
-        };
-    }
-    let offsets = Buffer::from_host(context, &[0u64, nnz])?;
+    let offsets = Buffer::alloc_for::<u64>(context, 2)?;
+    let kernel = program.kernel("vector_compact")?;
+    let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0).arg(words).arg(&from.present);
+    let launch = launch.arg(&starts).arg(&from.values).arg(&offsets).arg(&indices).arg(moved.as_ref());
+    // SAFETY: parameters as `vector.cu` lists them; starts has words + 1 places, offsets two, indices and values nnz.
+    unsafe { launch.run()? };
     Ok((DevicePattern::new((1, n), nnz, offsets, indices), moved.unwrap_or(from.values)))
 }

@@ -5,7 +5,7 @@
 //! Sums run in the order of k, bit-equal to a serial sum.
 use super::{Job, Made};
 use crate::backend::cuda::entries::{Marks, places, sortable};
-use crate::backend::cuda::program::{Program, scan_in_place};
+use crate::backend::cuda::program::{Program, scan_in_place, sum_in_place};
 use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
 use crate::backend::cuda::sort::{Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
@@ -211,7 +211,7 @@ impl Job<'_> {
         let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&keyed.keys).arg(bits);
         let launch = launch.arg(slice.first).arg(m_offsets).arg(m_indices);
         // SAFETY: a word and a count for every 32 products.
-        unsafe { launch.arg(&marks.words).arg(&marks.counts).run()? };
+        unsafe { launch.arg(&marks.words).run()? };
         let nnz = marks.ranked()?;
         let sorted = Sorted { n, keyed, marks, nnz, bits };
         let made = end.end(self, &sorted, &terms)?;
@@ -313,10 +313,7 @@ impl Job<'_> {
 
     /// C's offsets where the lengths of its rows were; its entries and those of its longest row.
     pub(super) fn offsets(&self, counts: &Buffer) -> Result<(u64, u64)> {
-        let found = Buffer::zeroed_for::<u64>(self.context, 2)?;
-        scan_in_place(self.context, counts, self.rows, Some((&found, 0, 1)))?;
-        let found: Vec<u64> = found.to_host()?;
-        Ok((found[0], found[1]))
+        sum_in_place(self.context, counts, self.rows)
     }
 
     /// Products of a slice: an eighth of the device's memory for keys, places and terms, and the bits that mark them.
