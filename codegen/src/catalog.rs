@@ -134,6 +134,8 @@ templates! {
         numbers ["kind" = 0];
     /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
+    /// Two sparse vectors merged in one launch; `kind` as before, but 2.
+    MergeRow = "merge_row", semiring false, functions ["op"], types [], flags [], numbers ["kind" = 0];
     /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
     Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
         numbers ["kind" = 0, "again" = 3];
@@ -206,6 +208,7 @@ parts! {
     "part/merge_find.cuh"
     "part/merge_keys.cuh"
     "part/merge_mask.cuh"
+    "part/merge_value.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

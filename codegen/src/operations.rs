@@ -105,6 +105,8 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         for kind in [0, 1, 3, 4] {
             let spec = new(Template::MergeWrite).function(fold.clone()).number("kind", kind).flag("masked", kind == 3);
             all.push((format!("merge_write-{kind}-{}", scalar.name), spec));
+            let spec = new(Template::MergeRow).function(fold.clone()).number("kind", kind);
+            all.push((format!("merge_row-{kind}-{}", scalar.name), spec));
         }
         let (lower, boolean) = (if scalar.size > 8 { "false" } else { "lt(x, y)" }, built_in("bool", 1));
         let before = op(vec![scalar, scalar], boolean, &["x", "y"], lower);

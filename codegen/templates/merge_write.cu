@@ -3,30 +3,12 @@
 //
 // Which side an entry is from says where it stands there: so many of A's come before it, the others are B's. A warp has
 // consecutive entries, its lanes side by side.
-#include "part/merge.cuh"
-#include "thread/given.cuh"
+#include "part/merge_value.cuh"
 #include "thread/quad.cuh"
 #include "thread/rank.cuh"
 #include "warp/scan.cuh"
 
 namespace oplus {
-
-typedef function::op::Input0 Left;
-typedef function::op::Input1 Right;
-typedef function::op::Output Result;
-
-// The entry's value; an operand that has none is not looked at.
-template <u64 KIND, class A, class B>
-__device__ inline Result value_of(const A& a, const B& b, const Given<A>& alpha, const Given<B>& beta, bool has_a, bool has_b) {
-  if constexpr (KIND == kind_filled) {
-    return function::op::apply(has_a ? a : *alpha, has_b ? b : *beta);
-  } else if constexpr (KIND != kind_intersection) {
-    static_assert(SameType<A, Result>::value && SameType<B, Result>::value, "values are kept");
-    if (!has_b) return a;
-    if (!has_a) return b;
-  }
-  return function::op::apply(a, b);
-}
 
 constexpr u32 write_items = tuning::entry_items;
 

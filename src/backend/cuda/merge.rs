@@ -3,7 +3,7 @@ use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
 use super::given::Given;
 use super::product::Operand;
 use super::program::{Program, tuning};
-use super::{Buffer, DevicePattern};
+use super::{Buffer, DevicePattern, merge_row};
 use crate::backend::MaskOn;
 use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
@@ -21,6 +21,10 @@ pub(super) enum Kind<'a> {
     Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool, bounds: Option<&'a Buffer> },
 }
 
+/// The template's numbers of kinds.
+const INTERSECTION: u64 = 1;
+const OVERWRITE: u64 = 2;
+
 /// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
 pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
@@ -30,12 +34,21 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
     }
     let (number, mask, replace, bounds) = match kind {
         Kind::Union => (0, None, false, None),
-        Kind::Intersection => (1, None, false, None),
+        Kind::Intersection => (INTERSECTION, None, false, None),
         Kind::Write { mask, replace, accumulate, bounds } => {
-            (if *accumulate { 3 } else { 2 }, *mask, *replace, *bounds)
+            (if *accumulate { 3 } else { OVERWRITE }, *mask, *replace, *bounds)
         }
         Kind::Filled { .. } => (4, None, false, None),
     };
+    let (alpha, beta) = match kind {
+        Kind::Filled { alpha, beta } => (Given::new(context, alpha)?, Given::new(context, beta)?),
+        _ => (Given::nothing(), Given::nothing()),
+    };
+    if mask.is_none() && bounds.is_none() && number != OVERWRITE && merge_row::suits(pattern, b.pattern) {
+        let all = total.min(pattern.ncols as u64);
+        let most = if number == INTERSECTION { pattern.nnz.min(b.pattern.nnz) } else { all };
+        return merge_row::merge_row(number, op, (a, b), (&alpha, &beta), most);
+    }
     let count = Program::new(context, Template::MergeCount, |s| {
         let complement = mask.is_some_and(|m| m.complement);
         // A filled union's entries are a union's.
@@ -81,10 +94,6 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
         let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&splits).arg(&marks.words).arg(&marks.starts);
         let launch = launch.arg(&sides).arg(&pairs).arg(admitted.as_ref());
-        let (alpha, beta) = match kind {
-            Kind::Filled { alpha, beta } => (Given::new(context, alpha)?, Given::new(context, beta)?),
-            _ => (Given::nothing(), Given::nothing()),
-        };
         let launch = launch.arg(&alpha).arg(&beta);
         // SAFETY: as above.
         unsafe { launch.arg(&indices).arg(&values).run()? };

@@ -28,6 +28,7 @@ pub mod launch;
 mod log;
 mod map;
 mod merge;
+mod merge_row;
 pub mod module;
 mod multiply;
 pub mod nvrtc;
