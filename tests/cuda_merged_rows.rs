@@ -1,4 +1,4 @@
-//! Sparse vectors merged on CUDA, emulated or real, in one launch: as the reference backend has them, wherever tiles begin and end.
+//! Sparse vectors merged and selected from on CUDA, emulated or real, in one launch: as the reference backend has them, wherever tiles begin and end.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/random.rs"]
@@ -14,6 +14,11 @@ use std::fmt::Debug;
 oplus::scalar! { pub struct Route { dist: f64, first: u64, hops: i32, toll: i32 } }
 oplus::operator! { pub Shorter[](Route, Route) -> Route = |x, y| select(x.dist <= y.dist, x, y) }
 
+oplus::index_operator! { pub Below[T: Ordered](T, T) -> bool = |x, i, j, y| (x < y) != (i < j) }
+oplus::index_operator! { pub Nearer[](Route, Route) -> bool = |x, i, j, y| (x.dist < y.dist) != (i < j) }
+oplus::index_operator! { pub Differs[](bool, bool) -> bool = |x, i, j, y| (x == y) != (i < j) }
+oplus::index_operator! { pub Outside[T: Scalar](T, i64) -> bool = |_, _, j, k| j < k || j > mul(k, k) }
+
 const GPU: Device = Device::Cuda(0);
 /// What the template gives a block: entries of both vectors.
 const TILE: u64 = 2048;
@@ -26,22 +31,44 @@ fn vector<T: Scalar>(n: u64, places: impl Iterator<Item = u64>, value: impl Fn(u
 fn check<T: Scalar + Debug + PartialEq>(
     what: &str,
     (a, b): (&Vector<T>, &Vector<T>),
-    op: impl BinaryOp<T, T, Out = T> + Copy,
+    op: impl BinaryOp<T, T, Out = T>,
+    keep: impl IndexUnaryOp<T, T, Out = bool>,
     (alpha, beta): (T, T),
 ) {
     let results = |device: Device| {
         let (a, b) = (a.to(&device).unwrap(), b.to(&device).unwrap());
         let mut c = a.clone();
         apply(&b, Identity).accumulate(op).into(&mut c).unwrap();
+        let one = apply_second(&a, Second, alpha).eval().unwrap();
+        let (has, lacks) = (b.structure(), b.structure().complement());
         let made = [
             ewise_add(&a, &b, op).eval().unwrap(),
             ewise_mult(&a, &b, op).eval().unwrap(),
             ewise_union(&a, alpha, &b, beta, op).eval().unwrap(),
             c,
+            apply(&a, Identity).mask(&has).eval().unwrap(),
+            apply(&a, Identity).mask(&lacks).eval().unwrap(),
+            apply(&one, Identity).mask(&has).eval().unwrap(),
+            apply(&one, Identity).mask(&lacks).eval().unwrap(),
+            select(&a, keep, alpha).eval().unwrap(),
+            select(&a, Outside, 40).eval().unwrap(),
+            select(&one, Outside, 60).eval().unwrap(),
         ];
         made.map(|v| (v.nvals(), v.entries().unwrap()))
     };
-    let names = ["ewise_add", "ewise_mult", "ewise_union", "accumulate"];
+    let names = [
+        "ewise_add",
+        "ewise_mult",
+        "ewise_union",
+        "accumulate",
+        "mask",
+        "complement",
+        "mask of one value",
+        "complement of one value",
+        "select by value",
+        "select by place",
+        "select of one value",
+    ];
     for (name, (found, expected)) in names.iter().zip(results(GPU).iter().zip(&results(Device::Reference))) {
         assert!(found == expected, "{name} of {what}: {} entries, {} expected", found.0, expected.0);
     }
@@ -59,8 +86,8 @@ fn wherever_tiles_end() {
     for more in [0, 1, 2, 7, 8, 9] {
         let places: BTreeSet<u64> = all(0, 3).chain((0..n).filter(|i| i % 3 != 0).take(more)).collect();
         let (a, b) = (vector(n, places.into_iter(), value), vector(n, all(0, 3), value));
-        check(&format!("thirds, {more} more on the left"), (&a, &b), Minus, (1.0, 2.0));
-        check(&format!("thirds, {more} more on the right"), (&b, &a), Minus, (1.0, 2.0));
+        check(&format!("thirds, {more} more on the left"), (&a, &b), Minus, Below, (1.0, 2.0));
+        check(&format!("thirds, {more} more on the right"), (&b, &a), Minus, Below, (1.0, 2.0));
     }
     // One after the other, one within the other, none in common, one entry, an entry a tile, nothing.
     let some = [
@@ -74,14 +101,14 @@ fn wherever_tiles_end() {
     ];
     for (i, a) in some.iter().enumerate() {
         for (j, b) in some.iter().enumerate() {
-            check(&format!("{i} and {j}"), (a, b), Minus, (3.0, -4.0));
+            check(&format!("{i} and {j}"), (a, b), Minus, Below, (3.0, -4.0));
         }
     }
     let route = |x: u64| Route::make((x % 7) as f64, x, x as i32 % 5, 1);
     let (a, b) = (vector(n, all(0, 2), route), vector(n, all(0, 3), route));
-    check("routes", (&a, &b), Shorter, (route(3), route(200)));
+    check("routes", (&a, &b), Shorter, Nearer, (route(3), route(200)));
     let odd = |x: u64| x % 2 == 1;
-    check("booleans", (&vector(n, all(0, 2), odd), &vector(n, all(0, 3), odd)), Lxor, (true, false));
+    check("booleans", (&vector(n, all(0, 2), odd), &vector(n, all(0, 3), odd)), Lxor, Differs, (true, false));
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +137,7 @@ fn random_vectors() {
     }
     fn property(two: Two) -> bool {
         let [a, b] = two.places.map(|places| vector(two.n, places.into_iter(), |x| x as i64));
-        check("random vectors", (&a, &b), Minus, (5, 6));
+        check("random vectors", (&a, &b), Minus, Below, (5, 6));
         true
     }
     QuickCheck::new().tests(40).quickcheck(property as fn(Two) -> bool);

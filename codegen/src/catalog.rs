@@ -134,7 +134,7 @@ templates! {
         numbers ["kind" = 0];
     /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
-    /// Two sparse vectors merged in one launch; `kind` as before, but 2.
+    /// Two sparse vectors merged in one launch; `kind` as before, but 2; 5 and 6: A's that B has, has not.
     MergeRow = "merge_row", semiring false, functions ["op"], types [], flags [], numbers ["kind" = 0];
     /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
     Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
@@ -186,6 +186,7 @@ kernels! {
     "block/word_table.cuh"
     "device/look_back.cuh"
     "device/report.cuh"
+    "device/row_writer.cuh"
     "device/tell_value.cuh"
     "device/scan.cuh"
     "device/radix_sort.cuh"

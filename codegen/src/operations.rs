@@ -99,6 +99,11 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         let second = op(vec![scalar, scalar], scalar, &["_", "y"], "y");
         let spec = new(Template::MergeWrite).function(second).number("kind", 2).flag("masked", true);
         all.push((format!("merge_write-2-{}", scalar.name), spec));
+        let first = op(vec![scalar, built_in("u8", 1)], scalar, &["x", "_"], "x");
+        for kind in [5, 6] {
+            let spec = new(Template::MergeRow).function(first.clone()).number("kind", kind);
+            all.push((format!("merge_row-{kind}-{}", scalar.name), spec));
+        }
     }
     for (scalar, text, identity) in folds() {
         let fold = FunctionText::new("op", vec![scalar, scalar], scalar, text);

@@ -1,5 +1,6 @@
 // f(a, i, j, thunk) at every entry: apply, or the marks of the entries that select keeps, or where these begin and end in each row.
 // Launches: README.md.
+#include "device/row_writer.cuh"
 #include "part/entries.cuh"
 #include "thread/given.cuh"
 
@@ -48,6 +49,45 @@ map_spans(u64 rows, const u64* offsets, const u32* indices, Given<Thunk> thunk, 
     else high = middle;
   }
   counts[r] = u32(upto ? low - begin : end - low);
+}
+
+// The entries of a single row that f keeps, in one launch. values and out_values may be null where f looks at none and positions alone are
+// asked for.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
+map_row(u64 n, const u32* indices, const Value* values, Given<Thunk> thunk, const u64* i_ids, const u64* j_ids, u32* out_indices,
+        Value* out_values, u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number, u64 words) {
+  constexpr u32 items = tuning::entry_items;
+  __shared__ RowWriter::Shared shared;
+  const RowWriter writer = {out_offsets, state, control, said, page, number, words};
+  const u64 nth = writer.tile(shared), first = nth * entry_tile + threadIdx.x / 32 * (32 * items) + lane_id();
+  const i64 row = flag::row && i_ids ? i64(i_ids[0]) : 0;
+  u32 kept[items], all = 0;
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u64 e = first + t * 32;
+    bool keep = false;
+    if (e < n) {
+      Value x = Value();
+      if constexpr (flag::value) x = values[e];
+      u64 column = 0;
+      if constexpr (flag::column) column = j_ids ? j_ids[indices[e]] : indices[e];
+      keep = function::op::apply(x, row, i64(column), flag::thunk ? *thunk : Thunk());
+    }
+    kept[t] = __ballot_sync(full_warp, keep);
+    all += u32(__popc(kept[t]));
+  }
+  // The warp's are counted once, and stand before those of the next.
+  u64 at = shuffle(writer.before<tuning::primitive_block>(nth, lane_id() == 31 ? all : 0, shared), 0);
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u64 e = first + t * 32, to = at + u32(__popc(kept[t] & lanes_below()));
+    if (kept[t] >> lane_id() & 1) {
+      out_indices[to] = indices[e];
+      if (out_values) out_values[to] = values[e];
+    }
+    at += u32(__popc(kept[t]));
+  }
+  writer.end(shared);
 }
 #else
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)

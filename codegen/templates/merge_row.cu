@@ -1,9 +1,6 @@
-// Two sparse vectors merged in one launch: union, intersection, accumulation, filled union, as in part/merge.cuh. A block has a tile of the
-// merged entries, finds where it begins in both, and looks back for how many entries of the result come before. Deterministic.
-// Launches: README.md.
-#include "block/team.cuh"
-#include "device/look_back.cuh"
-#include "device/report.cuh"
+// Two sparse vectors merged in one launch: union, intersection, accumulation, filled union, and A's entries that B has or has not, as in
+// part/merge.cuh. A block has a tile of the merged entries and finds where it begins in both. Deterministic. Launches: README.md.
+#include "device/row_writer.cuh"
 #include "part/merge_value.cuh"
 
 namespace oplus {
@@ -51,10 +48,12 @@ __device__ inline RowEntries row_entries(const VectorTile& tile, u32 na, u32 nb,
   else again = again && j == 0;
   for (u32 t = 0; t < row_items && d + t < n; t++) {
     const bool has_a = i < na && (j >= nb || a[i] <= b[j]), meet = has_a && j < seen && a[i] == b[j];
-    const bool first = has_a || !again;
     entries.sides |= u32(has_a) << t;
     entries.pairs |= u32(meet) << t;
-    entries.kept |= u32(number::kind == kind_intersection ? meet : first) << t;
+    bool keep = has_a || !again;
+    if constexpr (number::kind == kind_intersection || number::kind == kind_within) keep = meet;
+    if constexpr (number::kind == kind_without) keep = has_a && !meet;
+    entries.kept |= u32(keep) << t;
     again = meet;
     i += has_a;
     j += !has_a;
@@ -62,17 +61,15 @@ __device__ inline RowEntries row_entries(const VectorTile& tile, u32 na, u32 nb,
   return entries;
 }
 
-// offsets[2]: of the result as a row; control: told `said` words, the first of which is how many entries it has, and `words` of it left zero;
-// state: zeros, one more than blocks. Room for as many entries as there can be. a_count + b_count > 0.
+// a_values and out_values may be null where nothing but positions is asked for. a_count + b_count > 0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_row(u64 a_count, u64 b_count, const u32* a_indices, const Left* a_values, const u32* b_indices, const Right* b_values, Given<Left> alpha,
-          Given<Right> beta, u64* out_offsets, u32* out_indices, Result* out_values, u64* state, u64* control, u32 said, u64* page, u64 number,
+          Given<Right> beta, u32* out_indices, Result* out_values, u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number,
           u64 words) {
   __shared__ VectorTile tile;
-  __shared__ u64 scratch[34], place;
-  const Team<tuning::primitive_block> team = {scratch};
-  const u64 nth = gridDim.x == 1 ? 0 : next_tile(state, &place);
-  const u64 begin = nth * entry_tile, end = min(begin + entry_tile, a_count + b_count);
+  __shared__ RowWriter::Shared shared;
+  const RowWriter writer = {out_offsets, state, control, said, page, number, words};
+  const u64 nth = writer.tile(shared), begin = nth * entry_tile, end = min(begin + entry_tile, a_count + b_count);
   if (threadIdx.x < 64) {
     const u64 split = warp_split(a_indices, a_count, b_indices, b_count, threadIdx.x < 32 ? begin : end);
     if (lane_id() == 0) tile.split[threadIdx.x / 32] = split;
@@ -87,40 +84,26 @@ merge_row(u64 a_count, u64 b_count, const u32* a_indices, const Left* a_values, 
   const bool again = a0 > 0 && b0 < b_count && a_indices[a0 - 1] == b_indices[b0];
   __syncthreads();
   const RowEntries entries = row_entries(tile, na, nb, next, again);
-  u64 all;
-  u64 at = team.exclusive_sum(u64(__popc(entries.kept)), all);
-  if (gridDim.x > 1) {
-    if (threadIdx.x < 32) {
-      const u64 before = look_back(state + 1, nth, all);
-      if (threadIdx.x == 0) place = before;
-    }
-    __syncthreads();
-    at += place;
-    __syncthreads();
-  }
-  if (nth + 1 == gridDim.x && threadIdx.x == tuning::primitive_block - 1) {
-    const u64 total = at + u32(__popc(entries.kept));
-    out_offsets[0] = 0;
-    out_offsets[1] = total;
-    control[0] = total;
-  }
+  u64 at = writer.before<tuning::primitive_block>(nth, u32(__popc(entries.kept)), shared);
   u32 i = entries.a, j = entries.b;
 #pragma unroll 2
   for (u32 t = 0; t < row_items; t++) {
     const bool is_a = entries.sides >> t & 1, has_b = !is_a || (entries.pairs >> t & 1);
     if (entries.kept >> t & 1) {
-      Left left = Left();
-      Right right = Right();
-      if (is_a) left = a_values[a0 + i];
-      if (has_b) right = b_values[b0 + j];
       out_indices[at] = tile.columns[is_a ? i : na + j];
-      out_values[at] = value_of<number::kind>(left, right, alpha, beta, is_a, has_b);
+      if (out_values) {
+        Left left = Left();
+        Right right = Right();
+        if (is_a) left = a_values[a0 + i];
+        if (has_b && number::kind < kind_within) right = b_values[b0 + j];
+        out_values[at] = value_of<number::kind>(left, right, alpha, beta, is_a, has_b);
+      }
       at++;
     }
     i += is_a;
     j += !is_a;
   }
-  tell({page, number}, control, said, words, &place);
+  writer.end(shared);
 }
 
 }  // namespace oplus

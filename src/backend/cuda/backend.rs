@@ -1,10 +1,11 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
 use super::merge::{self, Kind};
+use super::product::Operand;
 use super::scale::{self, Scaling};
 use super::values::{Values, of_marks};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, columns, composed, entries, kronecker, map,
-    order, pair, places, reduce, segmented_merge, transpose,
+    one_row, order, pair, places, reduce, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
@@ -71,6 +72,15 @@ impl Cuda {
                 (None, Some(_)) => {}
             }
             return pair::paired(op, c, t);
+        }
+        // Nothing is there before: what the mask admits of T.
+        if let Some(mask) = mask
+            && bounds.is_none()
+            && c.nnz() == 0
+            && one_row::suits(&t.pattern, t.nnz() + mask.pattern.nnz)
+        {
+            let admitted = |scalar, t: Operand<'_>| one_row::admitted(scalar, t, &mask.pattern, mask.complement);
+            return t.moved(T::TEXT, admitted).map(|made| made.cast());
         }
         // Where all that can be an entry of the result has one value, positions alone are merged.
         let shared = match (c.nnz(), t.nnz()) {
@@ -272,7 +282,17 @@ impl Backend for Cuda {
             let ncols = a.pattern.ncols;
             return a.moved(A::TEXT, |scalar, a| spans.taken(scalar, a, (offsets, kept), (ncols, 0)));
         }
-        let read = a.read_if(reads(F::TEXT, 0))?;
+        let looks = reads(F::TEXT, 0);
+        if one_row::suits(&a.pattern, a.nnz()) {
+            let (read, size) = (a.read_if(looks || !a.is_iso())?, if a.is_iso() { 0 } else { size_of::<A>() as u64 });
+            let (pattern, values) = map::row(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at, size)?;
+            return match a.one() {
+                _ if pattern.nnz == a.nnz() => Ok(a.clone()),
+                Some(x) => DeviceCsr::iso(Arc::new(pattern), x),
+                None => Ok(DeviceCsr::new(pattern, values)),
+            };
+        }
+        let read = a.read_if(looks)?;
         let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
         if kept == a.nnz() {
             return Ok(a.clone());

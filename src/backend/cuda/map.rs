@@ -1,9 +1,10 @@
 //! apply and select: a function of every entry.
-use super::Buffer;
 use super::entries::{At, Marks, Spans, block_and_tile};
 use super::given::Given;
+use super::one_row::{Room, row_of};
 use super::product::Operand;
 use super::program::Program;
+use super::{Buffer, DevicePattern};
 use crate::backend::Positions;
 use crate::error::Result;
 use crate::storage::axis::Ids;
@@ -64,6 +65,22 @@ pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Position
     unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).run()? };
     let kept = marks.ranked()?;
     Ok((marks, kept))
+}
+
+/// The entries of a single row where f holds, with their values if `size` is not 0.
+pub(super) fn row(
+    op: FunctionText,
+    thunk: &[u8],
+    a: Operand<'_>,
+    at: &Positions,
+    size: u64,
+) -> Result<(DevicePattern, Buffer)> {
+    let x = inputs(true, op, thunk, a, at)?;
+    let (kernel, n) = (x.program.kernel("map_row")?, a.pattern.nnz);
+    row_of(&kernel, n, (a.pattern.ncols, Room { most: n, size }), |launch| {
+        let launch = launch.arg(n).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
+        launch.arg(x.i.as_ref()).arg(x.j.as_ref())
+    })
 }
 
 /// The entries where f holds, side by side in each row: f looks at positions alone, and along a row holds `upto` some column, or from

@@ -1,9 +1,10 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
 use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
 use super::given::Given;
+use super::one_row::Room;
 use super::product::Operand;
 use super::program::{Program, tuning};
-use super::{Buffer, DevicePattern, merge_row};
+use super::{Buffer, DevicePattern, one_row};
 use crate::backend::MaskOn;
 use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
@@ -44,10 +45,10 @@ pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_
         Kind::Filled { alpha, beta } => (Given::new(context, alpha)?, Given::new(context, beta)?),
         _ => (Given::nothing(), Given::nothing()),
     };
-    if mask.is_none() && bounds.is_none() && number != OVERWRITE && merge_row::suits(pattern, b.pattern) {
+    if mask.is_none() && bounds.is_none() && number != OVERWRITE && one_row::suits(pattern, total) {
         let all = total.min(pattern.ncols as u64);
         let most = if number == INTERSECTION { pattern.nnz.min(b.pattern.nnz) } else { all };
-        return merge_row::merge_row(number, op, (a, b), (&alpha, &beta), most);
+        return one_row::merged(number, op, (a, b), (&alpha, &beta), Room { most, size });
     }
     let count = Program::new(context, Template::MergeCount, |s| {
         let complement = mask.is_some_and(|m| m.complement);

@@ -1,0 +1,82 @@
+//! A single row's entries made in one launch, which tells how many there are: two vectors merged, or what is kept of one.
+use super::entries::{block_and_tile, movable, places};
+use super::given::Given;
+use super::launch::Launch;
+use super::product::Operand;
+use super::program::{Program, tuning};
+use super::report::SAID;
+use super::{Buffer, DevicePattern, Kernel};
+use crate::error::Result;
+use oplus_codegen::text::{OperatorText, ScalarText};
+use oplus_codegen::{FunctionText, Template};
+
+/// Whether so many entries are few enough: room is taken for all that there could be, and a block waits for those before it.
+pub(super) fn suits(of: &DevicePattern, entries: u64) -> bool {
+    of.nrows == 1 && (1..=u64::from(tuning(of.offsets.context()).merge_row_most)).contains(&entries)
+}
+
+/// The most entries there can be, and the bytes of a value; 0: positions alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) most: u64,
+    pub(super) size: u64,
+}
+
+/// A row of `ncols` places that a kernel writes from so many entries; `inputs` are its first arguments.
+pub(super) fn row_of<'a>(
+    kernel: &'a Kernel,
+    entries: u64,
+    (ncols, room): (usize, Room),
+    inputs: impl Fn(Launch<'a>) -> Launch<'a>,
+) -> Result<(DevicePattern, Buffer)> {
+    let context = kernel.context();
+    let (block, tile) = block_and_tile(context);
+    let tiles = entries.div_ceil(tile);
+    let offsets = Buffer::alloc_for::<u64>(context, 2)?;
+    let mut indices = Buffer::alloc_for::<u32>(context, places(room.most))?;
+    let mut values = Buffer::alloc(context, room.most.saturating_mul(room.size))?;
+    let [nnz, ..] = context.with_slate(SAID as u64 + tiles + 1, |slate| {
+        let launch = inputs(kernel.launch(tiles, block, 0)).arg(&indices).arg(&values).arg(&offsets);
+        let launch = launch.arg(slate.control + 8 * SAID as u64).arg(slate.control).arg(SAID as u32);
+        // SAFETY: parameters as the README lists them; zeros and room of the sizes it asks for.
+        unsafe { launch.leaving(slate).run() }
+    })?;
+    indices.shorten(4 * nnz)?;
+    values.shorten(room.size * nnz)?;
+    Ok((DevicePattern::new((1, ncols), nnz, offsets, indices), values))
+}
+
+/// A and B merged; `kind` and `op` are the template's, and alpha and beta stand for what is missing.
+pub(super) fn merged(
+    kind: u64,
+    op: FunctionText,
+    (a, b): (Operand<'_>, Operand<'_>),
+    (alpha, beta): (&Given, &Given),
+    room: Room,
+) -> Result<(DevicePattern, Buffer)> {
+    let (context, (m, n)) = (a.pattern.offsets.context(), (a.pattern.nnz, b.pattern.nnz));
+    let kernel =
+        Program::new(context, Template::MergeRow, |s| s.function(op).number("kind", kind)).kernel("merge_row")?;
+    row_of(&kernel, m + n, (a.pattern.ncols, room), |launch| {
+        let launch = launch.arg(m).arg(n).arg(&a.pattern.indices).arg(a.values).arg(&b.pattern.indices).arg(b.values);
+        launch.arg(alpha).arg(beta)
+    })
+}
+
+/// The entries of A that a mask admits.
+pub(super) fn admitted(
+    scalar: ScalarText,
+    a: Operand<'_>,
+    mask: &DevicePattern,
+    complement: bool,
+) -> Result<(DevicePattern, Buffer)> {
+    let context = a.pattern.offsets.context();
+    let (nothing, byte) = (Buffer::alloc(context, 0)?, ScalarText { name: "u8", definition: "", size: 1 });
+    let first = OperatorText { parameters: &["x", "_"], expression: "x" };
+    let op = FunctionText::new("op", vec![movable(scalar), byte], movable(scalar), first);
+    let kind = if complement { 6 } else { 5 };
+    let most = if complement { a.pattern.nnz } else { a.pattern.nnz.min(mask.nnz) };
+    let room = Room { most, size: scalar.size as u64 };
+    let missing = (&Given::nothing(), &Given::nothing());
+    merged(kind, op, (a, Operand { pattern: mask, values: &nothing }), missing, room)
+}
