@@ -134,8 +134,9 @@ templates! {
         numbers ["kind" = 0];
     /// Two matrices' entries merged: columns and values. `kind` 4: a union with values for what is missing.
     MergeWrite = "merge_write", semiring false, functions ["op"], types [], flags ["masked"], numbers ["kind" = 0];
-    /// Two sparse vectors merged in one launch; `kind` as before, but 2; 5 and 6: A's that B has, has not.
-    MergeRow = "merge_row", semiring false, functions ["op"], types [], flags [], numbers ["kind" = 0];
+    /// Two sparse vectors merged in one launch; `kind` as before, but 2; 5 and 6: A's that B has, has not. `left_one`, `right_one`: one value
+    /// for all.
+    MergeRow = "merge_row", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers ["kind" = 0];
     /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
     Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
         numbers ["kind" = 0, "again" = 3];

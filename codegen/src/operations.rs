@@ -110,8 +110,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         for kind in [0, 1, 3, 4] {
             let spec = new(Template::MergeWrite).function(fold.clone()).number("kind", kind).flag("masked", kind == 3);
             all.push((format!("merge_write-{kind}-{}", scalar.name), spec));
-            let spec = new(Template::MergeRow).function(fold.clone()).number("kind", kind);
-            all.push((format!("merge_row-{kind}-{}", scalar.name), spec));
+            if kind != 4 {
+                let spec = new(Template::MergeRow).function(fold.clone()).number("kind", kind);
+                all.push((format!("merge_row-{kind}-{}", scalar.name), spec));
+            }
         }
         let (lower, boolean) = (if scalar.size > 8 { "false" } else { "lt(x, y)" }, built_in("bool", 1));
         let before = op(vec![scalar, scalar], boolean, &["x", "y"], lower);
@@ -125,6 +127,9 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = new(Template::Pair).function(fold.clone());
             let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
             all.push((format!("pair-{name}-{}", scalar.name), spec));
+            let spec = new(Template::MergeRow).function(fold.clone()).number("kind", 4);
+            let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
+            all.push((format!("merge_row-{name}-{}", scalar.name), spec));
         }
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);

@@ -61,10 +61,11 @@ __device__ inline RowEntries row_entries(const VectorTile& tile, u32 na, u32 nb,
   return entries;
 }
 
-// a_values and out_values may be null where nothing but positions is asked for. a_count + b_count > 0.
+// left_one, right_one: the one value of all entries with the flag of that name. out_values may be null: positions alone, and nothing is asked of
+// values. a_count + b_count > 0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-merge_row(u64 a_count, u64 b_count, const u32* a_indices, const Left* a_values, const u32* b_indices, const Right* b_values, Given<Left> alpha,
-          Given<Right> beta, u32* out_indices, Result* out_values, u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number,
+merge_row(u64 a_count, u64 b_count, const u32* a_indices, const Left* a_values, const u32* b_indices, const Right* b_values,
+          Given<Left> left_one, Given<Right> right_one, Given<Left> alpha, Given<Right> beta, u32* out_indices, Result* out_values, u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number,
           u64 words) {
   __shared__ VectorTile tile;
   __shared__ RowWriter::Shared shared;
@@ -94,8 +95,8 @@ merge_row(u64 a_count, u64 b_count, const u32* a_indices, const Left* a_values, 
       if (out_values) {
         Left left = Left();
         Right right = Right();
-        if (is_a) left = a_values[a0 + i];
-        if (has_b && number::kind < kind_within) right = b_values[b0 + j];
+        if (is_a) left = flag::left_one ? *left_one : a_values[a0 + i];
+        if (has_b && number::kind < kind_within) right = flag::right_one ? *right_one : b_values[b0 + j];
         out_values[at] = value_of<number::kind>(left, right, alpha, beta, is_a, has_b);
       }
       at++;

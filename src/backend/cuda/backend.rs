@@ -93,13 +93,12 @@ impl Cuda {
                 _ => None,
             },
         };
-        if let Some(shared) = shared {
-            let (pattern, _) = merge::merge(&kind, of_marks(), c.marks()?.operand(), t.marks()?.operand())?;
-            if let Some(made) = shared.one_at(pattern)? {
-                return Ok(made);
-            }
+        if let Some(shared) = shared
+            && let Some(made) = shared.one_at(merge::positions(&kind, c, t)?)?
+        {
+            return Ok(made);
         }
-        made(merge::merge(&kind, op, c.read()?.operand(), t.read()?.operand()))
+        made(merge::merged(&kind, op, c, t))
     }
     pub(super) fn device(&self) -> Device {
         self.context.device()
@@ -227,10 +226,9 @@ impl Backend for Cuda {
             && same(x, y)
             && same(x, F::apply(x, y))
         {
-            let (pattern, _) = merge::merge(&Kind::Union, of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
-            return DeviceCsr::iso(Arc::new(pattern), x);
+            return DeviceCsr::iso(Arc::new(merge::positions(&Kind::Union, a, b)?), x);
         }
-        made(merge::merge(&Kind::Union, binary_text::<T, T, F>(), a.read()?.operand(), b.read()?.operand()))
+        made(merge::merged(&Kind::Union, binary_text::<T, T, F>(), a, b))
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
@@ -242,10 +240,9 @@ impl Backend for Cuda {
         }
         let kind = Kind::Intersection;
         if let (Some(x), Some(y)) = (a.one(), b.one()) {
-            let (pattern, _) = merge::merge(&kind, of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
-            return DeviceCsr::iso(Arc::new(pattern), F::apply(x, y));
+            return DeviceCsr::iso(Arc::new(merge::positions(&kind, a, b)?), F::apply(x, y));
         }
-        made(merge::merge(&kind, binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
+        made(merge::merged(&kind, binary_text::<A, B, F>(), a, b))
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -404,7 +401,7 @@ impl Backend for Cuda {
         }
         let (alpha, beta) = ([alpha], [beta]);
         let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
-        made(merge::merge(&kind, binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
+        made(merge::merged(&kind, binary_text::<A, B, F>(), a, b))
     }
     fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         composed::diagonal(self, v)

@@ -1,10 +1,11 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
 use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
 use super::given::Given;
-use super::one_row::Room;
+use super::one_row::{Room, Side};
 use super::product::Operand;
 use super::program::{Program, tuning};
-use super::{Buffer, DevicePattern, one_row};
+use super::values::of_marks;
+use super::{Buffer, Context, DeviceCsr, DevicePattern, one_row};
 use crate::backend::MaskOn;
 use crate::error::Result;
 use oplus_codegen::{FunctionText, Template};
@@ -22,34 +23,77 @@ pub(super) enum Kind<'a> {
     Write { mask: Option<&'a MaskOn<Arc<DevicePattern>>>, replace: bool, accumulate: bool, bounds: Option<&'a Buffer> },
 }
 
-/// The template's numbers of kinds.
-const INTERSECTION: u64 = 1;
-const OVERWRITE: u64 = 2;
+impl Kind<'_> {
+    /// The template's number.
+    fn number(&self) -> u64 {
+        match self {
+            Kind::Union => 0,
+            Kind::Intersection => 1,
+            Kind::Write { accumulate: false, .. } => 2,
+            Kind::Write { accumulate: true, .. } => 3,
+            Kind::Filled { .. } => 4,
+        }
+    }
+    /// What stands for missing entries.
+    fn missing(&self, context: &Arc<Context>) -> Result<[Given; 2]> {
+        match self {
+            Kind::Filled { alpha, beta } => Ok([Given::new(context, alpha)?, Given::new(context, beta)?]),
+            _ => Ok([Given::nothing(), Given::nothing()]),
+        }
+    }
+    /// The most entries there can be, if the two are vectors that one launch merges.
+    fn most_of_one_row(&self, a: &DevicePattern, b: &DevicePattern) -> Option<u64> {
+        let most = match self {
+            Kind::Write { mask, accumulate, bounds, .. } if mask.is_some() || bounds.is_some() || !accumulate => {
+                return None;
+            }
+            Kind::Intersection => a.nnz.min(b.nnz),
+            _ => (a.nnz + b.nnz).min(a.ncols as u64),
+        };
+        one_row::suits(a, a.nnz + b.nnz).then_some(most)
+    }
+}
 
 /// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
+pub(super) fn merged<A, B>(
+    kind: &Kind,
+    op: FunctionText,
+    a: &DeviceCsr<A>,
+    b: &DeviceCsr<B>,
+) -> Result<(DevicePattern, Buffer)> {
+    let Some(most) = kind.most_of_one_row(&a.pattern, &b.pattern) else {
+        return merge(kind, op, a.read()?.operand(), b.read()?.operand());
+    };
+    let ([alpha, beta], size) = (kind.missing(a.pattern.offsets.context())?, op.output.size as u64);
+    let (x, y) = (a.one_or_all()?, b.one_or_all()?);
+    let a = Side { pattern: &a.pattern, all: x.all.as_deref(), one: &x.one };
+    let b = Side { pattern: &b.pattern, all: y.all.as_deref(), one: &y.one };
+    one_row::merged(kind.number(), op, [a, b], [&alpha, &beta], Room { most, size })
+}
+
+/// The positions alone.
+pub(super) fn positions<A, B>(kind: &Kind, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<DevicePattern> {
+    let Some(most) = kind.most_of_one_row(&a.pattern, &b.pattern) else {
+        return merge(kind, of_marks(), a.marks()?.operand(), b.marks()?.operand()).map(|(pattern, _)| pattern);
+    };
+    let nothing = &Given::nothing();
+    let [a, b] = [&a.pattern, &b.pattern].map(|pattern| Side { pattern, all: None, one: nothing });
+    let room = Room { most, size: 0 };
+    one_row::merged(kind.number(), of_marks(), [a, b], [nothing, nothing], room).map(|(pattern, _)| pattern)
+}
+
+/// The same of operands whose values are written out, whatever their rows.
 pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
     let (rows, total, size) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz, op.output.size as u64);
     if total == 0 {
         return empty(context, pattern.nrows, pattern.ncols);
     }
-    let (number, mask, replace, bounds) = match kind {
-        Kind::Union => (0, None, false, None),
-        Kind::Intersection => (INTERSECTION, None, false, None),
-        Kind::Write { mask, replace, accumulate, bounds } => {
-            (if *accumulate { 3 } else { OVERWRITE }, *mask, *replace, *bounds)
-        }
-        Kind::Filled { .. } => (4, None, false, None),
+    let (number, [alpha, beta]) = (kind.number(), kind.missing(context)?);
+    let (mask, replace, bounds) = match kind {
+        Kind::Write { mask, replace, bounds, .. } => (*mask, *replace, *bounds),
+        _ => (None, false, None),
     };
-    let (alpha, beta) = match kind {
-        Kind::Filled { alpha, beta } => (Given::new(context, alpha)?, Given::new(context, beta)?),
-        _ => (Given::nothing(), Given::nothing()),
-    };
-    if mask.is_none() && bounds.is_none() && number != OVERWRITE && one_row::suits(pattern, total) {
-        let all = total.min(pattern.ncols as u64);
-        let most = if number == INTERSECTION { pattern.nnz.min(b.pattern.nnz) } else { all };
-        return one_row::merged(number, op, (a, b), (&alpha, &beta), Room { most, size });
-    }
     let count = Program::new(context, Template::MergeCount, |s| {
         let complement = mask.is_some_and(|m| m.complement);
         // A filled union's entries are a union's.

@@ -5,6 +5,7 @@ use super::launch::Launch;
 use super::product::Operand;
 use super::program::{Program, tuning};
 use super::report::SAID;
+use super::values::MARK;
 use super::{Buffer, DevicePattern, Kernel};
 use crate::error::Result;
 use oplus_codegen::text::{OperatorText, ScalarText};
@@ -46,20 +47,30 @@ pub(super) fn row_of<'a>(
     Ok((DevicePattern::new((1, ncols), nnz, offsets, indices), values))
 }
 
+/// One of two vectors to be merged: its entries' values, or without those the one that all have.
+pub(super) struct Side<'a> {
+    pub(super) pattern: &'a DevicePattern,
+    pub(super) all: Option<&'a Buffer>,
+    pub(super) one: &'a Given,
+}
+
 /// A and B merged; `kind` and `op` are the template's, and alpha and beta stand for what is missing.
 pub(super) fn merged(
     kind: u64,
     op: FunctionText,
-    (a, b): (Operand<'_>, Operand<'_>),
-    (alpha, beta): (&Given, &Given),
+    [a, b]: [Side<'_>; 2],
+    [alpha, beta]: [&Given; 2],
     room: Room,
 ) -> Result<(DevicePattern, Buffer)> {
     let (context, (m, n)) = (a.pattern.offsets.context(), (a.pattern.nnz, b.pattern.nnz));
-    let kernel =
-        Program::new(context, Template::MergeRow, |s| s.function(op).number("kind", kind)).kernel("merge_row")?;
+    let program = Program::new(context, Template::MergeRow, |s| {
+        let s = s.function(op).number("kind", kind);
+        s.flag("left_one", a.all.is_none()).flag("right_one", b.all.is_none())
+    });
+    let kernel = program.kernel("merge_row")?;
     row_of(&kernel, m + n, (a.pattern.ncols, room), |launch| {
-        let launch = launch.arg(m).arg(n).arg(&a.pattern.indices).arg(a.values).arg(&b.pattern.indices).arg(b.values);
-        launch.arg(alpha).arg(beta)
+        let launch = launch.arg(m).arg(n).arg(&a.pattern.indices).arg(a.all).arg(&b.pattern.indices).arg(b.all);
+        launch.arg(a.one).arg(b.one).arg(alpha).arg(beta)
     })
 }
 
@@ -70,13 +81,12 @@ pub(super) fn admitted(
     mask: &DevicePattern,
     complement: bool,
 ) -> Result<(DevicePattern, Buffer)> {
-    let context = a.pattern.offsets.context();
-    let (nothing, byte) = (Buffer::alloc(context, 0)?, ScalarText { name: "u8", definition: "", size: 1 });
     let first = OperatorText { parameters: &["x", "_"], expression: "x" };
-    let op = FunctionText::new("op", vec![movable(scalar), byte], movable(scalar), first);
+    let op = FunctionText::new("op", vec![movable(scalar), MARK], movable(scalar), first);
     let kind = if complement { 6 } else { 5 };
     let most = if complement { a.pattern.nnz } else { a.pattern.nnz.min(mask.nnz) };
-    let room = Room { most, size: scalar.size as u64 };
-    let missing = (&Given::nothing(), &Given::nothing());
-    merged(kind, op, (a, Operand { pattern: mask, values: &nothing }), missing, room)
+    let nothing = &Given::nothing();
+    let a = Side { pattern: a.pattern, all: Some(a.values), one: nothing };
+    let b = Side { pattern: mask, all: None, one: nothing };
+    merged(kind, op, [a, b], [nothing, nothing], Room { most, size: scalar.size as u64 })
 }

@@ -31,7 +31,7 @@ pub(crate) struct One {
 /// What is moved of entries that share their value: nothing.
 const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
 /// What positions are combined with where values do not matter.
-const MARK: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
+pub(super) const MARK: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
 
 impl One {
     fn of(scalar: ScalarText, bytes: &[u8]) -> Result<Values> {
