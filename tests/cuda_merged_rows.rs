@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 oplus::scalar! { pub struct Route { dist: f64, first: u64, hops: i32, toll: i32 } }
+oplus::scalar! { pub struct Wide { a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64 } }
+oplus::operator! { pub Sum[](Wide, Wide) -> Wide = |x, y| Wide::make(add(x.a, y.i), y.b, x.c, y.d, x.e, y.f, x.g, y.h, add(x.i, y.a)) }
+oplus::index_operator! { pub Least[](Wide, Wide) -> bool = |x, i, j, y| (x.a < y.i) != (i < j) }
 oplus::operator! { pub Shorter[](Route, Route) -> Route = |x, y| select(x.dist <= y.dist, x, y) }
 
 oplus::index_operator! { pub Below[T: Ordered](T, T) -> bool = |x, i, j, y| (x < y) != (i < j) }
@@ -124,6 +127,9 @@ fn wherever_tiles_end() {
     let route = |x: u64| Route::make((x % 7) as f64, x, x as i32 % 5, 1);
     let (a, b) = (vector(n, all(0, 2), route), vector(n, all(0, 3), route));
     check("routes", (&a, &b), Shorter, Nearer, (route(3), route(200)));
+    let wide = |x: u64| Wide::make(x, 1, x * x, 2, 3, x + 4, 5, 6, !x);
+    let (a, b) = (vector(n, all(0, 2), wide), vector(n, all(0, 3), wide));
+    check("wide values", (&a, &b), Sum, Least, (wide(3), wide(200)));
     let odd = |x: u64| x % 2 == 1;
     check("booleans", (&vector(n, all(0, 2), odd), &vector(n, all(0, 3), odd)), Lxor, Differs, (true, false));
 }
