@@ -39,8 +39,8 @@ tuning! {
     entry_items,
     /// Entries of two merged matrices that a thread finds: half a word's.
     merge_items,
-    /// Two vectors of no more entries together are merged in one launch.
-    merge_row_most,
+    /// A single row is written in one launch from no more entries, of one vector or of two.
+    one_row_most,
     /// Sums of rows: rows of up to so many entries are added one after the other by a thread.
     reduce_serial,
     /// Sums: entries of a chunk, which a block adds.
@@ -236,7 +236,7 @@ pub const SM_90: Tuning = Tuning {
     partition_spared: 5120,
     entry_items: 8,
     merge_items: 16,
-    merge_row_most: 1 << 20,
+    one_row_most: 1 << 20,
     reduce_serial: 64,
     reduce_chunk: 4096,
     analyze_block: 256,

@@ -82,7 +82,7 @@ pub(super) fn positions<A, B>(kind: &Kind, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -
     one_row::merged(kind.number(), of_marks(), [a, b], [nothing, nothing], room).map(|(pattern, _)| pattern)
 }
 
-/// The same of operands whose values are written out, whatever their rows.
+/// As [`merged`], whatever the rows, of operands with a value for each entry.
 pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
     let (rows, total, size) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz, op.output.size as u64);

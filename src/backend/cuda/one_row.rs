@@ -13,7 +13,7 @@ use oplus_codegen::{FunctionText, Template};
 
 /// Whether so many entries are few enough: room is taken for all that there could be, and a block waits for those before it.
 pub(super) fn suits(of: &DevicePattern, entries: u64) -> bool {
-    of.nrows == 1 && (1..=u64::from(tuning(of.offsets.context()).merge_row_most)).contains(&entries)
+    of.nrows == 1 && (1..=u64::from(tuning(of.offsets.context()).one_row_most)).contains(&entries)
 }
 
 /// The most entries there can be, and the bytes of a value; 0: positions alone.
@@ -74,6 +74,10 @@ pub(super) fn merged(
     })
 }
 
+/// The template's kinds for A's entries that B has, and for those that it has not.
+const WITHIN: u64 = 5;
+const WITHOUT: u64 = 6;
+
 /// The entries of A that a mask admits.
 pub(super) fn admitted(
     scalar: ScalarText,
@@ -83,7 +87,7 @@ pub(super) fn admitted(
 ) -> Result<(DevicePattern, Buffer)> {
     let first = OperatorText { parameters: &["x", "_"], expression: "x" };
     let op = FunctionText::new("op", vec![movable(scalar), MARK], movable(scalar), first);
-    let kind = if complement { 6 } else { 5 };
+    let kind = if complement { WITHOUT } else { WITHIN };
     let most = if complement { a.pattern.nnz } else { a.pattern.nnz.min(mask.nnz) };
     let nothing = &Given::nothing();
     let a = Side { pattern: a.pattern, all: Some(a.values), one: nothing };
