@@ -8,9 +8,11 @@ use super::{Context, lock};
 use crate::error::Result;
 use std::sync::Mutex;
 
-/// Sizes kept: powers of two from 2^8 to 2^20.
+/// Sizes kept: powers of two from 2^LEAST to 2^FINE, and from there four between each and the next, up to 2^MOST.
 const LEAST: u32 = 8;
-const MOST: u32 = 20;
+const FINE: u32 = 20;
+const MOST: u32 = 24;
+const CLASSES: usize = (FINE - LEAST + 1 + 4 * (MOST - FINE)) as usize;
 /// Bytes of the page.
 pub(super) const PAGE: usize = 4096;
 
@@ -26,7 +28,31 @@ pub(super) struct Keep {
 #[derive(Debug, Default)]
 struct Free {
     bytes: u64,
-    by_size: [Vec<u64>; (MOST - LEAST + 1) as usize],
+    by_size: [Vec<u64>; CLASSES],
+}
+
+/// A size that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Class {
+    number: usize,
+    bytes: u64,
+}
+
+impl Class {
+    /// The least that has room for so many bytes.
+    fn of(bytes: u64) -> Option<Class> {
+        let power = bytes.max(1).checked_next_power_of_two()?.trailing_zeros().max(LEAST);
+        if power <= FINE {
+            return Some(Class { number: (power - LEAST) as usize, bytes: 1 << power });
+        }
+        if power > MOST {
+            return None;
+        }
+        let (below, quarter) = (1u64 << (power - 1), 1u64 << (power - 3));
+        let quarters = (bytes - below).div_ceil(quarter);
+        let number = u64::from(FINE - LEAST + 4 * (power - 1 - FINE)) + quarters;
+        Some(Class { number: number as usize, bytes: below + quarters * quarter })
+    }
 }
 
 /// A page of host memory.
@@ -57,7 +83,7 @@ impl Page {
 impl Keep {
     /// As `OPLUS_CUDA_KEEP` says, in bytes.
     pub(super) fn from_env() -> Keep {
-        let limit = std::env::var("OPLUS_CUDA_KEEP").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(64 << 20);
+        let limit = std::env::var("OPLUS_CUDA_KEEP").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(256 << 20);
         Keep { limit, free: Mutex::default(), host: Mutex::new(Host::new()) }
     }
 
@@ -66,41 +92,35 @@ impl Keep {
         self.limit > 0
     }
 
-    fn class(&self, bytes: u64) -> Option<u32> {
-        let power = bytes.max(1).checked_next_power_of_two()?.trailing_zeros().max(LEAST);
-        (self.limit > 0 && power <= MOST).then_some(power)
+    fn class(&self, bytes: u64) -> Option<Class> {
+        Class::of(bytes).filter(|class| class.bytes <= self.limit)
     }
 
     /// How much to ask of the driver for `bytes`.
     pub(super) fn rounded(&self, bytes: u64) -> u64 {
-        self.class(bytes).map_or(bytes, |power| 1 << power)
+        self.class(bytes).map_or(bytes, |class| class.bytes)
     }
 
     /// Memory of that size, if some is kept.
     pub(super) fn take(&self, bytes: u64) -> Option<u64> {
-        let power = self.class(bytes)?;
+        let class = self.class(bytes)?;
         let mut free = lock(&self.free);
-        let found = free.by_size[(power - LEAST) as usize].pop()?;
-        free.bytes -= 1 << power;
+        let found = free.by_size[class.number].pop()?;
+        free.bytes -= class.bytes;
         Some(found)
     }
 
     /// Keeps memory that was taken for `bytes`. `false`: there is no room for it.
     pub(super) fn put(&self, pointer: u64, bytes: u64) -> bool {
-        let Some(power) = self.class(bytes) else { return false };
-        let mut free = lock(&self.free);
-        let list = &mut free.by_size[(power - LEAST) as usize];
-        if list.try_reserve(1).is_err() {
+        let Some(class) = self.class(bytes) else { return false };
+        let free = &mut *lock(&self.free);
+        let list = &mut free.by_size[class.number];
+        if free.bytes + class.bytes > self.limit || list.try_reserve(1).is_err() {
             return false;
         }
         list.push(pointer);
-        free.bytes += 1 << power;
-        if free.bytes <= self.limit {
-            return true;
-        }
-        free.by_size[(power - LEAST) as usize].pop();
-        free.bytes -= 1 << power;
-        false
+        free.bytes += class.bytes;
+        true
     }
 
     /// All that is kept, to be given back; but for zeros that a kernel is about to be given.
@@ -142,6 +162,33 @@ impl Context {
         if let Page::Here(address) = std::mem::replace(&mut lock(&self.keep.host).page, Page::Refused) {
             // SAFETY: allocated above and freed once.
             unsafe { (self.driver().api.mem_free_host)(address as *mut std::ffi::c_void) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_room_and_waste_little() {
+        assert_eq!(Class::of(0), Class::of(1 << LEAST));
+        assert_eq!(Class::of(u64::MAX), None);
+        assert_eq!(Class::of((1 << MOST) + 1), None);
+        let mut before = None;
+        for bytes in (0..=1u64 << MOST).step_by(251).chain((LEAST..=MOST).flat_map(|p| [(1 << p) - 1, 1 << p])) {
+            let class = Class::of(bytes).unwrap();
+            assert!(class.number < CLASSES && class.bytes >= bytes);
+            assert!(
+                class.bytes <= (2 * bytes).max(1 << LEAST) && (bytes <= 1 << FINE || class.bytes <= bytes + bytes / 4)
+            );
+            // What is kept for one number has room for all that ask for it.
+            assert_eq!(Class::of(class.bytes), Some(class));
+            if let Some(before) = before.replace(class)
+                && class.bytes > before.bytes
+            {
+                assert!(class.number > before.number);
+            }
         }
     }
 }
