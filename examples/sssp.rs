@@ -32,7 +32,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let (sum, most) = (reduce(distances, Plus)?, reduce(distances, Max)?);
     arguments
         .common
-        .print(json!({ "reached": distances.nvals(), "distance_sum": sum, "max_distance": most, "ms": ms }));
+        .print(json!({ "reached": distances.nvals(), "distance_sum": sum, "max_distance": most, "rounds": found.rounds, "ms": ms }));
     Ok(())
 }
 

@@ -53,8 +53,7 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
     let (mut rounds, mut next_check) = (0, 16);
     while frontier.nvals() > 0 && options.max_rounds.is_none_or(|most| rounds < most) {
         rounds += 1;
-        // A sum that overflowed to ∞ is no path.
-        let reached = select(&vxm(&frontier, &edges).eval()?, ValueLt, T::TOP).eval()?;
+        let reached = vxm(&frontier, &edges).eval()?;
         let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
         frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
         apply(&frontier, Identity).accumulate(Min).into(&mut distances)?;
@@ -72,6 +71,8 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
             }
         }
     }
+    // A sum that overflowed to ∞ is no path; until here it was one that any other is better than.
+    let distances = select(&distances, ValueLt, T::TOP).eval()?;
     Ok(Sssp { distances, rounds })
 }
 
