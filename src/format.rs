@@ -13,6 +13,8 @@ use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
 
+#[cfg(feature = "cuda")]
+mod device;
 mod fast;
 mod iso;
 mod matrix;
@@ -28,9 +30,9 @@ pub(crate) use iso::{everywhere, filled, found};
 /// `Full` operands is theirs. What reads a format it does not know makes the list of it once and keeps it. Whether all values
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
-/// On the CPU a vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again turns
-/// to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists, and so is everything on
-/// other devices.
+/// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
+/// turns to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists, and so is every matrix
+/// on other devices than the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -68,15 +70,21 @@ impl<T: Scalar, S> Vector<T, S> {
         match &self.store.body {
             _ if self.nvals() == self.len() && !self.is_empty() => Format::Full,
             Body::Dense(_) => Format::Bitmap,
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(_) => Format::Bitmap,
             _ => Format::Sparse,
         }
     }
-    /// The same entries with a bit and a value for every place. O(n); the vector as it is where it has that already, on
-    /// devices that know lists only, and from length 2³² on.
+    /// The same entries with a bit and a value for every place. O(n); the vector as it is where it has that already, on the
+    /// reference device, and from length 2³² on.
     ///
     /// # Errors
-    /// `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     pub fn to_bitmap(&self) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        if let Some(d) = device::dense(&self.store)? {
+            return Ok(Self::of(self.store.holding(Body::CudaDense(d))));
+        }
         Ok(match dense("to_bitmap", &self.store)? {
             Some(d) => Self::of(self.store.holding(Body::Dense(d))),
             None => self.clone(),
@@ -85,11 +93,13 @@ impl<T: Scalar, S> Vector<T, S> {
     /// The same entries as a list. O(n) the first time after a change, else O(1).
     ///
     /// # Errors
-    /// `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     pub fn to_sparse(&self) -> Result<Self> {
         Ok(match &self.store.body {
             Body::Dense(d) => Self::of(self.store.holding(Body::Host(d.listed("to_sparse")?.clone()))),
             Body::Held(h) => Self::of(self.store.holding(Body::Host(h.listed("to_sparse")?.clone()))),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => Self::of(self.store.holding(Body::Cuda(d.listed()?.clone()))),
             _ => self.clone(),
         })
     }
@@ -113,15 +123,17 @@ fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<
 pub(crate) fn looked_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     a: &Store<A>,
     b: &Store<B>,
-) -> Result<Option<HostCsr<F::Out>>> {
+) -> Result<Option<Body<F::Out>>> {
     let few = |list: &Pattern, places: &Places| list.nnz() <= places.count() / FEW && list.ncols == places.len();
     match (&a.body, &b.body) {
         (Body::Dense(x), Body::Host(list)) if few(&list.pattern, x.places()) => {
-            met(list, |j, y| Some(F::apply(x.get(j)?, y))).map(Some)
+            met(list, |j, y| Some(F::apply(x.get(j)?, y))).map(|made| Some(made.into()))
         }
         (Body::Host(list), Body::Dense(y)) if few(&list.pattern, y.places()) => {
-            met(list, |j, x| Some(F::apply(x, y.get(j)?))).map(Some)
+            met(list, |j, x| Some(F::apply(x, y.get(j)?))).map(|made| Some(made.into()))
         }
+        #[cfg(feature = "cuda")]
+        (Body::CudaDense(_), Body::Cuda(_)) | (Body::Cuda(_), Body::CudaDense(_)) => device::met::<A, B, F>(a, b),
         _ => Ok(None),
     }
 }
@@ -156,6 +168,8 @@ pub(crate) fn copied<C: Scalar>(from: &Store<C>, few: u64, to: &Store<C>) {
     {
         to.pattern.facts.merged.store(merged(&from.pattern), Ordering::Relaxed);
     }
+    #[cfg(feature = "cuda")]
+    device::copied(from, few, to);
 }
 
 /// c⟨m⟩ ⊙= t where c lies, if c is a vector with places for that, or becomes one, or a matrix of cells: whether it was done. Nothing of c is
@@ -167,16 +181,23 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     mask: Option<&MaskParts>,
     replace: bool,
 ) -> Result<bool> {
+    let aligned = |rows: &Axis, cols: &Axis| c.rows.same(rows) && c.cols.same(cols);
+    if replace
+        || F::TEXT.is_none()
+        || !aligned(&t.rows, &t.cols)
+        || mask.is_some_and(|m| !aligned(&m.pattern.rows, &m.pattern.cols))
+    {
+        return Ok(false);
+    }
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = c.device {
+        return device::updated::<C, T, F>(c, t, mask);
+    }
     let row = match &t.body {
-        _ if replace || F::TEXT.is_none() => return Ok(false),
         Body::Host(row) => row,
         Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
-    let aligned = |rows: &Axis, cols: &Axis| c.rows.same(rows) && c.cols.same(cols);
-    if !aligned(&t.rows, &t.cols) || mask.is_some_and(|m| !aligned(&m.pattern.rows, &m.pattern.cols)) {
-        return Ok(false);
-    }
     // An accumulator makes an entry of what is new, always.
     let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
     if let Body::Held(h) = &mut c.body {
@@ -204,7 +225,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
         Some(MaskBody::Host(m)) => d.update(operation, row, |j| m.pattern.find(0, j).is_some() != m.complement, f)?,
         #[cfg(feature = "cuda")]
-        Some(MaskBody::Cuda(_)) => return Ok(false),
+        Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..)) => return Ok(false),
     }
     Ok(true)
 }

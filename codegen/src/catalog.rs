@@ -119,6 +119,12 @@ templates! {
     Spmspv = "spmspv", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "matrix_left"], numbers [];
     /// Vectors between sparse and bitmap form.
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// A bitmap as a sparse vector, in one launch.
+    BitsRow = "bits_row", semiring false, functions [], types ["V"], flags [], numbers [];
+    /// A sparse vector accumulated into a bitmap where it lies. `one`: one value for all.
+    BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one"], numbers [];
+    /// A sparse vector met with a bitmap; `dense_left`: the bitmap's values are the left operands.
+    BitmapMeet = "bitmap_meet", semiring false, functions ["op"], types [], flags ["dense_left", "one"], numbers [];
     /// Offsets, keys and marks of entries.
     Structure = "structure", semiring false, functions [], types [], flags [], numbers [];
     /// Parts of equal higher bits of a key split by the next bits: where everything goes. `threads` a block.

@@ -96,6 +96,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         }
         all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
         all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));
+        all.push((format!("bits_row-{}", scalar.name), new(Template::BitsRow).scalar("V", scalar)));
         let second = op(vec![scalar, scalar], scalar, &["_", "y"], "y");
         let spec = new(Template::MergeWrite).function(second).number("kind", 2).flag("masked", true);
         all.push((format!("merge_write-2-{}", scalar.name), spec));
@@ -130,6 +131,20 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             let spec = new(Template::MergeRow).function(fold.clone()).number("kind", 4);
             let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
             all.push((format!("merge_row-{name}-{}", scalar.name), spec));
+        }
+        for (name, masked, complement, one) in [
+            ("all", false, false, false),
+            ("one", false, false, true),
+            ("mask", true, false, true),
+            ("open", true, true, false),
+        ] {
+            let spec = new(Template::BitmapUpdate).function(fold.clone()).flag("one", one);
+            let spec = spec.flag("masked", masked).flag("complement", complement);
+            all.push((format!("bitmap_update-{name}-{}", scalar.name), spec));
+        }
+        for (name, left, one) in [("left", true, false), ("right", false, false), ("one", true, true)] {
+            let spec = new(Template::BitmapMeet).function(fold.clone()).flag("dense_left", left).flag("one", one);
+            all.push((format!("bitmap_meet-{name}-{}", scalar.name), spec));
         }
         all.push((format!("build-{}", scalar.name), new(Template::Build).function(fold.clone())));
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);

@@ -3,6 +3,7 @@
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
+#include "device/row_writer.cuh"
 #include "part/entries.cuh"
 #include "part/push.cuh"
 #include "warp/products.cuh"
@@ -21,11 +22,11 @@ spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
 }
 
 template <class F>
-__device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
+__device__ inline void for_pushed(u64 x_count, u32 each, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
                                   const u32* mask, F f) {
   constexpr u32 warps = tuning::spmv_block / 32, batch = 2;
   __shared__ WarpProducts scratch[warps];
-  const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
+  const u64 begin = u64(blockIdx.x) * each, end = begin + each;
   const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
   for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
                       false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
@@ -42,25 +43,67 @@ __device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* 
 }
 
 // Only for monoids that keep the first term: state[j] = smallest position in x that reaches j.
-// Launch: grid (ceil(x_count / block), shares): `shares` blocks part the products of each 256 entries of x.
+// Launch: grid (ceil(x_count / each), shares): `shares` blocks part the products of `each` entries of x, 32 to 256.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
-spmspv_claim(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices, const u32* mask, u32* state) {
-  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64, u32 column) {
+spmspv_claim(u64 x_count, u32 each, const u32* x_indices, const u64* a_offsets, const u32* a_indices, const u32* mask, u32* state) {
+  for_pushed(x_count, each, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64, u32 column) {
     if (const_cast<volatile u32*>(state)[column] > x) atomicMin(&state[column], x);
   });
 }
 
 // Launch as spmspv_claim.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
-spmspv_push(u64 x_count, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
+spmspv_push(u64 x_count, u32 each, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
             const Matrix* a_values, const u32* mask, const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values,
             u32* state) {
-  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
+  for_pushed(x_count, each, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
     if constexpr (first) {
       if (state[column] != x) return;
     }
     push_term(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids, y_present, y_values, state);
   });
+}
+
+__device__ inline RowWriter::Shared& row_memory() {
+  __shared__ RowWriter::Shared shared;
+  return shared;
+}
+
+// As spmspv_push of what has been claimed, for monoids that keep the first term: y as a sparse vector, in one launch.
+// Launch: ceil(columns / tile) blocks of tuning::primitive_block threads; state is claimed.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spmspv_claimed(u64 columns, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices, const Matrix* a_values,
+               const u64* k_ids, const u64* out_ids, const u32* claimed, u32* out_indices, C* out_values, u64* out_offsets, u64* state,
+               u64* control, u32 said, u64* page, u64 number, u64 words) {
+  if constexpr (first) {
+    constexpr u32 items = tuning::entry_items, nobody = 0xffffffffu;
+    RowWriter::Shared& shared = row_memory();
+    const RowWriter writer = {out_offsets, state, control, said, page, number, words};
+    const u64 nth = writer.tile(shared), begin = nth * entry_tile + threadIdx.x / 32 * (32 * items) + lane_id();
+    u32 claims[items], k[items], kept[items], all = 0;
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      claims[t] = begin + t * 32 < columns ? claimed[begin + t * 32] : nobody;
+      kept[t] = __ballot_sync(full_warp, claims[t] != nobody);
+      k[t] = claims[t] != nobody ? x_indices[claims[t]] : 0;
+      all += u32(__popc(kept[t]));
+    }
+    // The warp's are counted once, and stand before those of the next.
+    u64 at = shuffle(writer.before<tuning::primitive_block>(nth, lane_id() == 31 ? all : 0, shared), 0);
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      if (claims[t] != nobody) {
+        const u64 to = at + u32(__popc(kept[t] & lanes_below()));
+        const u32 column = u32(begin + t * 32);
+        u64 e = 0;
+        if constexpr (reads_matrix) e = lower_bound<u32, u64>(a_indices, a_offsets[k[t]], a_offsets[k[t] + 1], column);
+        out_indices[to] = column;
+        out_values[to] = term_of(a_values, e, x_values, claims[t], k[t], column, k_ids, out_ids);
+      }
+      at += u32(__popc(kept[t]));
+    }
+    writer.end(shared);
+  }
 }
 
 // As spmspv_push for x with a value at every place, spread over A's n entries; not for monoids that keep the first term.

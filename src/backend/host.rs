@@ -46,7 +46,7 @@ macro_rules! host_memory {
                 Body::Dense(d) => d.listed("dispatch"),
                 Body::Held(h) => h.listed("dispatch"),
                 #[cfg(feature = "cuda")]
-                Body::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+                Body::Cuda(_) | Body::CudaDense(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<Pattern>> {
@@ -54,7 +54,7 @@ macro_rules! host_memory {
                 PatternBody::Host(p) => Ok(p),
                 PatternBody::Bits(p) => p.listed("dispatch"),
                 #[cfg(feature = "cuda")]
-                PatternBody::Cuda(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+                PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {
@@ -69,7 +69,7 @@ macro_rules! host_memory {
                     }
                 },
                 #[cfg(feature = "cuda")]
-                Some(MaskBody::Cuda(_)) => Err($crate::backend::misplaced(Self::DEVICE)),
+                Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..)) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {

@@ -42,6 +42,9 @@ pub(crate) enum MaskBody {
     Bits(MaskOn<Arc<Places>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
     #[cfg(feature = "cuda")]
     Cuda(MaskOn<Arc<cuda::DevicePattern>>),
+    /// As `Bits`.
+    #[cfg(feature = "cuda")]
+    CudaBits(MaskOn<Arc<cuda::DevicePlaces>>, Arc<OnceLock<MaskOn<Arc<cuda::DevicePattern>>>>),
 }
 impl MaskBody {
     pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
@@ -50,6 +53,8 @@ impl MaskBody {
             PatternBody::Bits(p) => MaskBody::Bits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
             #[cfg(feature = "cuda")]
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
+            #[cfg(feature = "cuda")]
+            PatternBody::CudaBits(p) => MaskBody::CudaBits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
         }
     }
     pub(crate) fn nnz(&self) -> u64 {
@@ -58,6 +63,8 @@ impl MaskBody {
             MaskBody::Bits(m, _) => m.pattern.count() as u64,
             #[cfg(feature = "cuda")]
             MaskBody::Cuda(m) => m.pattern.nnz,
+            #[cfg(feature = "cuda")]
+            MaskBody::CudaBits(m, _) => m.pattern.count(),
         }
     }
     pub(crate) fn is_complement(&self) -> bool {
@@ -66,7 +73,21 @@ impl MaskBody {
             MaskBody::Bits(m, _) => m.complement,
             #[cfg(feature = "cuda")]
             MaskBody::Cuda(m) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::CudaBits(m, _) => m.complement,
         }
+    }
+    /// A vector's places on a device as bits.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn bits(&self) -> Result<Option<MaskOn<Arc<cuda::DevicePlaces>>>> {
+        Ok(match self {
+            MaskBody::CudaBits(m, _) => Some(m.clone()),
+            MaskBody::Cuda(m) if m.pattern.nrows == 1 => {
+                let pattern = Arc::new(cuda::DevicePlaces::of(&m.pattern)?);
+                Some(MaskOn { pattern, complement: m.complement })
+            }
+            _ => None,
+        })
     }
 }
 
@@ -285,6 +306,9 @@ pub(crate) enum Body<T> {
     Held(Held<T>),
     #[cfg(feature = "cuda")]
     Cuda(cuda::DeviceCsr<T>),
+    /// A vector of the device.
+    #[cfg(feature = "cuda")]
+    CudaDense(cuda::DeviceDense<T>),
 }
 impl<T> Clone for Body<T> {
     fn clone(&self) -> Self {
@@ -294,6 +318,8 @@ impl<T> Clone for Body<T> {
             Body::Held(h) => Body::Held(h.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.clone()),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => Body::CudaDense(d.clone()),
         }
     }
 }
@@ -305,6 +331,8 @@ impl<T> Body<T> {
             Body::Held(h) => h.frame.count() as u64,
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => d.nnz(),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => d.places().count(),
         }
     }
     pub(crate) fn pattern(&self) -> Result<PatternBody> {
@@ -314,6 +342,8 @@ impl<T> Body<T> {
             Body::Held(h) => PatternBody::Host(h.frame.pattern("dispatch")?.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
         })
     }
 }
@@ -326,6 +356,8 @@ impl Body<u8> {
             Body::Held(h) => Body::Held(h.without_values()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => Body::Cuda(d.cast()),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => Body::CudaDense(d.cast()),
         }
     }
 }
@@ -346,6 +378,10 @@ impl<T: Scalar> Body<T> {
             (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
+            #[cfg(feature = "cuda")]
+            (Body::CudaDense(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.listed()?.at(pattern))),
+            #[cfg(feature = "cuda")]
+            (_, PatternBody::CudaBits(places)) => self.at(PatternBody::Cuda(places.listed()?.clone())),
             #[cfg(feature = "cuda")]
             _ => Err(misplaced(Device::Cpu)),
         }
@@ -370,6 +406,8 @@ pub(crate) enum PatternBody {
     Bits(Arc<Places>),
     #[cfg(feature = "cuda")]
     Cuda(Arc<cuda::DevicePattern>),
+    #[cfg(feature = "cuda")]
+    CudaBits(Arc<cuda::DevicePlaces>),
 }
 impl From<Arc<Pattern>> for PatternBody {
     fn from(p: Arc<Pattern>) -> Self {

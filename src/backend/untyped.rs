@@ -120,6 +120,9 @@ pub(crate) enum UntypedBody {
     Held(Arc<dyn AnyHeld>),
     #[cfg(feature = "cuda")]
     Cuda(super::cuda::DeviceCsr<()>),
+    /// A vector that becomes a list too.
+    #[cfg(feature = "cuda")]
+    CudaDense(super::cuda::DeviceDense<()>),
 }
 
 /// A vector with a place for everything, of some scalar.
@@ -182,6 +185,8 @@ impl UntypedBody {
     fn positions(&self) -> Result<PatternBody> {
         Ok(match self.pattern()? {
             PatternBody::Bits(places) => PatternBody::Host(places.listed("dispatch")?.clone()),
+            #[cfg(feature = "cuda")]
+            PatternBody::CudaBits(places) => PatternBody::Cuda(places.listed()?.clone()),
             other => other,
         })
     }
@@ -195,6 +200,8 @@ impl UntypedBody {
             Body::Held(h) => UntypedBody::Held(Arc::new(h.clone())),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
+            #[cfg(feature = "cuda")]
+            Body::CudaDense(d) => UntypedBody::CudaDense(d.cast()),
         }
     }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<Body<T>> {
@@ -204,6 +211,8 @@ impl UntypedBody {
             UntypedBody::Held(h) => Body::Host(h.listed()?.typed()?),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaDense(d) => Body::CudaDense(d.cast()),
         })
     }
     pub(crate) fn nnz(&self) -> u64 {
@@ -213,6 +222,8 @@ impl UntypedBody {
             UntypedBody::Held(h) => h.count() as u64,
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => d.nnz(),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaDense(d) => d.places().count(),
         }
     }
     fn pattern(&self) -> Result<PatternBody> {
@@ -222,6 +233,8 @@ impl UntypedBody {
             UntypedBody::Held(h) => PatternBody::Host(h.pattern()?.clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
         })
     }
     /// The same values at other positions of the same memory.
@@ -235,6 +248,10 @@ impl UntypedBody {
             (body, PatternBody::Bits(places)) => body.at(PatternBody::Host(places.listed("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
+            #[cfg(feature = "cuda")]
+            (UntypedBody::CudaDense(d), pattern) => UntypedBody::Cuda(d.listed()?.clone()).at(pattern),
+            #[cfg(feature = "cuda")]
+            (body, PatternBody::CudaBits(places)) => body.at(PatternBody::Cuda(places.listed()?.clone())),
             #[cfg(feature = "cuda")]
             _ => Err(super::misplaced(Device::Cpu)),
         }
@@ -326,6 +343,8 @@ impl UntypedStore {
             }
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaDense(d) => UntypedBody::Cuda(d.listed()?.without_values()?),
         };
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
     }
@@ -344,6 +363,12 @@ impl UntypedStore {
     }
     /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool, reads: Reading) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        if let UntypedBody::CudaDense(d) = &self.body {
+            let body = UntypedBody::Cuda(d.listed()?.clone());
+            let listed = Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self };
+            return listed.oriented(transposed, reads);
+        }
         let listed = match &self.body {
             UntypedBody::Dense(d) => Some(d.listed()?),
             UntypedBody::Held(h) => {
@@ -373,6 +398,8 @@ impl UntypedStore {
             UntypedBody::Dense(_) | UntypedBody::Held(_) => return Err(super::misplaced(self.device)),
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaDense(_) => return Err(super::misplaced(self.device)),
         };
         Ok(Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self })
     }

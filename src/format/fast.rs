@@ -142,7 +142,7 @@ fn positions<A: Scalar, B: Scalar>(
         PatternBody::Host(p) => Ok(p),
         PatternBody::Bits(p) => p.listed("ewise").cloned(),
         #[cfg(feature = "cuda")]
-        PatternBody::Cuda(_) => Err(crate::backend::misplaced(a.device)),
+        PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err(crate::backend::misplaced(a.device)),
     };
     let (p, q) = (listed(a.body.pattern()?)?, listed(b.body.pattern()?)?);
     if Arc::ptr_eq(&p, &q) {

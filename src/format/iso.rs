@@ -110,6 +110,8 @@ fn bytes<T: Scalar>(store: &Store<T>) -> u64 {
         Body::Held(h) => h.bytes(),
         #[cfg(feature = "cuda")]
         Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * 4 + d.values.bytes(),
+        #[cfg(feature = "cuda")]
+        Body::CudaDense(d) => d.bytes(),
     };
     entries + axis(&store.rows) + axis(&store.cols)
 }

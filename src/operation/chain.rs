@@ -13,7 +13,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::cpu::chain::{Admitting, Ending, Making, Merge, Merging, Source, There, chained};
 use crate::backend::ends::End;
 #[cfg(feature = "cuda")]
-use crate::backend::untyped::{UntypedBody, UntypedStore};
+use crate::backend::untyped::{Reading, UntypedBody, UntypedStore};
 use crate::backend::{Backend, Body, MaskBody, Positions};
 use crate::container::{Container, Owned};
 use crate::device::Device;
@@ -91,7 +91,7 @@ impl Partial {
         }
         let mut bodies = Vec::with_capacity(3);
         for leaf in self.leaves {
-            match leaf.on_axes(&axes.0, &axes.1, "ewise")?.body {
+            match leaf.oriented(false, Reading::Each)?.on_axes(&axes.0, &axes.1, "ewise")?.body {
                 UntypedBody::Cuda(body) => bodies.push(body),
                 _ => return Err(misplaced()),
             }

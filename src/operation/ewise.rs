@@ -122,7 +122,7 @@ fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<
         return Ok(made);
     }
     if let Some(found) = looked_up::<A, B, F>(a, b)? {
-        return Ok(a.holding(Body::Host(found)));
+        return Ok(a.holding(found));
     }
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.intersection::<A, B, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)

@@ -30,9 +30,10 @@ pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Ordered>>
 
 pub(super) fn largest<T: Ordered>(a: &Store<T>, k: usize) -> Result<Store<T>> {
     #[cfg(feature = "cuda")]
-    if let (Device::Cuda(_), Body::Cuda(d)) = (a.device, &a.body) {
+    if let Device::Cuda(_) = a.device {
         let cuda = crate::backend::cuda::Cuda::on(a.device)?;
-        return Ok(a.holding(Body::Cuda(crate::backend::cuda::top_k(&cuda, d, k)?)));
+        let list = crate::backend::Backend::csr(&cuda, &a.body)?;
+        return Ok(a.holding(Body::Cuda(crate::backend::cuda::top_k(&cuda, list, k)?)));
     }
     let list = a.to_host()?;
     Ok(a.holding(Body::Host(cpu::ended("top_k", &Largest(k), &list, &Positions::default())?)))

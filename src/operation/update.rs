@@ -94,9 +94,9 @@ fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T
 }
 
 /// Sets a value where there is one already, if nobody shares it.
-fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T) -> bool {
-    let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return false };
-    match &mut store.body {
+fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T) -> Result<bool> {
+    let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(false) };
+    Ok(match &mut store.body {
         Body::Host(host) => match (host.pattern.find(row, column as u32), Arc::get_mut(&mut host.values)) {
             (Some(e), Some(values)) => {
                 values[e] = value;
@@ -108,7 +108,9 @@ fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T
         Body::Held(held) => held.set(row, column as u32, value),
         #[cfg(feature = "cuda")]
         Body::Cuda(_) => false,
-    }
+        #[cfg(feature = "cuda")]
+        Body::CudaDense(dense) => dense.set(column as u32, value)?,
+    })
 }
 
 fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option<T>) -> Result<()> {
@@ -119,7 +121,7 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
         }
     }
     if let Some(value) = value
-        && set_in_place(store, row, column, value)
+        && set_in_place(store, row, column, value)?
     {
         return Ok(());
     }

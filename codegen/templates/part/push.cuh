@@ -18,10 +18,9 @@ constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::
 constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
 
-// y(column) ⊕= the term of A's value at e and x's value at `place`, whose row of A is k. Null ids: a place is its id; null
-// y_present: nobody asks which places have a value. state: see spmspv_clear.
-__device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column,
-                                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+// The term of A's value at e and x's value at `place`, whose row of A is k. Null ids: a place is its id.
+__device__ inline C term_of(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column, const u64* k_ids,
+                            const u64* out_ids) {
   Matrix a = Matrix();
   Vector v = Vector();
   At at = {0, 0, 0};
@@ -37,9 +36,14 @@ __device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_
     if constexpr (flag::matrix_left) at.i = out;
     else at.j = out;
   }
-  C term;
-  if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
-  else term = Semiring::multiply(v, a, at);
+  if constexpr (flag::matrix_left) return Semiring::multiply(a, v, at);
+  else return Semiring::multiply(v, a, at);
+}
+
+// y(column) ⊕= that term. Null y_present: nobody asks which places have a value. state: see spmspv_clear.
+__device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column,
+                                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  const C term = term_of(a_values, e, x_values, place, k, column, k_ids, out_ids);
   if constexpr (first) y_values[column] = term;
   else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
   else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);

@@ -359,12 +359,12 @@ constexpr u32 most_turns = 3;
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#line 1 "codegen/templates/part/entries.cuh"
-// A walk over the entries of compressed rows, spread over entries: empty and huge rows cost the same. A warp has consecutive
-// entries, its lanes side by side; rows are looked for only where they are asked for.
-#line 1 "kernels/block/tile_rows.cuh"
-// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
-// that costs an entry does not depend on how many rows there are, unlike a search.
+#line 1 "kernels/device/row_writer.cuh"
+// A row's entries written by all blocks in one launch: each looks back for how many come before its own.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
+#line 1 "kernels/warp/scan.cuh"
+// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
 // Shuffles of any type, in pieces of 4 bytes. The lanes in `mask` take part.
 #line 3 "kernels/warp/shuffle.cuh"
@@ -415,6 +415,234 @@ template <class T> __device__ inline T shuffle_xor(T x, u32 by, u32 width = 32, 
 }
 
 }  // namespace oplus
+#line 3 "kernels/warp/scan.cuh"
+
+namespace oplus {
+
+// Sum of x over this lane and those below it in its group of WIDTH lanes.
+template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
+  const u32 lane = lane_id() & (WIDTH - 1);
+#pragma unroll
+  for (u32 d = 1; d < WIDTH; d *= 2) {
+    const T below = shuffle_up(x, d, WIDTH);
+    if (lane >= d) x += below;
+  }
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
+#pragma unroll
+  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
+  return x;
+}
+
+}  // namespace oplus
+#line 3 "kernels/block/team.cuh"
+
+namespace oplus {
+
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
+
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
+
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
+
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
+  }
+};
+
+}  // namespace oplus
+#line 3 "kernels/device/row_writer.cuh"
+#line 1 "kernels/device/look_back.cuh"
+// Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
+//
+// After Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002. Tiles are drawn by
+// ticket, so that all before one have begun: who waits, waits for a block that runs. Sums are below 2^62. Deterministic.
+#line 6 "kernels/device/look_back.cuh"
+
+namespace oplus {
+
+// One word a tile, zero at first: the two highest bits say what the others hold, so that no fence is needed.
+constexpr u64 look_back_sum = 1ull << 62, look_back_total = 1ull << 63, look_back_value = look_back_sum - 1;
+
+// Says what the tile holds. All lanes of one warp call; `state`: u64[tiles].
+__device__ inline void look_back_post(u64* state, u64 tile, u64 sum) {
+  if (lane_id() == 0) const_cast<volatile u64*>(state)[tile] = (tile == 0 ? look_back_total : look_back_sum) | sum;
+}
+
+// The sum of all tiles before `tile`, which holds `sum` and has said so. All lanes of one warp call.
+__device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
+  volatile u64* const seen = state;
+  u64 before = 0;
+  for (u64 end = tile; end > 0; end -= 32) {
+    const bool inside = lane_id() < end;
+    u64 word;
+    do {
+      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    } while (__any_sync(full_warp, word >> 62 == 0));
+    const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
+    const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
+    before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
+    if (totals) break;
+  }
+  if (lane_id() == 0 && tile > 0) seen[tile] = look_back_total | (before + sum);
+  return before;
+}
+
+// Both at once.
+__device__ inline u64 look_back(u64* state, u64 tile, u64 sum) {
+  look_back_post(state, tile, sum);
+  return look_back_wait(state, tile, sum);
+}
+
+// The block's next tile. `tickets`: 0 before the launch. `place`: shared memory. All threads call; has barriers.
+__device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
+  __syncthreads();
+  if (threadIdx.x == 0) *place = atomicAdd(tickets, u64(1));
+  __syncthreads();
+  return *place;
+}
+
+}  // namespace oplus
+#line 4 "kernels/device/row_writer.cuh"
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 5 "kernels/device/row_writer.cuh"
+
+namespace oplus {
+
+// What a launch is given for it. offsets[2]: of the row; room for all entries there can be; state: zeros, one more than blocks; control: zeros,
+// told `said` words, the first of which is how many entries there are, and `words` of it left zero.
+struct RowWriter {
+  u64* offsets;
+  u64* state;
+  u64* control;
+  u32 said;
+  u64 *page, number, words;
+
+  struct Shared {
+    u64 scratch[34], place;
+  };
+
+  // The block's tile. All threads call; has barriers.
+  __device__ u64 tile(Shared& shared) const { return gridDim.x == 1 ? 0 : next_tile(state, &shared.place); }
+  // How many entries come before the thread's `mine`, by tiles and in each by threads. All threads of the block call; has barriers.
+  template <u32 THREADS> __device__ u64 before(u64 nth, u32 mine, Shared& shared) const {
+    const Team<THREADS> team = {shared.scratch};
+    u64 all;
+    u64 at = team.exclusive_sum(u64(mine), all);
+    if (gridDim.x > 1) {
+      if (threadIdx.x < 32) {
+        const u64 tiles_before = look_back(state + 1, nth, all);
+        if (threadIdx.x == 0) shared.place = tiles_before;
+      }
+      __syncthreads();
+      at += shared.place;
+      __syncthreads();
+    }
+    if (nth + 1 == gridDim.x && threadIdx.x == THREADS - 1) {
+      offsets[0] = 0;
+      offsets[1] = control[0] = at + mine;
+    }
+    return at;
+  }
+  // All threads of all blocks call, once, at the end.
+  __device__ void end(Shared& shared) const { tell({page, number}, control, said, words, &shared.place); }
+};
+
+}  // namespace oplus
+#line 7 "codegen/templates/spmspv.cu"
+#line 1 "codegen/templates/part/entries.cuh"
+// A walk over the entries of compressed rows, spread over entries: empty and huge rows cost the same. A warp has consecutive
+// entries, its lanes side by side; rows are looked for only where they are asked for.
+#line 1 "kernels/block/tile_rows.cuh"
+// Rows of the entries of a tile: where rows begin is marked in shared memory, and each entry looks at the mark before it. What
+// that costs an entry does not depend on how many rows there are, unlike a search.
 #line 4 "kernels/block/tile_rows.cuh"
 
 namespace oplus {
@@ -636,7 +864,7 @@ __device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words) {
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spmspv.cu"
+#line 8 "codegen/templates/spmspv.cu"
 #line 1 "codegen/templates/part/push.cuh"
 // The terms of a product that pushes a vector along the rows of a matrix: x(k) ⊗ A(k, j), with flag::matrix_left A(k, j) ⊗ x(k).
 #line 1 "codegen/templates/part/accumulate.cuh"
@@ -644,94 +872,6 @@ __device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words) {
 //
 // A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
 // pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
-#line 1 "kernels/block/team.cuh"
-// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
-#line 1 "kernels/warp/scan.cuh"
-// Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
-#line 3 "kernels/warp/scan.cuh"
-
-namespace oplus {
-
-// Sum of x over this lane and those below it in its group of WIDTH lanes.
-template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
-  const u32 lane = lane_id() & (WIDTH - 1);
-#pragma unroll
-  for (u32 d = 1; d < WIDTH; d *= 2) {
-    const T below = shuffle_up(x, d, WIDTH);
-    if (lane >= d) x += below;
-  }
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_min(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = min(x, shuffle_xor(x, d, WIDTH));
-  return x;
-}
-
-template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
-#pragma unroll
-  for (u32 d = WIDTH / 2; d > 0; d /= 2) x = max(x, shuffle_xor(x, d, WIDTH));
-  return x;
-}
-
-}  // namespace oplus
-#line 3 "kernels/block/team.cuh"
-
-namespace oplus {
-
-// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
-// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
-template <u32 THREADS> struct Team {
-  static constexpr u32 threads = THREADS;
-  static constexpr bool is_warp = THREADS == 32;
-  u64* scratch;
-
-  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
-  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
-  __device__ void sync() const {
-    if constexpr (is_warp) __syncwarp();
-    else __syncthreads();
-  }
-
-  // Sum of x over the members of lower rank; `total`: over all.
-  template <class T> __device__ T exclusive_sum(T x, T& total) const {
-    const T inclusive = warp_inclusive_sum(x);
-    if constexpr (is_warp) {
-      total = shuffle(inclusive, 31);
-      return inclusive - x;
-    } else {
-      T* sums = reinterpret_cast<T*>(scratch);
-      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
-      __syncthreads();
-      if (threadIdx.x < 32) {
-        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
-        const T below = warp_inclusive_sum(warp);
-        sums[threadIdx.x] = below - warp;
-        if (threadIdx.x == 31) sums[32] = below;
-      }
-      __syncthreads();
-      total = sums[32];
-      const T result = sums[threadIdx.x / 32] + inclusive - x;
-      __syncthreads();
-      return result;
-    }
-  }
-
-  template <class T> __device__ T sum(T x) const {
-    T total;
-    exclusive_sum(x, total);
-    return total;
-  }
-};
-
-}  // namespace oplus
 #line 6 "codegen/templates/part/accumulate.cuh"
 
 namespace oplus {
@@ -1109,10 +1249,9 @@ constexpr bool reads_matrix = flag::matrix_left ? Semiring::reads_a : Semiring::
 constexpr bool reads_vector = flag::matrix_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool exact = Exact<Semiring, C>::value, first = Join<Semiring>::first;
 
-// y(column) ⊕= the term of A's value at e and x's value at `place`, whose row of A is k. Null ids: a place is its id; null
-// y_present: nobody asks which places have a value. state: see spmspv_clear.
-__device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column,
-                                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+// The term of A's value at e and x's value at `place`, whose row of A is k. Null ids: a place is its id.
+__device__ inline C term_of(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column, const u64* k_ids,
+                            const u64* out_ids) {
   Matrix a = Matrix();
   Vector v = Vector();
   At at = {0, 0, 0};
@@ -1128,9 +1267,14 @@ __device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_
     if constexpr (flag::matrix_left) at.i = out;
     else at.j = out;
   }
-  C term;
-  if constexpr (flag::matrix_left) term = Semiring::multiply(a, v, at);
-  else term = Semiring::multiply(v, a, at);
+  if constexpr (flag::matrix_left) return Semiring::multiply(a, v, at);
+  else return Semiring::multiply(v, a, at);
+}
+
+// y(column) ⊕= that term. Null y_present: nobody asks which places have a value. state: see spmspv_clear.
+__device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_values, u64 place, u32 k, u32 column,
+                                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  const C term = term_of(a_values, e, x_values, place, k, column, k_ids, out_ids);
   if constexpr (first) y_values[column] = term;
   else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
   else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
@@ -1140,7 +1284,7 @@ __device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spmspv.cu"
+#line 9 "codegen/templates/spmspv.cu"
 #line 1 "kernels/warp/products.cuh"
 // The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
 #line 3 "kernels/warp/products.cuh"
@@ -1414,7 +1558,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spmspv.cu"
+#line 10 "codegen/templates/spmspv.cu"
 
 namespace oplus {
 
@@ -1430,11 +1574,11 @@ spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
 }
 
 template <class F>
-__device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
+__device__ inline void for_pushed(u64 x_count, u32 each, const u32* x_indices, const u64* a_offsets, const u32* a_indices,
                                   const u32* mask, F f) {
   constexpr u32 warps = tuning::spmv_block / 32, batch = 2;
   __shared__ WarpProducts scratch[warps];
-  const u64 begin = u64(blockIdx.x) * tuning::spmv_block, end = begin + tuning::spmv_block;
+  const u64 begin = u64(blockIdx.x) * each, end = begin + each;
   const Share share = {blockIdx.y * warps + threadIdx.x / 32, gridDim.y * warps};
   for_products<batch>(share, x_indices, begin, end < x_count ? end : x_count, Rows{a_offsets, a_indices}, 0, u64(1) << 32,
                       false, &scratch[threadIdx.x / 32], [&](const Batch<batch>& p) {
@@ -1451,25 +1595,67 @@ __device__ inline void for_pushed(u64 x_count, const u32* x_indices, const u64* 
 }
 
 // Only for monoids that keep the first term: state[j] = smallest position in x that reaches j.
-// Launch: grid (ceil(x_count / block), shares): `shares` blocks part the products of each 256 entries of x.
+// Launch: grid (ceil(x_count / each), shares): `shares` blocks part the products of `each` entries of x, 32 to 256.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
-spmspv_claim(u64 x_count, const u32* x_indices, const u64* a_offsets, const u32* a_indices, const u32* mask, u32* state) {
-  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64, u32 column) {
+spmspv_claim(u64 x_count, u32 each, const u32* x_indices, const u64* a_offsets, const u32* a_indices, const u32* mask, u32* state) {
+  for_pushed(x_count, each, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64, u32 column) {
     if (const_cast<volatile u32*>(state)[column] > x) atomicMin(&state[column], x);
   });
 }
 
 // Launch as spmspv_claim.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
-spmspv_push(u64 x_count, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
+spmspv_push(u64 x_count, u32 each, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
             const Matrix* a_values, const u32* mask, const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values,
             u32* state) {
-  for_pushed(x_count, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
+  for_pushed(x_count, each, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
     if constexpr (first) {
       if (state[column] != x) return;
     }
     push_term(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids, y_present, y_values, state);
   });
+}
+
+__device__ inline RowWriter::Shared& row_memory() {
+  __shared__ RowWriter::Shared shared;
+  return shared;
+}
+
+// As spmspv_push of what has been claimed, for monoids that keep the first term: y as a sparse vector, in one launch.
+// Launch: ceil(columns / tile) blocks of tuning::primitive_block threads; state is claimed.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spmspv_claimed(u64 columns, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices, const Matrix* a_values,
+               const u64* k_ids, const u64* out_ids, const u32* claimed, u32* out_indices, C* out_values, u64* out_offsets, u64* state,
+               u64* control, u32 said, u64* page, u64 number, u64 words) {
+  if constexpr (first) {
+    constexpr u32 items = tuning::entry_items, nobody = 0xffffffffu;
+    RowWriter::Shared& shared = row_memory();
+    const RowWriter writer = {out_offsets, state, control, said, page, number, words};
+    const u64 nth = writer.tile(shared), begin = nth * entry_tile + threadIdx.x / 32 * (32 * items) + lane_id();
+    u32 claims[items], k[items], kept[items], all = 0;
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      claims[t] = begin + t * 32 < columns ? claimed[begin + t * 32] : nobody;
+      kept[t] = __ballot_sync(full_warp, claims[t] != nobody);
+      k[t] = claims[t] != nobody ? x_indices[claims[t]] : 0;
+      all += u32(__popc(kept[t]));
+    }
+    // The warp's are counted once, and stand before those of the next.
+    u64 at = shuffle(writer.before<tuning::primitive_block>(nth, lane_id() == 31 ? all : 0, shared), 0);
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      if (claims[t] != nobody) {
+        const u64 to = at + u32(__popc(kept[t] & lanes_below()));
+        const u32 column = u32(begin + t * 32);
+        u64 e = 0;
+        if constexpr (reads_matrix) e = lower_bound<u32, u64>(a_indices, a_offsets[k[t]], a_offsets[k[t] + 1], column);
+        out_indices[to] = column;
+        out_values[to] = term_of(a_values, e, x_values, claims[t], k[t], column, k_ids, out_ids);
+      }
+      at += u32(__popc(kept[t]));
+    }
+    writer.end(shared);
+  }
 }
 
 // As spmspv_push for x with a value at every place, spread over A's n entries; not for monoids that keep the first term.

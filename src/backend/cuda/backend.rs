@@ -186,12 +186,14 @@ impl Backend for Cuda {
     fn csr<'a, T: Scalar>(&self, body: &'a Body<T>) -> Result<&'a DeviceCsr<T>> {
         match body {
             Body::Cuda(d) => Ok(d),
+            Body::CudaDense(d) => d.listed(),
             Body::Host(_) | Body::Dense(_) | Body::Held(_) => Err(misplaced(self.device())),
         }
     }
     fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<DevicePattern>> {
         match body {
             PatternBody::Cuda(p) => Ok(p),
+            PatternBody::CudaBits(p) => p.listed(),
             PatternBody::Host(_) | PatternBody::Bits(_) => Err(misplaced(self.device())),
         }
     }
@@ -199,6 +201,10 @@ impl Backend for Cuda {
         match mask {
             None => Ok(None),
             Some(MaskBody::Cuda(m)) => Ok(Some(m)),
+            Some(MaskBody::CudaBits(m, listed)) => {
+                let pattern = m.pattern.listed()?.clone();
+                Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
+            }
             Some(MaskBody::Host(_) | MaskBody::Bits(..)) => Err(misplaced(self.device())),
         }
     }
@@ -250,6 +256,10 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
+        // The values as they are.
+        if F::TEXT.parameters.first() == Some(&F::TEXT.expression) && A::TEXT == <F::Out as Scalar>::TEXT {
+            return Ok(a.cast());
+        }
         let read = a.read_if(reads(F::TEXT, 0))?;
         let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
         Ok(DeviceCsr::on(a.pattern.clone(), values))

@@ -11,6 +11,7 @@ use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
 use std::marker::PhantomData;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Positions: u64 offsets (nrows + 1), u32 columns.
@@ -23,6 +24,8 @@ pub(crate) struct DevicePattern {
     pub(crate) longest: Option<u64>,
     pub(crate) offsets: Buffer,
     pub(crate) indices: Buffer,
+    /// Entries that were copied so far by writing a little to a vector again and again.
+    pub(crate) merged: AtomicU64,
     /// Its diagonals, once somebody has asked; `None` where they are many.
     pub(super) band: OnceLock<Option<Box<Band>>>,
     /// Its rows with entries, in tiles, once it was multiplied with a vector.
@@ -64,6 +67,7 @@ impl DevicePattern {
             filled_columns,
             columns,
             supernodes,
+            merged: AtomicU64::new(0),
         }
     }
     pub(crate) fn with_longest(self, longest: u64) -> Self {

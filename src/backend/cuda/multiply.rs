@@ -4,7 +4,7 @@ use super::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
 use crate::algebra::*;
 use crate::backend::ring::Step;
-use crate::backend::{MaskOn, MxmOptions, Positions};
+use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
 use crate::error::Result;
 use crate::spgemm::Analysis;
 use oplus_codegen::FunctionText;
@@ -52,7 +52,8 @@ impl Cuda {
             Step::Mxv => (factor(a, reads_a)?, factor(b, true)?),
             Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
-        work(&Product { context: &self.context, semiring: semiring.into(), a: a.operand(), b: b.operand(), mask, at })
+        let (context, a, b) = (&self.context, a.operand(), b.operand());
+        work(&Product { context, semiring: semiring.into(), a, b, mask, bits: None, at })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
@@ -73,6 +74,29 @@ impl Cuda {
             Step::Mxv => spmv::mxv(product),
             Step::Vxm => spmspv::vxm(product),
         })?;
+        Ok(DeviceCsr::on(pattern, values))
+    }
+    /// The same with a mask wherever it is: that of a product with a vector is looked up, and nobody lists its bits.
+    pub(crate) fn multiply_masked(
+        &self,
+        step: Step,
+        text: SemiringText,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&MaskBody>,
+        at: &Positions,
+        options: &MxmOptions,
+    ) -> Result<DeviceCsr<()>> {
+        let by: fn(&Product) -> Result<(Arc<DevicePattern>, Buffer)> = match step {
+            Step::Mxv if !options.reproducible => spmv::mxv,
+            Step::Vxm if !options.reproducible => spmspv::vxm,
+            _ => return self.multiply(step, text, a, b, self.mask(mask)?, at, options),
+        };
+        let Some(MaskBody::CudaBits(bits, _)) = mask else {
+            return self.multiply(step, text, a, b, self.mask(mask)?, at, options);
+        };
+        let masked = |product: &Product| by(&Product { bits: Some(bits), ..product.clone() });
+        let (pattern, values) = self.of(step, text, a, b, None, at, options, masked)?;
         Ok(DeviceCsr::on(pattern, values))
     }
     /// A product of matrices all of whose sums are this value, by its positions.

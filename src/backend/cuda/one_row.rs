@@ -27,12 +27,21 @@ pub(super) struct Room {
 pub(super) fn row_of<'a>(
     kernel: &'a Kernel,
     entries: u64,
+    shape: (usize, Room),
+    inputs: impl Fn(Launch<'a>) -> Launch<'a>,
+) -> Result<(DevicePattern, Buffer)> {
+    row_by(kernel, entries.div_ceil(block_and_tile(kernel.context()).1), shape, inputs)
+}
+
+/// The same by so many blocks.
+pub(super) fn row_by<'a>(
+    kernel: &'a Kernel,
+    tiles: u64,
     (ncols, room): (usize, Room),
     inputs: impl Fn(Launch<'a>) -> Launch<'a>,
 ) -> Result<(DevicePattern, Buffer)> {
     let context = kernel.context();
-    let (block, tile) = block_and_tile(context);
-    let tiles = entries.div_ceil(tile);
+    let block = block_and_tile(context).0;
     let offsets = Buffer::alloc_for::<u64>(context, 2)?;
     let mut indices = Buffer::alloc_for::<u32>(context, places(room.most))?;
     let mut values = Buffer::alloc(context, room.most.saturating_mul(room.size))?;

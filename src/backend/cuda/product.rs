@@ -1,5 +1,5 @@
 //! What a product on the device is of: operands, mask, and the ids of places.
-use super::{Buffer, Context, DevicePattern};
+use super::{Buffer, Context, DevicePattern, DevicePlaces};
 use crate::backend::{MaskOn, Positions};
 use crate::error::Result;
 use crate::storage::axis::Ids;
@@ -18,6 +18,7 @@ pub(super) fn is_narrow(a: &DevicePattern, b: &DevicePattern) -> bool {
     a.nnz.max(b.nnz) < 1 << 31
 }
 
+pub(super) type MaskBits = MaskOn<Arc<DevicePlaces>>;
 pub(super) type DeviceMask<'a> = Option<&'a MaskOn<Arc<DevicePattern>>>;
 
 /// A product to be computed: its operands, and what their places are called.
@@ -28,7 +29,25 @@ pub(super) struct Product<'a> {
     pub(super) a: Operand<'a>,
     pub(super) b: Operand<'a>,
     pub(super) mask: DeviceMask<'a>,
+    /// The mask of a product with a vector, where it comes as bits and not as a list.
+    pub(super) bits: Option<&'a MaskBits>,
     pub(super) at: &'a Positions,
+}
+
+impl Product<'_> {
+    pub(super) fn is_masked(&self) -> bool {
+        self.mask.is_some() || self.bits.is_some()
+    }
+    /// The mask of a product with a vector as bits.
+    pub(super) fn mask_bits(&self) -> Result<Option<MaskBits>> {
+        match (self.bits, self.mask) {
+            (Some(bits), _) => Ok(Some(bits.clone())),
+            (None, None) => Ok(None),
+            (None, Some(m)) => {
+                Ok(Some(MaskOn { pattern: Arc::new(DevicePlaces::of(&m.pattern)?), complement: m.complement }))
+            }
+        }
+    }
 }
 
 /// Ids of listed axes on the device; null where a place is its id.

@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
 pub(super) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
-    if product.mask.is_none() && product.b.pattern.nnz == product.b.pattern.ncols as u64 && product.a.pattern.nnz > 0 {
+    if !product.is_masked() && product.b.pattern.nnz == product.b.pattern.ncols as u64 && product.a.pattern.nnz > 0 {
         return full(product);
     }
-    let Product { context, semiring, a, b: x, mask, at } = product.clone();
+    let Product { context, semiring, a, b: x, at, .. } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let (rows, c, tuning) = (a.pattern.nrows as u64, semiring.c, tuning(context));
     let dense = vector::bitmap(x.pattern, semiring.b, x.values)?;
-    let bits = mask.map(|m| vector::bits(&m.pattern)).transpose()?;
+    let mask = product.mask_bits()?;
     let program = Program::new(context, Template::Spmv, |s| {
-        let complement = mask.is_some_and(|m| m.complement);
+        let complement = mask.as_ref().is_some_and(|m| m.complement);
         s.semiring(semiring).flag("masked", mask.is_some()).flag("complement", complement).flag("mapped", ids.mapped())
     });
     let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
@@ -32,7 +32,8 @@ pub(super) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let block = tuning.spmv_block;
     let kernel = program.kernel(&format!("spmv_lanes{lanes}"))?;
     let launch = kernel.launch((rows * lanes).div_ceil(block as u64), block, 0).arg(rows).arg(&a.pattern.offsets);
-    let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(&dense.present).arg(&dense.values).arg(bits.as_ref());
+    let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(&dense.present).arg(&dense.values);
+    let launch = launch.arg(mask.as_ref().map(|m| &m.pattern.words));
     let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&present).arg(&values).arg(&long_rows);
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&long_count).run()? };

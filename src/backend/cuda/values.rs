@@ -29,7 +29,7 @@ pub(crate) struct One {
 }
 
 /// What is moved of entries that share their value: nothing.
-const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
+pub(super) const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
 /// What positions are combined with where values do not matter.
 pub(super) const MARK: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
 

@@ -1,7 +1,8 @@
 //! Single rows as bitmaps with dense values, and back.
-use super::entries::empty;
+use super::entries::{empty, movable};
+use super::one_row::Room;
 use super::program::{Program, sum_of_bits, tuning};
-use super::{Buffer, Context, DevicePattern};
+use super::{Buffer, Context, DevicePattern, one_row};
 use crate::error::Result;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
@@ -18,7 +19,7 @@ const WORD: u64 = 32;
 const NO_VALUE: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
 
 fn program<'a>(context: &'a Arc<Context>, scalar: ScalarText) -> Program<'a> {
-    Program::new(context, Template::Vector, |s| s.scalar("V", scalar))
+    Program::new(context, Template::Vector, |s| s.scalar("V", movable(scalar)))
 }
 
 fn scatter(row: &DevicePattern, scalar: ScalarText, values: Option<&Buffer>) -> Result<DeviceBitmap> {
@@ -50,14 +51,21 @@ pub(super) fn values_at(
     scalar: ScalarText,
     dense: Buffer,
 ) -> Result<Buffer> {
-    if row.nnz == row.ncols as u64 {
-        return Ok(dense);
-    }
+    if row.nnz == row.ncols as u64 { Ok(dense) } else { gathered(context, row, scalar, &dense) }
+}
+
+/// The same of a bitmap that stays.
+pub(super) fn gathered(
+    context: &Arc<Context>,
+    row: &DevicePattern,
+    scalar: ScalarText,
+    dense: &Buffer,
+) -> Result<Buffer> {
     let values = Buffer::alloc(context, row.nnz.saturating_mul(scalar.size as u64))?;
     let (kernel, block) = (program(context, scalar).kernel("vector_gather")?, tuning(context).primitive_block);
     let launch = kernel.launch(row.nnz.div_ceil(u64::from(block)), block, 0).arg(row.nnz).arg(&row.indices);
     // SAFETY: parameters as `vector.cu` lists them; a value for every index.
-    unsafe { launch.arg(&dense).arg(&values).run()? };
+    unsafe { launch.arg(dense).arg(&values).run()? };
     Ok(values)
 }
 
@@ -68,25 +76,46 @@ pub(super) fn compact(
     scalar: ScalarText,
     from: DeviceBitmap,
 ) -> Result<(DevicePattern, Buffer)> {
+    let (pattern, moved) = listed(context, n, scalar, &from.present, &from.values)?;
+    Ok((pattern, moved.unwrap_or(from.values)))
+}
+
+/// The same, of a bitmap that stays. No values: every bit is set, and they are in their places.
+pub(super) fn listed(
+    context: &Arc<Context>,
+    n: usize,
+    scalar: ScalarText,
+    present: &Buffer,
+    dense: &Buffer,
+) -> Result<(DevicePattern, Option<Buffer>)> {
     if n == 0 {
-        return empty(context, 1, n);
+        return empty(context, 1, n).map(|(pattern, values)| (pattern, Some(values)));
     }
-    let words = (n as u64).div_ceil(WORD);
+    let (words, size) = ((n as u64).div_ceil(WORD), scalar.size as u64);
     let block = tuning(context).primitive_block;
+    // Room for all that there could be costs less than counting first.
+    if n as u64 <= u64::from(tuning(context).one_row_most) {
+        let program = Program::new(context, Template::BitsRow, |s| s.scalar("V", movable(scalar)));
+        let kernel = program.kernel("bits_row")?;
+        let shape = (n, Room { most: n as u64, size });
+        let made = one_row::row_by(&kernel, words.div_ceil(u64::from(block)), shape, |launch| {
+            launch.arg(words).arg(present).arg(dense)
+        });
+        return made.map(|(pattern, values)| (pattern, Some(values)));
+    }
     let program = program(context, scalar);
     let starts = Buffer::alloc_for::<u64>(context, words as usize + 1)?;
-    let nnz = sum_of_bits(context, &from.present, &starts, words)?;
+    let nnz = sum_of_bits(context, present, &starts, words)?;
     if nnz == 0 {
-        return empty(context, 1, n);
+        return empty(context, 1, n).map(|(pattern, values)| (pattern, Some(values)));
     }
     let indices = Buffer::alloc_for::<u32>(context, nnz as usize)?;
-    // Where every bit is set the values are in their places.
-    let moved = if nnz < n as u64 { Some(Buffer::alloc(context, nnz * scalar.size as u64)?) } else { None };
+    let moved = if nnz < n as u64 { Some(Buffer::alloc(context, nnz * size)?) } else { None };
     let offsets = Buffer::alloc_for::<u64>(context, 2)?;
     let kernel = program.kernel("vector_compact")?;
-    let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0).arg(words).arg(&from.present);
-    let launch = launch.arg(&starts).arg(&from.values).arg(&offsets).arg(&indices).arg(moved.as_ref());
+    let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0).arg(words).arg(present);
+    let launch = launch.arg(&starts).arg(dense).arg(&offsets).arg(&indices).arg(moved.as_ref());
     // SAFETY: parameters as `vector.cu` lists them; starts has words + 1 places, offsets two, indices and values nnz.
     unsafe { launch.run()? };
-    Ok((DevicePattern::new((1, n), nnz, offsets, indices), moved.unwrap_or(from.values)))
+    Ok((DevicePattern::new((1, n), nnz, offsets, indices), moved))
 }

@@ -84,7 +84,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(product: &Product<'a>) -> Result<Self> {
-        let Product { context, semiring, a, b, mask, at } = product.clone();
+        let Product { context, semiring, a, b, mask, at, .. } = product.clone();
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
         let tuning = tuning(context);

@@ -1,0 +1,83 @@
+//! Vectors on CUDA with a bit and a value for every place.
+use super::{FEW, SHORT};
+use crate::algebra::{BinaryOp, Scalar};
+use crate::backend::cuda::{DeviceCsr, DeviceDense, DevicePattern};
+use crate::backend::{Body, MaskBody};
+use crate::error::{Error, Result};
+use crate::operation::{Accumulate, MaskParts};
+use crate::storage::axis::Axis;
+use crate::storage::store::Store;
+use std::sync::atomic::Ordering;
+
+/// Copying so many entries costs a GPU as much as this part of clearing a bit for every place and making a list of them again.
+const PLACES: u64 = 8;
+
+/// The row of a store of the device with a bit for every place.
+pub(super) fn dense<T: Scalar>(store: &Store<T>) -> Result<Option<DeviceDense<T>>> {
+    match (&store.body, &store.rows, &store.cols) {
+        (Body::CudaDense(d), ..) => Ok(Some(d.clone())),
+        (Body::Cuda(row), Axis::Full(1), Axis::Full(_)) => DeviceDense::of(row).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// F of the entries of two vectors where both have one, if one of them has places to look it up.
+pub(super) fn met<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Option<Body<F::Out>>> {
+    if !a.rows.same(&b.rows) || !a.cols.same(&b.cols) {
+        return Ok(None);
+    }
+    let made: Option<DeviceCsr<F::Out>> = match (&a.body, &b.body) {
+        (Body::CudaDense(x), Body::Cuda(y)) => x.met_right::<B, F>(y)?,
+        (Body::Cuda(x), Body::CudaDense(y)) => y.met_left::<A, F>(x)?,
+        _ => None,
+    };
+    Ok(made.map(Body::from))
+}
+
+/// Entries copied so far by writing a little again and again, with those that the next time would copy.
+fn merged(row: &DevicePattern) -> u64 {
+    row.merged.load(Ordering::Relaxed) + row.nnz
+}
+
+/// Remembers that writing a few entries to a list copied it.
+pub(super) fn copied<C>(from: &Store<C>, few: u64, to: &Store<C>) {
+    if let (Body::Cuda(from), Body::Cuda(to)) = (&from.body, &to.body)
+        && few <= from.nnz() / FEW as u64
+    {
+        to.pattern.merged.store(merged(&from.pattern), Ordering::Relaxed);
+    }
+}
+
+/// c⟨m⟩ ⊙= t where c lies, if c has places for that or becomes such a vector: whether it was done. All are on the same axes.
+pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &mut Store<C>,
+    t: &Store<T>,
+    mask: Option<&MaskParts>,
+) -> Result<bool> {
+    let Some(text) = F::TEXT.filter(|_| C::TEXT == T::TEXT) else { return Ok(false) };
+    let row = match &t.body {
+        Body::Cuda(row) => row,
+        Body::CudaDense(d) => d.listed()?,
+        _ => return Ok(false),
+    };
+    if let Body::Cuda(list) = &c.body
+        && row.nnz() <= list.nnz() / FEW as u64
+        && merged(&list.pattern) >= (list.pattern.ncols as u64 / PLACES).max(SHORT as u64)
+    {
+        match dense(c) {
+            Ok(Some(grown)) => c.body = Body::CudaDense(grown),
+            // There is room for the list alone.
+            Ok(None) | Err(Error::OutOfMemory { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let Body::CudaDense(d) = &mut c.body else { return Ok(false) };
+    match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+        None => d.update(text, &row.cast(), None)?,
+        Some(mask) => match mask.bits()? {
+            Some(mask) => d.update(text, &row.cast(), Some(&mask))?,
+            None => return Ok(false),
+        },
+    }
+    Ok(true)
+}
