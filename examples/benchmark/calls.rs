@@ -8,7 +8,7 @@ use serde_json::json;
 const IN_A_ROW: u32 = 200;
 
 /// Every operation on vectors of so many entries and a matrix of three times as many.
-pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
+pub(crate) fn run(session: &mut Session, entries: u64, trace: bool) -> Outcome<()> {
     let device = session.device;
     let mut coo = Coo::<f64>::new(entries, entries);
     for i in 0..entries {
@@ -19,7 +19,7 @@ pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
     let y = apply_second(&x, Times, 2.0).eval()?;
     let half: Vec<(u64, f64)> = (0..entries).step_by(2).map(|i| (i, 1.0 + i as f64)).collect();
     let some = Vector::build(entries, &half)?.to(&device)?;
-    let mut table = Table { session, entries };
+    let mut table = Table { session, entries, trace };
     println!("{:28} | {:>10} {:>10}", "operation", "µs a call", "waited for");
     table.row("apply", || apply(&y, Negate).eval())?;
     table.row("apply bound", || apply_second(&y, Times, 2.5).eval())?;
@@ -38,12 +38,29 @@ pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
     table.row("select", || select(&y, ValueGt, 2.0).eval())?;
     table.row("mxv, half a vector", || mxv(&a, &some).eval())?;
     table.row("transpose", || transpose(&a).eval())?;
-    table.row("mxm", || mxm(&a, &a).eval())
+    table.row("mxm", || mxm(&a, &a).eval())?;
+    // A step of a search: few entries, and many that have been found.
+    let step = (entries / 256).max(1) as usize;
+    let few: Vec<(u64, f64)> = (0..entries).step_by(step).map(|i| (i, i as f64)).collect();
+    let few = Vector::build(entries, &few)?.to(&device)?;
+    let (mut list, mut bitmap) = (some.clone(), some.to_bitmap()?);
+    let steps = (few.over::<AnySecondI>(), a.over::<AnySecondI>());
+    for (name, found) in [("list", &list), ("bitmap", &bitmap)] {
+        let open = found.structure().complement();
+        table.row(&format!("vxm of few, {name} as mask"), || vxm(&few, &a).mask(&open).eval())?;
+        table.row(&format!("parents of few, {name} as mask"), || vxm(&steps.0, &steps.1).mask(&open).eval())?;
+        table.row(&format!("ewise_mult, few and {name}"), || ewise_mult(found, &few, Le).eval())?;
+    }
+    table.row("few into a list", || {
+        apply(&few, Identity).accumulate(First).into(&mut list).map(|()| list = some.clone())
+    })?;
+    table.row("few into a bitmap", || apply(&few, Identity).accumulate(First).into(&mut bitmap))
 }
 
 struct Table<'a, 'b> {
     session: &'a mut Session<'b>,
     entries: u64,
+    trace: bool,
 }
 impl Table<'_, '_> {
     fn row<R>(&mut self, what: &str, mut run: impl FnMut() -> Result<R>) -> Outcome<()> {
@@ -59,6 +76,9 @@ impl Table<'_, '_> {
         let (alone, _) = self.session.measure(|| Ok(run()?))?;
         let each = 1e3 * in_a_row.ms / f64::from(IN_A_ROW);
         println!("{what:28} | {each:>10.2} {:>10.2}", 1e3 * alone.ms);
+        if self.trace {
+            self.session.trace("  kernels", 0.0, &mut run)?;
+        }
         self.session.record(&json!({
             "mode": "calls", "operation": what, "entries": self.entries, "us": each, "us_waited": 1e3 * alone.ms,
         }))

@@ -39,7 +39,7 @@ fn run(options: &Options) -> Outcome<()> {
         None => products::run(&mut Session::new(&options.common)?, &options.products),
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
         Some(Command::Bandwidth { entries }) => bandwidth::run(&mut Session::new(&options.common)?, *entries),
-        Some(Command::Calls { entries }) => calls::run(&mut Session::new(&options.common)?, *entries),
+        Some(Command::Calls { entries, trace }) => calls::run(&mut Session::new(&options.common)?, *entries, *trace),
         Some(Command::Plot { files, into }) => plots::write(files, into),
     }
 }

@@ -33,6 +33,9 @@ pub(crate) enum Command {
         /// Entries of each vector
         #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
         entries: u64,
+        /// Print the milliseconds of every kernel too
+        #[arg(long)]
+        trace: bool,
     },
     /// Figures as SVG from JSON lines that --output wrote: GFLOP/s, share of the traffic bound, speed-ups
     Plot {

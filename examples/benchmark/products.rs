@@ -83,7 +83,7 @@ where
     let numeric = session.measure(|| Ok(planned()?))?.0;
     drop(planned);
     if options.trace {
-        trace(session, &format!("{name} {label}"), || factors.eval(options.strategy))?;
+        session.trace(&format!("{name} {label}"), 0.005, || factors.eval(options.strategy))?;
     }
     let mut object = json!({
         "mode": "product", "matrix": name, "product": kind.name(), "type": T::TEXT.name,
@@ -218,19 +218,5 @@ where
     let verdict = if same { "as many entries" } else { "DIFFER in entries" };
     println!("{label} plus_times {:.3} ms, min_plus {:.3} ms, bool {:.3} ms: {verdict}", ours.ms, least.ms, truth.ms);
     session.compared(verdict, label);
-    Ok(())
-}
-
-/// What every kernel takes.
-fn trace<R>(session: &Session, label: &str, work: impl FnOnce() -> Result<R>) -> Outcome<()> {
-    let (_, launches) = session.context.trace(work)?;
-    let total: f64 = launches.iter().map(|l| l.ms).sum();
-    println!("{label}: {total:.3} ms in {} launches", launches.len());
-    for l in launches.iter().filter(|l| l.ms > 0.005) {
-        println!(
-            "  {:8.4} ms  {:28} {:>8} x {:>4} threads, {:>6} bytes shared",
-            l.ms, l.kernel, l.blocks, l.threads, l.shared
-        );
-    }
     Ok(())
 }

@@ -97,6 +97,20 @@ impl<'a> Session<'a> {
         measure(&self.context, Runs { count: self.options.runs, rival }, run)
     }
 
+    /// What every kernel takes that takes so many milliseconds.
+    pub(crate) fn trace<R>(&self, label: &str, least: f64, work: impl FnOnce() -> Result<R>) -> Outcome<()> {
+        let (_, launches) = self.context.trace(work)?;
+        let total: f64 = launches.iter().map(|l| l.ms).sum();
+        println!("{label}: {total:.4} ms in {} launches", launches.len());
+        for l in launches.iter().filter(|l| l.ms > least) {
+            println!(
+                "  {:8.4} ms  {:28} {:>8} x {:>4} threads, {:>6} bytes shared",
+                l.ms, l.kernel, l.blocks, l.threads, l.shared
+            );
+        }
+        Ok(())
+    }
+
     /// A line of the file of results.
     pub(crate) fn record(&mut self, object: &serde_json::Value) -> Outcome<()> {
         std::io::stdout().flush()?;
