@@ -125,7 +125,20 @@ fn turned(session: &Session, a: &Matrix<f64>, other: Option<&Csr>) -> Outcome<(T
     for algorithm in TransposeAlgorithm::ALL {
         let rival = rivals.best().map(|(_, t)| t.ms);
         let outcome = session.measure_beside(rival, || peer.transpose(other, algorithm));
-        rivals.add(algorithm.name(), outcome.and_then(|(t, c)| Ok((t, c.download()? == expected))));
+        let compared = outcome.and_then(|(time, c)| {
+            let found = c.download()?;
+            if found != expected {
+                // One of them is wrong: which?
+                let truth = Rows::read(&transpose(&a.to(&Device::Cpu)?).eval()?)?;
+                let (ours, again) = (expected == truth, Rows::read(&t)? == truth);
+                eprintln!(
+                    "transpose as the CPU has it: ours {ours}, read again {again}, cuSPARSE's {}",
+                    found == truth
+                );
+            }
+            Ok((time, found == expected))
+        });
+        rivals.add(algorithm.name(), compared);
     }
     Ok((ours, rivals))
 }
