@@ -3,6 +3,7 @@
 use super::product::Operand;
 use super::row_tiles::RowTiles;
 use super::transpose::transpose;
+use super::values::NOTHING;
 use super::{DevicePattern, account, lock};
 use crate::error::{Error, Result};
 use oplus_codegen::text::ScalarText;
@@ -10,8 +11,6 @@ use std::sync::Arc;
 
 /// No more of the memory that is free than one part in so many.
 const PART: u64 = 4;
-/// What is moved where nobody reads values: nothing.
-const NOTHING: ScalarText = ScalarText { name: "u8", definition: "", size: 0 };
 
 /// The transpose of a matrix.
 #[derive(Debug)]
