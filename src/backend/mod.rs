@@ -82,10 +82,7 @@ impl MaskBody {
     pub(crate) fn bits(&self) -> Result<Option<MaskOn<Arc<cuda::DevicePlaces>>>> {
         Ok(match self {
             MaskBody::CudaBits(m, _) => Some(m.clone()),
-            MaskBody::Cuda(m) if m.pattern.nrows == 1 => {
-                let pattern = Arc::new(cuda::DevicePlaces::of(&m.pattern)?);
-                Some(MaskOn { pattern, complement: m.complement })
-            }
+            MaskBody::Cuda(m) if m.pattern.nrows == 1 => Some(cuda::DevicePlaces::of_mask(m)?),
             _ => None,
         })
     }

@@ -9,8 +9,8 @@ use crate::storage::axis::Axis;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
 
-/// Copying so many entries costs a GPU as much as this part of clearing a bit for every place and making a list of them again.
-const PLACES: u64 = 8;
+/// A vector turns to a bitmap once entries of this part of its places were copied: sooner than on the CPU, as clearing bits is little.
+const PART: u64 = 8;
 
 /// The row of a store of the device with a bit for every place.
 pub(super) fn dense<T: Scalar>(store: &Store<T>) -> Result<Option<DeviceDense<T>>> {
@@ -21,11 +21,8 @@ pub(super) fn dense<T: Scalar>(store: &Store<T>) -> Result<Option<DeviceDense<T>
     }
 }
 
-/// F of the entries of two vectors where both have one, if one of them has places to look it up.
+/// F of the entries of two vectors on the same axes where both have one, if one of them has places to look it up.
 pub(super) fn met<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Option<Body<F::Out>>> {
-    if !a.rows.same(&b.rows) || !a.cols.same(&b.cols) {
-        return Ok(None);
-    }
     let made: Option<DeviceCsr<F::Out>> = match (&a.body, &b.body) {
         (Body::CudaDense(x), Body::Cuda(y)) => x.met_right::<B, F>(y)?,
         (Body::Cuda(x), Body::CudaDense(y)) => y.met_left::<A, F>(x)?,
@@ -62,7 +59,7 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     };
     if let Body::Cuda(list) = &c.body
         && row.nnz() <= list.nnz() / FEW as u64
-        && merged(&list.pattern) >= (list.pattern.ncols as u64 / PLACES).max(SHORT as u64)
+        && merged(&list.pattern) >= (list.pattern.ncols as u64 / PART).max(SHORT as u64)
     {
         match dense(c) {
             Ok(Some(grown)) => c.body = Body::CudaDense(grown),

@@ -26,8 +26,12 @@ pub(crate) struct DevicePlaces {
 
 impl DevicePlaces {
     /// The positions of a single row, which stay known as a list.
-    pub(crate) fn of(row: &Arc<DevicePattern>) -> Result<Self> {
+    fn of(row: &Arc<DevicePattern>) -> Result<Self> {
         Ok(Self { n: row.ncols, count: row.nnz, words: vector::bits(row)?, listed: OnceLock::from(row.clone()) })
+    }
+    /// A mask that is a single row, by bits.
+    pub(crate) fn of_mask(mask: &MaskOn<Arc<DevicePattern>>) -> Result<MaskOn<Arc<Self>>> {
+        Ok(MaskOn { pattern: Arc::new(Self::of(&mask.pattern)?), complement: mask.complement })
     }
     pub(crate) fn count(&self) -> u64 {
         self.count

@@ -87,13 +87,10 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let by: fn(&Product) -> Result<(Arc<DevicePattern>, Buffer)> = match step {
-            Step::Mxv if !options.reproducible => spmv::mxv,
-            Step::Vxm if !options.reproducible => spmspv::vxm,
+        let (bits, by): (_, fn(&Product) -> _) = match (step, mask) {
+            (Step::Mxv, Some(MaskBody::CudaBits(bits, _))) if !options.reproducible => (bits, spmv::mxv),
+            (Step::Vxm, Some(MaskBody::CudaBits(bits, _))) if !options.reproducible => (bits, spmspv::vxm),
             _ => return self.multiply(step, text, a, b, self.mask(mask)?, at, options),
-        };
-        let Some(MaskBody::CudaBits(bits, _)) = mask else {
-            return self.multiply(step, text, a, b, self.mask(mask)?, at, options);
         };
         let masked = |product: &Product| by(&Product { bits: Some(bits), ..product.clone() });
         let (pattern, values) = self.of(step, text, a, b, None, at, options, masked)?;

@@ -40,12 +40,9 @@ impl Product<'_> {
     }
     /// The mask of a product with a vector as bits.
     pub(super) fn mask_bits(&self) -> Result<Option<MaskBits>> {
-        match (self.bits, self.mask) {
-            (Some(bits), _) => Ok(Some(bits.clone())),
-            (None, None) => Ok(None),
-            (None, Some(m)) => {
-                Ok(Some(MaskOn { pattern: Arc::new(DevicePlaces::of(&m.pattern)?), complement: m.complement }))
-            }
+        match self.bits {
+            Some(bits) => Ok(Some(bits.clone())),
+            None => self.mask.map(DevicePlaces::of_mask).transpose(),
         }
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn compact(
     Ok((pattern, moved.unwrap_or(from.values)))
 }
 
-/// The same, of a bitmap that stays. No values: every bit is set, and they are in their places.
+/// The same of a bitmap that stays. No values: they are in their places, as every bit is set.
 pub(super) fn listed(
     context: &Arc<Context>,
     n: usize,
