@@ -97,6 +97,68 @@ fn floats_are_summed_in_the_order_of_k() {
     assert!(on(Device::Cuda(0)) == on(Device::Reference));
 }
 
+/// Terms without order, zeros of both signs and infinite ones: sums that no comparison decides are added up.
+#[test]
+fn least_and_greatest_floats() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let odd = [f64::NAN, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1.5, -2.25, 3.0];
+    fn bits<S: Semiring<f64, f64, Out = f64>>(a: &Matrix<f64>, d: Device) -> Vec<(u64, u64, Option<u64>)> {
+        let a = a.to(&d).unwrap().over::<S>();
+        let strategy = if d == Device::Reference { Strategy::Auto } else { Strategy::Band };
+        let entries = mxm(&a, &a).strategy(strategy).eval().unwrap().entries().unwrap();
+        entries.iter().map(|e| (e.0, e.1, (!e.2.is_nan()).then_some(e.2.to_bits()))).collect()
+    }
+    fn same<S: Semiring<f64, f64, Out = f64>>(a: &Matrix<f64>) {
+        assert!(bits::<S>(a, Device::Cuda(0)) == bits::<S>(a, Device::Reference), "{}", std::any::type_name::<S>());
+    }
+    // Of how many kinds values are: of one alone, of zeros alone, of all.
+    for (from, kinds) in [(0, 1), (1, 2), (3, 1), (0, 8)] {
+        let pattern = on_diagonals(700, 700, &[-33, -2, -1, 0, 1, 2, 40], 9);
+        let entries = pattern.entries().unwrap().into_iter().enumerate();
+        let entries: Vec<_> = entries.map(|(n, (i, j, _))| (i, j, odd[from + (n * n / 3 + n) % kinds])).collect();
+        let a: Matrix<f64> = Matrix::build(700, 700, &entries).unwrap();
+        same::<MinPlus>(&a);
+        same::<MaxPlus>(&a);
+        same::<MinFirst>(&a);
+        same::<MaxTimes>(&a);
+    }
+}
+
+/// More diagonals than a word has bits, of A, of B and of C; sums of every kind.
+#[test]
+fn many_diagonals() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let band = |half: i64| (-half..=half).collect::<Vec<_>>();
+    for (left, right, gap) in [(band(45), band(40), u64::MAX / 4), (band(3), band(70), 11), (band(34), vec![-5, 0], 4)]
+    {
+        let (a, b) = (on_diagonals(500, 480, &left, gap), on_diagonals(480, 510, &right, gap));
+        compare::<PlusTimes>(&a, &b, Strategy::Band);
+        compare::<AnySecond>(&a, &b, Strategy::Band);
+        compare::<PlusPair>(&a, &b, Strategy::Band);
+    }
+}
+
+/// A semiring of the user's, whose values are larger than what is staged; ties are broken by the order of terms.
+#[test]
+fn own_semirings() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let pattern = on_diagonals(900, 900, &[-30, -1, 0, 1, 2, 30], 6);
+    let hops: Vec<_> =
+        pattern.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, Hop::make((v % 4) as f64, i))).collect();
+    let a: Matrix<Hop, Shortest> = Matrix::build(900, 900, &hops).unwrap();
+    let on = |d: Device, strategy: Strategy| {
+        let a = a.to(&d).unwrap();
+        mxm(&a, &a).strategy(strategy).eval().unwrap().entries().unwrap()
+    };
+    assert!(on(Device::Cuda(0), Strategy::Band) == on(Device::Reference, Strategy::Auto));
+}
+
 /// A product of a product: the result's diagonals are found out in turn.
 #[test]
 fn powers() {

@@ -176,6 +176,7 @@ kernels! {
     "complex.cuh"
     "half.cuh"
     "thread/banks.cuh"
+    "thread/foremost.cuh"
     "thread/given.cuh"
     "thread/search.cuh"
     "thread/quad.cuh"
@@ -211,6 +212,7 @@ macro_rules! parts {
 
 parts! {
     "part/accumulate.cuh"
+    "part/band_place.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
     "part/merge_find.cuh"

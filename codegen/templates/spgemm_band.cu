@@ -1,9 +1,14 @@
-// C = A ⊕.⊗ B of matrices on few diagonals, values along them: diagonal by diagonal of C, a lane a row.
+// C = A ⊕.⊗ B of matrices on few diagonals, values along them: some diagonals of C at a time, a lane a row.
 //
+// A lane reads A's value once for all diagonals of a group, and of B's, which the next diagonal of A meets again a few rows on, but one or
+// two are in the first-level cache by then. One diagonal of C after the other, all of both would pass through it for each.
 // After Matam, Bharadwaj, Kothapalli, "Sparse matrix-matrix multiplication on modern architectures" (10.1109/HiPC.2012.6507483).
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
+#include "part/accumulate.cuh"
+#include "part/band_place.cuh"
 #include "part/spgemm_band.cuh"
 #include "part/spgemm_values.cuh"
+#include "thread/foremost.cuh"
 
 namespace oplus {
 
@@ -12,18 +17,26 @@ struct BandValues {
   const A* a;
   const B* b;
   const u64 *i_ids, *k_ids, *j_ids;
+  u32 a_diagonals, b_diagonals;
   __device__ static u64 named(const u64* ids, u64 i) {
     if constexpr (flag::mapped) return ids ? ids[i] : i;
     else return i;
   }
-  __device__ C term(const BandPair& pair, i32 diagonal, u32 i) const {
-    A x = A();
-    B y = B();
-    if constexpr (Semiring::reads_a) x = a[pair.a_place + i];
-    if constexpr (Semiring::reads_b) y = b[i32(i) + pair.b_place];
+  // Row i of A and row k of B, on each diagonal.
+  __device__ const A* left(u32 i) const { return Semiring::reads_a ? a + band_place(i, 0, a_diagonals) : a; }
+  __device__ const B* right(u32 k) const { return Semiring::reads_b ? b + band_place(k, 0, b_diagonals) : b; }
+  __device__ static A left(const A* row, u32 d) {
+    if constexpr (Semiring::reads_a) return row[d * 32];
+    else return A();
+  }
+  __device__ static B right(const B* row, u32 d) {
+    if constexpr (Semiring::reads_b) return row[d * 32];
+    else return B();
+  }
+  __device__ C term(A x, B y, i32 shift, i32 diagonal, u32 i) const {
     At at = {0, 0, 0};
     if constexpr (Semiring::positional) {
-      at = {named(i_ids, i), named(k_ids, u64(i) + pair.shift), named(j_ids, u64(i) + diagonal)};
+      at = {named(i_ids, i), named(k_ids, u64(i) + shift), named(j_ids, u64(i) + diagonal)};
     }
     return Semiring::multiply(x, y, at);
   }
@@ -34,41 +47,128 @@ constexpr bool band_summed = !Semiring::constant && Semiring::terminal != termin
 // Values that shared memory has room for are written row by row.
 constexpr bool band_staged = sizeof(C) <= 8;
 
-#define OPLUS_BAND_OPERANDS                                                                                            \
-  u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *pairs, \
-      const i32 *shifts, const A *a_values, const B *b_values, const u64 *i_ids, const u64 *k_ids, const u64 *j_ids,    \
-      const u64 *c_offsets, u32 *c_indices, C *c_values
-#define OPLUS_BAND_BODY                                                                                                \
-  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,                  \
-                          static_cast<const BandPair*>(pairs)};                                                        \
-  const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids};
+typedef Foremost<Semiring, C> Nearest;
+constexpr bool band_nearest = band_summed && Nearest::pays, band_exact = band_summed && Exact<Semiring, C>::value;
+
+// The sums of row i on the diagonals of a group.
+struct BandSums {
+  C of[band_group];
+  i32 diagonal[band_group];
+
+  // Of shifts[0 .. count).
+  __device__ BandSums(const i32* shifts, u32 count) {
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if constexpr (Semiring::positional) diagonal[g] = g < count ? shifts[g] : 0;
+      if constexpr (band_nearest) of[g] = Nearest::last();
+      else if constexpr (band_exact) of[g] = Exact<Semiring, C>::start();
+    }
+  }
+
+  // Some terms of a step, those in `firsts` the first of their diagonals. ALL: on all diagonals, no firsts that must be known. What is
+  // not decided of the nearest terms is left for band_sum.
+  template <bool ALL>
+  __device__ void add(const BandValues& values, const BandStep& step, u32 terms, u32 firsts, const A* a_row, u32 i) {
+    const A x = values.left(a_row, step.a);
+    const B* const b_row = values.right(i + step.shift);
+    B y[band_group];
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (ALL || terms >> g & 1) y[g] = values.right(b_row, step.b[g]);
+    }
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!ALL && !(terms >> g & 1)) continue;
+      const C term = values.term(x, y[g], step.shift, Semiring::positional ? diagonal[g] : 0, i);
+      if constexpr (!band_summed) of[g] = term;
+      else if constexpr (band_nearest) of[g] = Nearest::nearer(term, of[g]);
+      else if constexpr (band_exact || ALL) of[g] = Semiring::add(of[g], term);
+      else of[g] = firsts >> g & 1 ? term : Semiring::add(of[g], term);
+    }
+  }
+};
+
+// The sum of row i on diagonal g of a group, term by term. has(step): which it has.
+template <class Has>
+__device__ inline C band_sum(const BandValues& values, const BandOperands& x, u32 group, u32 g, i32 diagonal, u32 i, Has has) {
+  C sum = C();
+  bool any = false;
+  for (u32 s = x.starts[group]; s < x.starts[group + 1]; s++) {
+    const BandStep& step = x.steps[s];
+    if (!(has(step) >> g & 1)) continue;
+    const C term = values.term(values.left(values.left(i), step.a), values.right(values.right(i + step.shift), step.b[g]), step.shift,
+                               diagonal, i);
+    sum = any ? Semiring::add(sum, term) : term;
+    any = true;
+  }
+  return sum;
+}
+
+#define OPLUS_BAND_OPERANDS                                                                                               \
+  u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *steps,   \
+      const i32 *shifts, u32 a_diagonals, const A *a_values, u32 b_diagonals, const B *b_values, const u64 *i_ids,        \
+      const u64 *k_ids, const u64 *j_ids, const u64 *c_offsets, u32 *c_indices, C *c_values
+#define OPLUS_BAND_BODY                                                                                                   \
+  const BandOperands x = {{rows, a_present}, {inner, b_present}, diagonals, starts, static_cast<const BandStep*>(steps)}; \
+  const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids, a_diagonals, b_diagonals};
 
 // The rows whose bits are set in c_full. shifts: j - i of C's diagonals, ascending. All places below 2^31.
-// Launch: 1-D blocks of tuning::band_block threads, any grid; a warp works on 32 rows and number::chunk diagonals, 8, 16 or 32.
-extern "C" __global__ void __launch_bounds__(tuning::band_block)
+// Launch: 1-D blocks of tuning::band_block threads, any grid. A warp works on 32 rows and number::chunk diagonals, 8, 16 or 32; a block
+// on the same diagonals everywhere, of which the middle ones have the most terms, and blocks in the order of rows, so that what they read
+// is still in the second-level cache.
+extern "C" __global__ void __launch_bounds__(tuning::band_block, band_staged ? 7 : 1)
 spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
+  static_assert(band_chunk % band_group == 0, "a group is in one chunk");
   constexpr u32 warps = tuning::band_block / 32;
   OPLUS_BAND_BODY
   __shared__ u64 tiles[warps][band_staged ? 32 * (band_chunk + 1) * sizeof(C) / 8 : 1];
   C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
-  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 31) / 32 * chunks;
-  for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
-    const u32 first = u32(unit / chunks) * 32, from = u32(unit % chunks) * band_chunk;
+  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 32 * warps - 1) / (32 * warps) * chunks;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const u64 tile_row = (unit / chunks * warps + threadIdx.x / 32) * 32;
+    if (tile_row >= rows) continue;
+    const u32 first = u32(tile_row), from = u32(unit % chunks) * band_chunk;
     const u32 count = diagonals - from < band_chunk ? diagonals - from : band_chunk;
     const u32 full = c_full[first / 32], i = first + lane_id();
     if (full == 0) continue;
-    for (u32 c = 0; c < count && full >> lane_id() & 1; c++) {
-      const i32 diagonal = shifts[from + c];
-      const u32 begin = starts[from + c], end = band_summed ? starts[from + c + 1] : begin + 1;
-      C sum = values.term(x.pairs[begin], diagonal, i);
-#pragma unroll 4
-      for (u32 p = begin + 1; p < end; p++) sum = Semiring::add(sum, values.term(x.pairs[p], diagonal, i));
-      if constexpr (band_staged) {
-        tile[lane_id()][c] = sum;
-      } else {
-        const u64 to = c_offsets[i] + (from + c);
-        c_indices[to] = i + diagonal;
-        write_value(c_values, to, sum);
+    const bool mine = full >> lane_id() & 1;
+    const A* const a_row = values.left(i);
+    for (u32 c = 0; c < count && mine; c += band_group) {
+      const u32 group = (from + c) / band_group, end = starts[group + 1];
+      constexpr u32 all = (1u << band_group) - 1;
+      BandSums sums(shifts + (from + c), count - c);
+      u32 seen = 0;
+#pragma unroll 1
+      for (u32 s = starts[group]; s < end; s++) {
+        const BandStep step = x.steps[s];
+        if constexpr (!band_summed) {
+          // The last first term may come long before the last.
+          if (step.firsts) sums.add<false>(values, step, step.firsts, step.firsts, a_row, i);
+          seen |= step.firsts;
+          if (seen == all >> (count - c < band_group ? band_group - (count - c) : 0)) break;
+        } else if (step.terms == all && (band_nearest || band_exact || !step.firsts)) {
+          sums.add<true>(values, step, all, 0, a_row, i);
+        } else {
+          sums.add<false>(values, step, step.terms, step.firsts, a_row, i);
+        }
+      }
+#pragma unroll
+      for (u32 g = 0; g < band_group; g++) {
+        if constexpr (band_staged) {
+          tile[lane_id()][c + g] = sums.of[g];
+        } else if (c + g < count) {
+          const u64 to = c_offsets[i] + (from + c + g);
+          c_indices[to] = i + shifts[from + c + g];
+          write_value(c_values, to, sums.of[g]);
+        }
+      }
+    }
+    if constexpr (band_nearest) {
+      for (u32 c = 0; c < count && mine; c++) {
+        C& sum = tile[lane_id()][c];
+        if (Nearest::decided(sum)) continue;
+        const u32 o = from + c;
+        sum = band_sum(values, x, o / band_group, o % band_group, shifts[o], i, [&](const BandStep& step) { return step.terms; });
       }
     }
     if (!band_staged) continue;
@@ -88,33 +188,45 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
   }
 }
 
-// The rows listed in gaps. Launch: as above; a warp a row, a lane a diagonal.
+// The rows listed in gaps, on the diagonals that spgemm_band_gaps found. Launch: as that.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
-spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
+spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, const u8* gap_diagonals) {
   OPLUS_BAND_BODY
-  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
-  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
-    const u32 i = gaps[g];
-    u64 out = c_offsets[i];
-    for (u32 o = lane_id(); o - lane_id() < diagonals; o += 32) {
-      const i32 diagonal = o < diagonals ? shifts[o] : 0;
-      bool has = false;
-      C sum = C();
-      for (u32 p = o < diagonals ? starts[o] : 0, end = o < diagonals ? starts[o + 1] : 0; p < end; p++) {
-        const BandPair pair = x.pairs[p];
-        if (!x.has(pair, i)) continue;
-        const C term = values.term(pair, diagonal, i);
-        sum = has ? Semiring::add(sum, term) : term;
-        has = true;
-        if (!band_summed) break;
+  const u32 groups = x.groups();
+  const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const BandUnit of(unit, groups);
+    const u64 number = of.first + lane_id();
+    if (number >= count) continue;
+    const u32 group = of.group, o = group * band_group;
+    const u32 i = gaps[number], wanted = gap_diagonals[group * rows + number];
+    if (wanted == 0) continue;
+    u64 to = c_offsets[i];
+    for (u32 before = 0; before < group; before++) to += __popc(u32(gap_diagonals[before * rows + number]));
+    const A* const a_row = values.left(i);
+    BandSums sums(shifts + o, diagonals - o);
+    u32 has = 0;
+#pragma unroll 1
+    for (u32 s = starts[group]; s < starts[group + 1] && (band_summed || has != wanted); s++) {
+      const BandStep step = x.steps[s];
+      const u32 terms = x.terms(step, i), firsts = terms & ~has;
+      if (terms) sums.add<false>(values, step, band_summed ? terms : firsts, firsts, a_row, i);
+      has |= terms;
+    }
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!(wanted >> g & 1)) continue;
+      const u64 at = to + __popc(wanted & ((1u << g) - 1));
+      c_indices[at] = i + shifts[o + g];
+      write_value(c_values, at, sums.of[g]);
+    }
+    if constexpr (band_nearest) {
+      for (u32 g = 0; g < band_group; g++) {
+        if (!(wanted >> g & 1)) continue;
+        const u64 at = to + __popc(wanted & ((1u << g) - 1));
+        if (Nearest::decided(c_values[at])) continue;
+        c_values[at] = band_sum(values, x, group, g, shifts[o + g], i, [&](const BandStep& step) { return x.terms(step, i); });
       }
-      const u32 there = __ballot_sync(full_warp, has);
-      if (has) {
-        const u64 to = out + __popc(there & lanes_below());
-        c_indices[to] = i + diagonal;
-        write_value(c_values, to, sum);
-      }
-      out += __popc(there);
     }
   }
 }

@@ -4,7 +4,7 @@
 namespace oplus {
 
 // Rows of A that have all diagonals, as have all the rows of B they meet: so has the row of C. Their lengths, and a bit each in
-// c_full; the others go to gaps, their number to gap_count[0] (0 before).
+// c_full; the others, of length 0 for now, go to gaps, their number to gap_count[0] (0 before).
 // Launch: ceil(rows / tuning::band_block) blocks of as many threads, a thread a row.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
@@ -22,27 +22,27 @@ spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals
     if (gappy) base = atomicAdd(gap_count, u32(__popc(gappy)));
   }
   base = shuffle(base, 0);
-  if (full) row_counts[i] = diagonals;
-  else if (i < rows) gaps[base + __popc(gappy & lanes_below())] = u32(i);
+  if (i < rows) row_counts[i] = full ? diagonals : 0;
+  if (i < rows && !full) gaps[base + __popc(gappy & lanes_below())] = u32(i);
 }
 
-// The lengths of the rows listed in gaps. Launch: any grid, blocks of tuning::band_block threads, a warp a row.
+// The lengths of the rows listed in gaps, and which diagonals of C they have: bit d of row gaps[g] in byte d / 8 · rows + g.
+// Launch: any grid, blocks of tuning::band_block threads; a warp works on 32 of the rows and 8 diagonals.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present, u32 diagonals, const u32* starts,
-                 const void* pairs, const u32* gaps, const u32* gap_count, u64* row_counts) {
-  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,
-                          static_cast<const BandPair*>(pairs)};
-  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
-  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
+                 const void* steps, const u32* gaps, const u32* gap_count, u8* gap_diagonals, u64* row_counts) {
+  const BandOperands x = {{rows, a_present}, {inner, b_present}, diagonals, starts, static_cast<const BandStep*>(steps)};
+  const u32 groups = x.groups();
+  const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const BandUnit of(unit, groups);
+    const u64 g = of.first + lane_id();
+    if (g >= count) continue;
     const u32 i = gaps[g];
-    u32 n = 0;
-    for (u32 o = lane_id(); o < diagonals; o += 32) {
-      bool has = false;
-      for (u32 p = starts[o]; p < starts[o + 1] && !has; p++) has = x.has(x.pairs[p], i);
-      n += has;
-    }
-    n = warp_sum(n);
-    if (lane_id() == 0) row_counts[i] = n;
+    u32 has = 0;
+    for (u32 s = starts[of.group]; s < starts[of.group + 1]; s++) has |= x.terms(x.steps[s], i);
+    gap_diagonals[of.group * rows + g] = u8(has);
+    if (has) atomicAdd(&row_counts[i], u64(__popc(has)));
   }
 }
 

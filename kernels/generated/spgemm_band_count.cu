@@ -405,30 +405,55 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 
 namespace oplus {
 
-// A product on a diagonal of C: A's diagonal a, `shift` from the main one, and B's diagonal b; the values of A's row i and of
-// B's row i + shift stand at a_place + i and b_place + i.
-struct BandPair {
-  u16 a, b;
+// C's diagonals by so many.
+constexpr u32 band_group = 8;
+// The products of A's diagonal a, `shift` from the main one, on the diagonals of a group of C: on diagonal g, where its bit in `terms` is
+// set, with B's diagonal b[g]; in `firsts` where it is the first there. Row i of A meets row i + shift of B.
+struct alignas(16) BandStep {
+  u32 a;
   i32 shift;
-  u32 a_place;
-  i32 b_place;
+  u32 terms, firsts;
+  u32 b[band_group];
 };
 
-// One operand: bit d of row i in word d / 32 · rows + i; bits of the rows that have all diagonals.
+// One operand: bit d of row i in word d / 32 · rows + i.
 struct Diagonals {
   u64 rows;
-  const u32 *present, *full;
+  const u32* present;
   __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
+};
+
+// What a warp works on: some rows by 32 and one group, which is the same for a block, as the middle ones have the most terms, and another
+// the next time.
+struct BandUnit {
+  u64 first;
+  u32 group;
+  __device__ BandUnit(u64 unit, u32 groups)
+      : first((unit / groups * (tuning::band_block / 32) + threadIdx.x / 32) * 32), group(u32((unit + unit / groups) % groups)) {}
 };
 
 struct BandOperands {
   Diagonals a, b;
-  u32 diagonals;         // of C
-  const u32* starts;     // pairs of C's diagonal o: starts[o] .. starts[o + 1], in the order of k
-  const BandPair* pairs;
+  u32 diagonals;      // of C
+  const u32* starts;  // steps of group o: starts[o] .. starts[o + 1], in the order of k
+  const BandStep* steps;
 
-  __device__ bool has(const BandPair& pair, u64 i) const {
-    return a.has(pair.a, i) && b.has(pair.b, i + pair.shift);  // where A has an entry, its column is a row of B
+  __device__ u32 groups() const { return (diagonals + band_group - 1) / band_group; }
+  // The terms of a step that row i of A has.
+  __device__ u32 terms(const BandStep& step, u64 i) const {
+    u32 terms = 0;
+    if (!a.has(step.a, i)) return terms;
+    const u64 k = i + step.shift;  // where A has an entry, its column is a row of B
+    u32 at = ~0u, word = 0;
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!(step.terms >> g & 1)) continue;
+      const u32 d = step.b[g];
+      if (d / 32 != at) word = b.present[d / 32 * b.rows + k];
+      at = d / 32;
+      terms |= (word >> (d & 31) & 1) << g;
+    }
+    return terms;
   }
 };
 
@@ -438,7 +463,7 @@ struct BandOperands {
 namespace oplus {
 
 // Rows of A that have all diagonals, as have all the rows of B they meet: so has the row of C. Their lengths, and a bit each in
-// c_full; the others go to gaps, their number to gap_count[0] (0 before).
+// c_full; the others, of length 0 for now, go to gaps, their number to gap_count[0] (0 before).
 // Launch: ceil(rows / tuning::band_block) blocks of as many threads, a thread a row.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
@@ -456,27 +481,27 @@ spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals
     if (gappy) base = atomicAdd(gap_count, u32(__popc(gappy)));
   }
   base = shuffle(base, 0);
-  if (full) row_counts[i] = diagonals;
-  else if (i < rows) gaps[base + __popc(gappy & lanes_below())] = u32(i);
+  if (i < rows) row_counts[i] = full ? diagonals : 0;
+  if (i < rows && !full) gaps[base + __popc(gappy & lanes_below())] = u32(i);
 }
 
-// The lengths of the rows listed in gaps. Launch: any grid, blocks of tuning::band_block threads, a warp a row.
+// The lengths of the rows listed in gaps, and which diagonals of C they have: bit d of row gaps[g] in byte d / 8 · rows + g.
+// Launch: any grid, blocks of tuning::band_block threads; a warp works on 32 of the rows and 8 diagonals.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present, u32 diagonals, const u32* starts,
-                 const void* pairs, const u32* gaps, const u32* gap_count, u64* row_counts) {
-  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,
-                          static_cast<const BandPair*>(pairs)};
-  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
-  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
+                 const void* steps, const u32* gaps, const u32* gap_count, u8* gap_diagonals, u64* row_counts) {
+  const BandOperands x = {{rows, a_present}, {inner, b_present}, diagonals, starts, static_cast<const BandStep*>(steps)};
+  const u32 groups = x.groups();
+  const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const BandUnit of(unit, groups);
+    const u64 g = of.first + lane_id();
+    if (g >= count) continue;
     const u32 i = gaps[g];
-    u32 n = 0;
-    for (u32 o = lane_id(); o < diagonals; o += 32) {
-      bool has = false;
-      for (u32 p = starts[o]; p < starts[o + 1] && !has; p++) has = x.has(x.pairs[p], i);
-      n += has;
-    }
-    n = warp_sum(n);
-    if (lane_id() == 0) row_counts[i] = n;
+    u32 has = 0;
+    for (u32 s = starts[of.group]; s < starts[of.group + 1]; s++) has |= x.terms(x.steps[s], i);
+    gap_diagonals[of.group * rows + g] = u8(has);
+    if (has) atomicAdd(&row_counts[i], u64(__popc(has)));
   }
 }
 

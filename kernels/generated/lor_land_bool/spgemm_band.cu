@@ -343,17 +343,24 @@ constexpr u32 esc = 3392, sort = 640, window = 640, block = 1664, thread = 20480
 namespace oplus {
 namespace tuning {
 constexpr u32 band_block = 128;
+constexpr u32 most_turns = 3;
 }  // namespace tuning
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_band.cu"
-// C = A ⊕.⊗ B of matrices on few diagonals, values along them: diagonal by diagonal of C, a lane a row.
+// C = A ⊕.⊗ B of matrices on few diagonals, values along them: some diagonals of C at a time, a lane a row.
 //
+// A lane reads A's value once for all diagonals of a group, and of B's, which the next diagonal of A meets again a few rows on, but one or
+// two are in the first-level cache by then. One diagonal of C after the other, all of both would pass through it for each.
 // After Matam, Bharadwaj, Kothapalli, "Sparse matrix-matrix multiplication on modern architectures" (10.1109/HiPC.2012.6507483).
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
-#line 1 "codegen/templates/part/spgemm_band.cuh"
-// Products of matrices on few diagonals: which products a row of C has.
-#line 3 "codegen/templates/part/spgemm_band.cuh"
+#line 1 "codegen/templates/part/accumulate.cuh"
+// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+//
+// A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
+// pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
+#line 1 "kernels/block/team.cuh"
+// A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 1 "kernels/warp/shuffle.cuh"
@@ -440,39 +447,430 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_band.cuh"
+#line 3 "kernels/block/team.cuh"
 
 namespace oplus {
 
-// A product on a diagonal of C: A's diagonal a, `shift` from the main one, and B's diagonal b; the values of A's row i and of
-// B's row i + shift stand at a_place + i and b_place + i.
-struct BandPair {
-  u16 a, b;
-  i32 shift;
-  u32 a_place;
-  i32 b_place;
-};
+// Launch: 1-D blocks; of any multiple of 32 threads for Team<32>, of exactly THREADS threads otherwise.
+// `scratch`: 34 u64 in shared memory, one a team; unused by Team<32>. All members must call. Deterministic.
+template <u32 THREADS> struct Team {
+  static constexpr u32 threads = THREADS;
+  static constexpr bool is_warp = THREADS == 32;
+  u64* scratch;
 
-// One operand: bit d of row i in word d / 32 · rows + i; bits of the rows that have all diagonals.
-struct Diagonals {
-  u64 rows;
-  const u32 *present, *full;
-  __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
-};
+  __device__ u32 rank() const { return is_warp ? lane_id() : threadIdx.x; }
+  __device__ u32 warp() const { return is_warp ? 0 : threadIdx.x / 32; }
+  __device__ void sync() const {
+    if constexpr (is_warp) __syncwarp();
+    else __syncthreads();
+  }
 
-struct BandOperands {
-  Diagonals a, b;
-  u32 diagonals;         // of C
-  const u32* starts;     // pairs of C's diagonal o: starts[o] .. starts[o + 1], in the order of k
-  const BandPair* pairs;
+  // Sum of x over the members of lower rank; `total`: over all.
+  template <class T> __device__ T exclusive_sum(T x, T& total) const {
+    const T inclusive = warp_inclusive_sum(x);
+    if constexpr (is_warp) {
+      total = shuffle(inclusive, 31);
+      return inclusive - x;
+    } else {
+      T* sums = reinterpret_cast<T*>(scratch);
+      if (lane_id() == 31) sums[threadIdx.x / 32] = inclusive;
+      __syncthreads();
+      if (threadIdx.x < 32) {
+        const T warp = threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : T(0);
+        const T below = warp_inclusive_sum(warp);
+        sums[threadIdx.x] = below - warp;
+        if (threadIdx.x == 31) sums[32] = below;
+      }
+      __syncthreads();
+      total = sums[32];
+      const T result = sums[threadIdx.x / 32] + inclusive - x;
+      __syncthreads();
+      return result;
+    }
+  }
 
-  __device__ bool has(const BandPair& pair, u64 i) const {
-    return a.has(pair.a, i) && b.has(pair.b, i + pair.shift);  // where A has an entry, its column is a row of B
+  template <class T> __device__ T sum(T x) const {
+    T total;
+    exclusive_sum(x, total);
+    return total;
   }
 };
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_band.cu"
+#line 6 "codegen/templates/part/accumulate.cuh"
+
+namespace oplus {
+
+template <class T> struct IsNumber {
+  static constexpr bool value = SameType<T, u8>::value || SameType<T, u16>::value || SameType<T, u32>::value ||
+                                SameType<T, u64>::value || SameType<T, i8>::value || SameType<T, i16>::value ||
+                                SameType<T, i32>::value || SameType<T, i64>::value || SameType<T, f32>::value ||
+                                SameType<T, f64>::value || SameType<T, f16>::value || SameType<T, bf16>::value;
+};
+template <class P> struct IsNumber<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// To each part of a sum, which nothing reads before all terms are there.
+template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  atomicAdd(&slot->re, x.re);
+  atomicAdd(&slot->im, x.im);
+}
+template <class T> struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class P> struct IsComplex<Complex<P>> {
+  static constexpr bool value = true;
+};
+
+// Monoid: `atomic`, `add(T, T)`.
+template <class Monoid, class T> struct Exact {
+  static constexpr bool is_bool = SameType<T, bool>::value;
+  static constexpr int kind = Monoid::atomic;
+  static constexpr bool value = (IsNumber<T>::value && kind != atomic_none && kind != atomic_first) ||
+                                (is_bool && (kind == atomic_or || kind == atomic_and || kind == atomic_xor));
+  // x with add(x, y) == y, to the bit, for every y.
+  static __device__ T start() {
+    if constexpr (is_bool) return kind == atomic_and;
+    else if constexpr (kind == atomic_and) return T(~T(0));
+    else if constexpr (kind == atomic_or || kind == atomic_xor) return T(0);
+    else if constexpr (Number<T>::is_float) {
+      if constexpr (kind == atomic_add) return -T(0);
+      // NaN beyond ±∞ on the side that the sum leaves: integers in its place are in the same order.
+      else if constexpr (sizeof(T) <= 4) return f32_bits(kind == atomic_max ? 0xffc00000u : 0x7fc00000u);
+      else return f64_bits(kind == atomic_max ? 0xfff8000000000000ull : 0x7ff8000000000000ull);
+    } else if constexpr (kind == atomic_min) return Number<T>::largest;
+    else if constexpr (kind == atomic_max) return Number<T>::smallest;
+    else return T(0);
+  }
+};
+
+// *slot = add(*slot, x) by compare and swap of the 4 or 8 bytes that hold it. sizeof(T) is 1, 2, 4 or 8.
+template <class Monoid, class T> __device__ inline void combine_by_swap(T* slot, T x) {
+  if constexpr (sizeof(T) == 8) {
+    u64* p = reinterpret_cast<u64*>(slot);
+    for (u64 old = *const_cast<volatile u64*>(p);;) {
+      const u64 next = bit_cast<u64>(Monoid::add(bit_cast<T>(old), x));
+      if (next == old) return;
+      const u64 seen = atomicCAS(p, old, next);
+      if (seen == old) return;
+      old = seen;
+    }
+  } else if constexpr (sizeof(T) == 4) {
+    u32* p = reinterpret_cast<u32*>(slot);
+    for (u32 old = *const_cast<volatile u32*>(p);;) {
+      const u32 next = bit_cast<u32>(Monoid::add(bit_cast<T>(old), x));
+      if (next == old) return;
+      const u32 seen = atomicCAS(p, old, next);
+      if (seen == old) return;
+      old = seen;
+    }
+  } else {
+    const u64 address = reinterpret_cast<u64>(slot);
+    u32* p = reinterpret_cast<u32*>(address & ~3ull);
+    const u32 shift = u32(address & 3) * 8, ones = sizeof(T) == 1 ? 0xffu : 0xffffu;
+    for (u32 old = *const_cast<volatile u32*>(p);;) {
+      T now, sum;
+      if constexpr (sizeof(T) == 1) {
+        now = bit_cast<T>(u8(old >> shift));
+        sum = Monoid::add(now, x);
+      } else {
+        now = bit_cast<T>(u16(old >> shift));
+        sum = Monoid::add(now, x);
+      }
+      if (same_bits(now, sum)) return;
+      u32 bits;
+      if constexpr (sizeof(T) == 1) bits = bit_cast<u8>(sum);
+      else bits = bit_cast<u16>(sum);
+      const u32 seen = atomicCAS(p, old, (old & ~(ones << shift)) | bits << shift);
+      if (seen == old) return;
+      old = seen;
+    }
+  }
+}
+
+// *slot = add(*slot, x) for an exact kind.
+template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
+  constexpr int kind = Monoid::atomic;
+  constexpr bool integer4 = SameType<T, i32>::value || SameType<T, u32>::value;
+  constexpr bool integer8 = SameType<T, i64>::value || SameType<T, u64>::value;
+  if constexpr (SameType<T, bool>::value && kind == atomic_or) {
+    if (x) *slot = true;  // all writers write the same
+  } else if constexpr (SameType<T, bool>::value && kind == atomic_and) {
+    if (!x) *slot = false;
+  } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
+    atomicAdd(slot, x);
+  } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
+    add_parts(slot, x);
+  } else if constexpr (kind == atomic_add && integer4) {
+    atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
+  } else if constexpr (kind == atomic_add && integer8) {
+    atomicAdd(reinterpret_cast<u64*>(slot), u64(x));
+  } else if constexpr ((kind == atomic_min || kind == atomic_max) && integer4) {
+    const T old = *const_cast<volatile T*>(slot);
+    if (same_bits(Monoid::add(old, x), old)) return;
+    if constexpr (kind == atomic_min) atomicMin(slot, x);
+    else atomicMax(slot, x);
+  } else {
+    combine_by_swap<Monoid, T>(slot, x);
+  }
+}
+
+// Whether several additions at once pay: what they hold in registers is spilled from sm_100 on.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1000
+constexpr bool combines_at_once = true;
+#else
+constexpr bool combines_at_once = false;
+#endif
+
+// The same of N sums at slots `at`, those that are `active`. What waits for memory is asked for all of them at once.
+template <class Monoid, class T, u32 N>
+__device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&active)[N], const T (&x)[N]) {
+  if constexpr (combines_at_once && Monoid::atomic == atomic_add && SameType<T, f64>::value) {
+    // What an atomic addition is as well, in shared memory.
+    u64 old[N], seen[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(bit_cast<f64>(old[t]) + x[t]));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else {
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
+    }
+  }
+}
+
+template <class T> struct FloatBits {
+  typedef i32 Signed;
+  typedef u32 Unsigned;
+};
+template <> struct FloatBits<f64> {
+  typedef i64 Signed;
+  typedef u64 Unsigned;
+};
+
+// The same in device memory, where an atomic operation that nobody waits for costs less than a look at what is there.
+template <class Monoid, class T> __device__ inline void combine_in_memory(T* slot, T x) {
+  constexpr int kind = Monoid::atomic;
+  constexpr bool extreme = kind == atomic_min || kind == atomic_max, small = kind == atomic_min;
+  constexpr bool is_float = SameType<T, f32>::value || SameType<T, f64>::value;
+  if constexpr (extreme && IsNumber<T>::value && sizeof(T) >= 4 && !is_float) {
+    if constexpr (small) atomicMin(slot, x);
+    else atomicMax(slot, x);
+  } else if constexpr (extreme && is_float) {
+    typedef typename FloatBits<T>::Signed Signed;
+    typedef typename FloatBits<T>::Unsigned Unsigned;
+    if (x != x) return;
+    // Positive floats are in the order of their bits, negative ones in the opposite.
+    const Signed bits = bit_cast<Signed>(x);
+    if ((bits >= 0) == small) {
+      if constexpr (small) atomicMin(reinterpret_cast<Signed*>(slot), bits);
+      else atomicMin(reinterpret_cast<Unsigned*>(slot), Unsigned(bits));
+    } else {
+      if constexpr (small) atomicMax(reinterpret_cast<Unsigned*>(slot), Unsigned(bits));
+      else atomicMax(reinterpret_cast<Signed*>(slot), bits);
+    }
+  } else {
+    combine<Monoid, T>(slot, x);
+  }
+}
+
+// Past the first-level cache and the compiler.
+template <class T> __device__ inline T read_whole(const T* slot) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    Words<T> x;
+    const volatile u32* p = reinterpret_cast<const volatile u32*>(slot);
+    for (u32 i = 0; i < Words<T>::count; i++) x.word[i] = p[i];
+    return x.value;
+  } else {
+    T x;
+    const volatile u8* p = reinterpret_cast<const volatile u8*>(slot);
+    for (u32 i = 0; i < sizeof(T); i++) reinterpret_cast<u8*>(&x)[i] = p[i];
+    return x;
+  }
+}
+template <class T> __device__ inline void write_whole(T* slot, T x) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    const Words<T> from(x);
+    volatile u32* p = reinterpret_cast<volatile u32*>(slot);
+    for (u32 i = 0; i < Words<T>::count; i++) p[i] = from.word[i];
+  } else {
+    volatile u8* p = reinterpret_cast<volatile u8*>(slot);
+    for (u32 i = 0; i < sizeof(T); i++) p[i] = reinterpret_cast<const u8*>(&x)[i];
+  }
+}
+
+// *slot = add(*slot, x), any type and ⊕, under a lock. *state, 0 at first: no term yet; 1: somebody is adding; 2: a sum.
+// DEVICE: between blocks, else within one.
+template <class Monoid, class T, bool DEVICE> __device__ inline void add_locked(T* slot, u32* state, T x) {
+  for (bool done = false; !done;) {
+    const u32 seen = atomicExch(state, 1u);
+    if (seen != 1) {
+      if (DEVICE) __threadfence();
+      else __threadfence_block();
+      const T sum = seen == 0 ? x : Monoid::add(read_whole(slot), x);
+      write_whole(slot, sum);
+      if (DEVICE) __threadfence();
+      else __threadfence_block();
+      atomicExch(state, 2u);
+      done = true;
+    }
+  }
+}
+
+// VALUES sums of one team, by index. State needed in shared memory besides the values: `state_words` u32.
+template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
+  static constexpr bool exact = Exact<Monoid, T>::value;
+  static constexpr bool first = Monoid::atomic == atomic_first || Monoid::terminal == terminal_always;
+  static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
+  // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
+  static constexpr bool two_passes = first && THREADS != 32;
+
+  Team<THREADS> team;
+  T* values;
+  u32* state;
+
+  // For n sums. Barrier by the caller.
+  __device__ void clear(u32 n) {
+    if constexpr (exact) {
+      const T start = Exact<Monoid, T>::start();
+      for (u32 i = team.rank(); i < n; i += THREADS) values[i] = start;
+    } else {
+      const u32 words = THREADS == 32 ? (n + 31) / 32 : n;
+      for (u32 i = team.rank(); i < words; i += THREADS) state[i] = two_passes ? 0xffffffffu : 0;
+    }
+  }
+
+  // First of two passes: order is the same for all products of one row of B, and ascending with k.
+  __device__ void claim(u32 i, u32 order) {
+    if (const_cast<volatile u32*>(state)[i] > order) atomicMin(&state[i], order);
+  }
+
+  // Adds x to sum i. Whole warps call together; active lanes of one group (of `groups` in the warp) have distinct i.
+  // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
+  // By reference: an inactive lane's x has no value, and reading it would be undefined.
+  __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
+    if constexpr (THREADS == 32) {
+      if (groups <= tuning::most_turns) {
+        for (u32 turn = 0; turn < groups; turn++) {
+          if (active && group == turn) put_alone(i, x);
+          __syncwarp();
+        }
+      } else {
+        const u32 peers = __match_any_sync(full_warp, active ? i : 0x80000000u | lane_id());
+        const u32 mine = __popc(peers & lanes_below());
+        for (u32 turn = 0; __any_sync(full_warp, active && mine >= turn); turn++) {
+          if (active && mine == turn) put_alone(i, x);
+          __syncwarp();
+        }
+      }
+    } else if constexpr (exact) {
+      if (active) combine<Monoid, T>(&values[i], x);
+    } else if constexpr (two_passes) {
+      if (active && state[i] == order) values[i] = x;
+    } else {
+      if (active) put_locked(i, x);
+    }
+  }
+
+  // By a warp that owns the sums; no other lane puts to the same sum now.
+  __device__ void put_alone(u32 i, T x) {
+    if constexpr (exact) {
+      values[i] = Monoid::add(values[i], x);
+    } else {
+      const u32 bit = 1u << (i & 31);
+      if (!(atomicOr(&state[i / 32], bit) & bit)) values[i] = x;
+      else if constexpr (!first) values[i] = Monoid::add(values[i], x);
+    }
+  }
+
+  __device__ void put_locked(u32 i, T x) { add_locked<Monoid, T, false>(&values[i], &state[i], x); }
+};
+
+}  // namespace oplus
+#line 8 "codegen/templates/spgemm_band.cu"
+#line 1 "codegen/templates/part/band_place.cuh"
+// Where a matrix's values along its diagonals stand.
+#line 3 "codegen/templates/part/band_place.cuh"
+
+namespace oplus {
+
+// That of row i on diagonal d: by 32 rows, in these by diagonal. What a warp reads of many diagonals lies side by side then, not in as
+// many pages of memory.
+template <class I> __device__ inline I band_place(I i, u32 d, u32 diagonals) { return (i / 32 * diagonals + d) * 32 + i % 32; }
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_band.cu"
+#line 1 "codegen/templates/part/spgemm_band.cuh"
+// Products of matrices on few diagonals: which products a row of C has.
+#line 3 "codegen/templates/part/spgemm_band.cuh"
+#line 4 "codegen/templates/part/spgemm_band.cuh"
+
+namespace oplus {
+
+// C's diagonals by so many.
+constexpr u32 band_group = 8;
+// The products of A's diagonal a, `shift` from the main one, on the diagonals of a group of C: on diagonal g, where its bit in `terms` is
+// set, with B's diagonal b[g]; in `firsts` where it is the first there. Row i of A meets row i + shift of B.
+struct alignas(16) BandStep {
+  u32 a;
+  i32 shift;
+  u32 terms, firsts;
+  u32 b[band_group];
+};
+
+// One operand: bit d of row i in word d / 32 · rows + i.
+struct Diagonals {
+  u64 rows;
+  const u32* present;
+  __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
+};
+
+// What a warp works on: some rows by 32 and one group, which is the same for a block, as the middle ones have the most terms, and another
+// the next time.
+struct BandUnit {
+  u64 first;
+  u32 group;
+  __device__ BandUnit(u64 unit, u32 groups)
+      : first((unit / groups * (tuning::band_block / 32) + threadIdx.x / 32) * 32), group(u32((unit + unit / groups) % groups)) {}
+};
+
+struct BandOperands {
+  Diagonals a, b;
+  u32 diagonals;      // of C
+  const u32* starts;  // steps of group o: starts[o] .. starts[o + 1], in the order of k
+  const BandStep* steps;
+
+  __device__ u32 groups() const { return (diagonals + band_group - 1) / band_group; }
+  // The terms of a step that row i of A has.
+  __device__ u32 terms(const BandStep& step, u64 i) const {
+    u32 terms = 0;
+    if (!a.has(step.a, i)) return terms;
+    const u64 k = i + step.shift;  // where A has an entry, its column is a row of B
+    u32 at = ~0u, word = 0;
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!(step.terms >> g & 1)) continue;
+      const u32 d = step.b[g];
+      if (d / 32 != at) word = b.present[d / 32 * b.rows + k];
+      at = d / 32;
+      terms |= (word >> (d & 31) & 1) << g;
+    }
+    return terms;
+  }
+};
+
+}  // namespace oplus
+#line 10 "codegen/templates/spgemm_band.cu"
 #line 1 "codegen/templates/part/spgemm_values.cuh"
 // Where the values of a product are written.
 #line 3 "codegen/templates/part/spgemm_values.cuh"
@@ -488,7 +886,29 @@ __device__ inline void write_constant(C* values, u64 place) {
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/spgemm_band.cu"
+#line 11 "codegen/templates/spgemm_band.cu"
+#line 1 "kernels/thread/foremost.cuh"
+// The least or the greatest of many floats of 8 bytes.
+#line 3 "kernels/thread/foremost.cuh"
+
+namespace oplus {
+
+// One comparison and two selections a term, where Monoid::add, which leaves NaN out and tells -0 from +0, is six to eight instructions.
+// NaN is before none, and of equal zeros neither: what is not decided is to be added up again.
+template <class Monoid, class T> struct Foremost {
+  static constexpr bool least = Monoid::atomic == atomic_min;
+  static constexpr bool pays = SameType<T, f64>::value && (least || Monoid::atomic == atomic_max);
+
+  // Before no term.
+  static __device__ T last() { return T(f64_bits(least ? 0x7ff0000000000000ull : 0xfff0000000000000ull)); }
+  static __device__ bool before(T x, T y) { return least ? x < y : x > y; }
+  static __device__ T nearer(T x, T y) { return before(x, y) ? x : y; }
+  // Whether x, the nearest of some terms and `last`, is what they add up to.
+  static __device__ bool decided(T x) { return x != last() && x != T(0); }
+};
+
+}  // namespace oplus
+#line 12 "codegen/templates/spgemm_band.cu"
 
 namespace oplus {
 
@@ -497,18 +917,26 @@ struct BandValues {
   const A* a;
   const B* b;
   const u64 *i_ids, *k_ids, *j_ids;
+  u32 a_diagonals, b_diagonals;
   __device__ static u64 named(const u64* ids, u64 i) {
     if constexpr (flag::mapped) return ids ? ids[i] : i;
     else return i;
   }
-  __device__ C term(const BandPair& pair, i32 diagonal, u32 i) const {
-    A x = A();
-    B y = B();
-    if constexpr (Semiring::reads_a) x = a[pair.a_place + i];
-    if constexpr (Semiring::reads_b) y = b[i32(i) + pair.b_place];
+  // Row i of A and row k of B, on each diagonal.
+  __device__ const A* left(u32 i) const { return Semiring::reads_a ? a + band_place(i, 0, a_diagonals) : a; }
+  __device__ const B* right(u32 k) const { return Semiring::reads_b ? b + band_place(k, 0, b_diagonals) : b; }
+  __device__ static A left(const A* row, u32 d) {
+    if constexpr (Semiring::reads_a) return row[d * 32];
+    else return A();
+  }
+  __device__ static B right(const B* row, u32 d) {
+    if constexpr (Semiring::reads_b) return row[d * 32];
+    else return B();
+  }
+  __device__ C term(A x, B y, i32 shift, i32 diagonal, u32 i) const {
     At at = {0, 0, 0};
     if constexpr (Semiring::positional) {
-      at = {named(i_ids, i), named(k_ids, u64(i) + pair.shift), named(j_ids, u64(i) + diagonal)};
+      at = {named(i_ids, i), named(k_ids, u64(i) + shift), named(j_ids, u64(i) + diagonal)};
     }
     return Semiring::multiply(x, y, at);
   }
@@ -519,41 +947,128 @@ constexpr bool band_summed = !Semiring::constant && Semiring::terminal != termin
 // Values that shared memory has room for are written row by row.
 constexpr bool band_staged = sizeof(C) <= 8;
 
-#define OPLUS_BAND_OPERANDS                                                                                            \
-  u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *pairs, \
-      const i32 *shifts, const A *a_values, const B *b_values, const u64 *i_ids, const u64 *k_ids, const u64 *j_ids,    \
-      const u64 *c_offsets, u32 *c_indices, C *c_values
-#define OPLUS_BAND_BODY                                                                                                \
-  const BandOperands x = {{rows, a_present, nullptr}, {inner, b_present, nullptr}, diagonals, starts,                  \
-                          static_cast<const BandPair*>(pairs)};                                                        \
-  const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids};
+typedef Foremost<Semiring, C> Nearest;
+constexpr bool band_nearest = band_summed && Nearest::pays, band_exact = band_summed && Exact<Semiring, C>::value;
+
+// The sums of row i on the diagonals of a group.
+struct BandSums {
+  C of[band_group];
+  i32 diagonal[band_group];
+
+  // Of shifts[0 .. count).
+  __device__ BandSums(const i32* shifts, u32 count) {
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if constexpr (Semiring::positional) diagonal[g] = g < count ? shifts[g] : 0;
+      if constexpr (band_nearest) of[g] = Nearest::last();
+      else if constexpr (band_exact) of[g] = Exact<Semiring, C>::start();
+    }
+  }
+
+  // Some terms of a step, those in `firsts` the first of their diagonals. ALL: on all diagonals, no firsts that must be known. What is
+  // not decided of the nearest terms is left for band_sum.
+  template <bool ALL>
+  __device__ void add(const BandValues& values, const BandStep& step, u32 terms, u32 firsts, const A* a_row, u32 i) {
+    const A x = values.left(a_row, step.a);
+    const B* const b_row = values.right(i + step.shift);
+    B y[band_group];
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (ALL || terms >> g & 1) y[g] = values.right(b_row, step.b[g]);
+    }
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!ALL && !(terms >> g & 1)) continue;
+      const C term = values.term(x, y[g], step.shift, Semiring::positional ? diagonal[g] : 0, i);
+      if constexpr (!band_summed) of[g] = term;
+      else if constexpr (band_nearest) of[g] = Nearest::nearer(term, of[g]);
+      else if constexpr (band_exact || ALL) of[g] = Semiring::add(of[g], term);
+      else of[g] = firsts >> g & 1 ? term : Semiring::add(of[g], term);
+    }
+  }
+};
+
+// The sum of row i on diagonal g of a group, term by term. has(step): which it has.
+template <class Has>
+__device__ inline C band_sum(const BandValues& values, const BandOperands& x, u32 group, u32 g, i32 diagonal, u32 i, Has has) {
+  C sum = C();
+  bool any = false;
+  for (u32 s = x.starts[group]; s < x.starts[group + 1]; s++) {
+    const BandStep& step = x.steps[s];
+    if (!(has(step) >> g & 1)) continue;
+    const C term = values.term(values.left(values.left(i), step.a), values.right(values.right(i + step.shift), step.b[g]), step.shift,
+                               diagonal, i);
+    sum = any ? Semiring::add(sum, term) : term;
+    any = true;
+  }
+  return sum;
+}
+
+#define OPLUS_BAND_OPERANDS                                                                                               \
+  u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *steps,   \
+      const i32 *shifts, u32 a_diagonals, const A *a_values, u32 b_diagonals, const B *b_values, const u64 *i_ids,        \
+      const u64 *k_ids, const u64 *j_ids, const u64 *c_offsets, u32 *c_indices, C *c_values
+#define OPLUS_BAND_BODY                                                                                                   \
+  const BandOperands x = {{rows, a_present}, {inner, b_present}, diagonals, starts, static_cast<const BandStep*>(steps)}; \
+  const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids, a_diagonals, b_diagonals};
 
 // The rows whose bits are set in c_full. shifts: j - i of C's diagonals, ascending. All places below 2^31.
-// Launch: 1-D blocks of tuning::band_block threads, any grid; a warp works on 32 rows and number::chunk diagonals, 8, 16 or 32.
-extern "C" __global__ void __launch_bounds__(tuning::band_block)
+// Launch: 1-D blocks of tuning::band_block threads, any grid. A warp works on 32 rows and number::chunk diagonals, 8, 16 or 32; a block
+// on the same diagonals everywhere, of which the middle ones have the most terms, and blocks in the order of rows, so that what they read
+// is still in the second-level cache.
+extern "C" __global__ void __launch_bounds__(tuning::band_block, band_staged ? 7 : 1)
 spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
+  static_assert(band_chunk % band_group == 0, "a group is in one chunk");
   constexpr u32 warps = tuning::band_block / 32;
   OPLUS_BAND_BODY
   __shared__ u64 tiles[warps][band_staged ? 32 * (band_chunk + 1) * sizeof(C) / 8 : 1];
   C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
-  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 31) / 32 * chunks;
-  for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
-    const u32 first = u32(unit / chunks) * 32, from = u32(unit % chunks) * band_chunk;
+  const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 32 * warps - 1) / (32 * warps) * chunks;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const u64 tile_row = (unit / chunks * warps + threadIdx.x / 32) * 32;
+    if (tile_row >= rows) continue;
+    const u32 first = u32(tile_row), from = u32(unit % chunks) * band_chunk;
     const u32 count = diagonals - from < band_chunk ? diagonals - from : band_chunk;
     const u32 full = c_full[first / 32], i = first + lane_id();
     if (full == 0) continue;
-    for (u32 c = 0; c < count && full >> lane_id() & 1; c++) {
-      const i32 diagonal = shifts[from + c];
-      const u32 begin = starts[from + c], end = band_summed ? starts[from + c + 1] : begin + 1;
-      C sum = values.term(x.pairs[begin], diagonal, i);
-#pragma unroll 4
-      for (u32 p = begin + 1; p < end; p++) sum = Semiring::add(sum, values.term(x.pairs[p], diagonal, i));
-      if constexpr (band_staged) {
-        tile[lane_id()][c] = sum;
-      } else {
-        const u64 to = c_offsets[i] + (from + c);
-        c_indices[to] = i + diagonal;
-        write_value(c_values, to, sum);
+    const bool mine = full >> lane_id() & 1;
+    const A* const a_row = values.left(i);
+    for (u32 c = 0; c < count && mine; c += band_group) {
+      const u32 group = (from + c) / band_group, end = starts[group + 1];
+      constexpr u32 all = (1u << band_group) - 1;
+      BandSums sums(shifts + (from + c), count - c);
+      u32 seen = 0;
+#pragma unroll 1
+      for (u32 s = starts[group]; s < end; s++) {
+        const BandStep step = x.steps[s];
+        if constexpr (!band_summed) {
+          // The last first term may come long before the last.
+          if (step.firsts) sums.add<false>(values, step, step.firsts, step.firsts, a_row, i);
+          seen |= step.firsts;
+          if (seen == all >> (count - c < band_group ? band_group - (count - c) : 0)) break;
+        } else if (step.terms == all && (band_nearest || band_exact || !step.firsts)) {
+          sums.add<true>(values, step, all, 0, a_row, i);
+        } else {
+          sums.add<false>(values, step, step.terms, step.firsts, a_row, i);
+        }
+      }
+#pragma unroll
+      for (u32 g = 0; g < band_group; g++) {
+        if constexpr (band_staged) {
+          tile[lane_id()][c + g] = sums.of[g];
+        } else if (c + g < count) {
+          const u64 to = c_offsets[i] + (from + c + g);
+          c_indices[to] = i + shifts[from + c + g];
+          write_value(c_values, to, sums.of[g]);
+        }
+      }
+    }
+    if constexpr (band_nearest) {
+      for (u32 c = 0; c < count && mine; c++) {
+        C& sum = tile[lane_id()][c];
+        if (Nearest::decided(sum)) continue;
+        const u32 o = from + c;
+        sum = band_sum(values, x, o / band_group, o % band_group, shifts[o], i, [&](const BandStep& step) { return step.terms; });
       }
     }
     if (!band_staged) continue;
@@ -573,33 +1088,45 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
   }
 }
 
-// The rows listed in gaps. Launch: as above; a warp a row, a lane a diagonal.
+// The rows listed in gaps, on the diagonals that spgemm_band_gaps found. Launch: as that.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
-spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count) {
+spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, const u8* gap_diagonals) {
   OPLUS_BAND_BODY
-  const u64 warps = u64(gridDim.x) * (blockDim.x / 32);
-  for (u64 g = u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; g < *gap_count; g += warps) {
-    const u32 i = gaps[g];
-    u64 out = c_offsets[i];
-    for (u32 o = lane_id(); o - lane_id() < diagonals; o += 32) {
-      const i32 diagonal = o < diagonals ? shifts[o] : 0;
-      bool has = false;
-      C sum = C();
-      for (u32 p = o < diagonals ? starts[o] : 0, end = o < diagonals ? starts[o + 1] : 0; p < end; p++) {
-        const BandPair pair = x.pairs[p];
-        if (!x.has(pair, i)) continue;
-        const C term = values.term(pair, diagonal, i);
-        sum = has ? Semiring::add(sum, term) : term;
-        has = true;
-        if (!band_summed) break;
+  const u32 groups = x.groups();
+  const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
+  for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    const BandUnit of(unit, groups);
+    const u64 number = of.first + lane_id();
+    if (number >= count) continue;
+    const u32 group = of.group, o = group * band_group;
+    const u32 i = gaps[number], wanted = gap_diagonals[group * rows + number];
+    if (wanted == 0) continue;
+    u64 to = c_offsets[i];
+    for (u32 before = 0; before < group; before++) to += __popc(u32(gap_diagonals[before * rows + number]));
+    const A* const a_row = values.left(i);
+    BandSums sums(shifts + o, diagonals - o);
+    u32 has = 0;
+#pragma unroll 1
+    for (u32 s = starts[group]; s < starts[group + 1] && (band_summed || has != wanted); s++) {
+      const BandStep step = x.steps[s];
+      const u32 terms = x.terms(step, i), firsts = terms & ~has;
+      if (terms) sums.add<false>(values, step, band_summed ? terms : firsts, firsts, a_row, i);
+      has |= terms;
+    }
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!(wanted >> g & 1)) continue;
+      const u64 at = to + __popc(wanted & ((1u << g) - 1));
+      c_indices[at] = i + shifts[o + g];
+      write_value(c_values, at, sums.of[g]);
+    }
+    if constexpr (band_nearest) {
+      for (u32 g = 0; g < band_group; g++) {
+        if (!(wanted >> g & 1)) continue;
+        const u64 at = to + __popc(wanted & ((1u << g) - 1));
+        if (Nearest::decided(c_values[at])) continue;
+        c_values[at] = band_sum(values, x, group, g, shifts[o + g], i, [&](const BandStep& step) { return x.terms(step, i); });
       }
-      const u32 there = __ballot_sync(full_warp, has);
-      if (has) {
-        const u64 to = out + __popc(there & lanes_below());
-        c_indices[to] = i + diagonal;
-        write_value(c_values, to, sum);
-      }
-      out += __popc(there);
     }
   }
 }

@@ -1,6 +1,7 @@
 //! Matrices on few diagonals: found out once, kept with the positions.
+use super::band_pairs::Pairs;
 use super::program::{Program, resident, tuning};
-use super::{Buffer, Context, DevicePattern};
+use super::{Buffer, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
@@ -18,20 +19,6 @@ pub(crate) struct Band {
     pub(super) full: Buffer,
     /// How it was multiplied last.
     pub(super) pairs: Mutex<Option<Arc<Pairs>>>,
-}
-
-/// Which diagonals of two matrices meet on which of their product.
-#[derive(Debug)]
-pub(super) struct Pairs {
-    pub(super) left: Vec<i64>,
-    pub(super) right: Vec<i64>,
-    pub(super) sizes: (u64, u64),
-    /// Diagonals of C.
-    pub(super) count: u32,
-    pub(super) shifts: Buffer,
-    pub(super) starts: Buffer,
-    /// `BandPair`s of the templates: u16, u16, i32, u32, i32.
-    pub(super) pairs: Buffer,
 }
 
 /// A sample of so many rows tells most matrices.
@@ -113,10 +100,10 @@ impl Band {
     pub(super) fn values(&self, pattern: &DevicePattern, values: &Buffer, scalar: ScalarText) -> Result<Buffer> {
         let context = pattern.offsets.context();
         let (rows, count) = (pattern.nrows as u64, self.shifts.len() as u64);
-        let out = Buffer::alloc(context, (rows * count).saturating_mul(scalar.size as u64))?;
+        let out = Buffer::alloc(context, (rows.next_multiple_of(32) * count).saturating_mul(scalar.size as u64))?;
         let program = Program::new(context, Template::BandValues, |s| s.scalar("V", super::entries::movable(scalar)));
         let (kernel, block) = (program.kernel("band_values")?, tuning(context).primitive_block);
-        let grid = resident(&kernel, block, 0, rows.div_ceil(block as u64))?;
+        let grid = resident(&kernel, block, 0, (rows * count.div_ceil(16)).div_ceil(block as u64))?;
         let launch = kernel.launch(grid, block, 0).arg(rows).arg(count as u32).arg(&pattern.offsets);
         // SAFETY: as above.
         unsafe { launch.arg(&self.present).arg(values).arg(&out).run()? };
@@ -142,52 +129,4 @@ fn numbers_seen(pattern: &DevicePattern, stride: u64, most: u64, seen: &Buffer) 
     let list: Vec<u32> = list.to_host()?;
     let count = u64::from(list[0]);
     Ok((count <= most).then(|| list[1..=count as usize].to_vec()))
-}
-
-impl Pairs {
-    /// For A of `left` diagonals and so many rows, times B. `None` if there are too many, or places pass 31 bits.
-    pub(super) fn of(context: &Arc<Context>, left: (&Band, u64), right: (&Band, u64)) -> Result<Option<Arc<Pairs>>> {
-        let sizes = (left.1, right.1);
-        let ((left, rows), (right, inner)) = (left, right);
-        let mut last = super::lock(&left.pairs);
-        if let Some(known) = last.as_ref()
-            && (&known.left, &known.right, known.sizes) == (&left.shifts, &right.shifts, sizes)
-        {
-            return Ok(Some(known.clone()));
-        }
-        let limit = 1u64 << 30;
-        if left.shifts.len() as u64 * rows >= limit || right.shifts.len() as u64 * inner >= limit {
-            return Ok(None);
-        }
-        let mut sums = crate::memory::with_capacity("mxm", left.shifts.len() * right.shifts.len())?;
-        for (a, x) in left.shifts.iter().enumerate() {
-            sums.extend(right.shifts.iter().enumerate().map(|(b, y)| (x + y, a as u16, b as u16)));
-        }
-        // Of one diagonal those first whose k comes first.
-        sums.sort_unstable();
-        let (mut shifts, mut starts) = (Vec::<i32>::new(), Vec::<u32>::new());
-        let mut pairs = Vec::<[u32; 4]>::new();
-        for (p, (sum, a, b)) in sums.iter().enumerate() {
-            if shifts.last().is_none_or(|last| i64::from(*last) != *sum) {
-                shifts.push(*sum as i32);
-                starts.push(p as u32);
-            }
-            let shift = left.shifts[*a as usize];
-            let right_place = i64::from(*b) * inner as i64 + shift;
-            let both = u32::from(*a) | u32::from(*b) << 16;
-            pairs.push([both, shift as i32 as u32, (u64::from(*a) * rows) as u32, right_place as i32 as u32]);
-        }
-        starts.push(sums.len() as u32);
-        let made = Arc::new(Pairs {
-            left: left.shifts.clone(),
-            right: right.shifts.clone(),
-            sizes,
-            count: shifts.len() as u32,
-            shifts: Buffer::from_host(context, &shifts)?,
-            starts: Buffer::from_host(context, &starts)?,
-            pairs: Buffer::from_host(context, &pairs)?,
-        });
-        *last = Some(made.clone());
-        Ok(Some(made))
-    }
 }

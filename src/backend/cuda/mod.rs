@@ -8,6 +8,7 @@ mod api;
 mod assign;
 mod backend;
 mod band;
+mod band_pairs;
 pub mod buffer;
 mod build;
 #[cfg(all(test, target_os = "linux"))]

@@ -1,6 +1,7 @@
-//! Products of matrices on few diagonals, diagonal by diagonal.
+//! Products of matrices on few diagonals, by groups of them.
 use super::Job;
-use crate::backend::cuda::band::{Band, Pairs};
+use crate::backend::cuda::band::Band;
+use crate::backend::cuda::band_pairs::Pairs;
 use crate::backend::cuda::program::{Program, resident, scan_in_place};
 use crate::backend::cuda::{Buffer, DevicePattern, Launch};
 use crate::error::Result;
@@ -15,16 +16,20 @@ pub(super) struct Bands<'a> {
 }
 
 impl Job<'_> {
-    /// The product, where both matrices are on few diagonals and no mask is given.
-    pub(super) fn mxm_band(&self) -> Result<Option<(DevicePattern, Buffer)>> {
+    /// The diagonals, where both matrices are on few, no mask is given and values have room in shared memory.
+    pub(super) fn bands(&self) -> Result<Option<Bands<'_>>> {
         if self.mask.is_some() || self.semiring.c.size > 8 {
             return Ok(None);
         }
         let Some(a) = Band::of(self.a.pattern)? else { return Ok(None) };
         let Some(b) = Band::of(self.b.pattern)? else { return Ok(None) };
-        let inner = self.b.pattern.nrows as u64;
-        let Some(pairs) = Pairs::of(self.context, (a, self.rows), (b, inner))? else { return Ok(None) };
-        self.by_bands(&Bands { a, b, pairs }).map(Some)
+        let pairs = Pairs::of(self.context, (a, self.rows), (b, self.b.pattern.nrows as u64))?;
+        Ok(pairs.map(|pairs| Bands { a, b, pairs }))
+    }
+
+    /// The product, where there are.
+    pub(super) fn mxm_band(&self) -> Result<Option<(DevicePattern, Buffer)>> {
+        self.bands()?.map(|bands| self.by_bands(&bands)).transpose()
     }
 
     pub(super) fn by_bands(&self, bands: &Bands) -> Result<(DevicePattern, Buffer)> {
@@ -36,6 +41,7 @@ impl Job<'_> {
         let gap_count = found.pointer() + 16;
         let full = Buffer::alloc_for::<u32>(context, nrows.div_ceil(32))?;
         let gaps = Buffer::alloc_for::<u32>(context, nrows)?;
+        let gap_diagonals = Buffer::alloc(context, self.rows * bands.pairs.groups())?;
         let (block, pairs) = (self.tuning.band_block, &bands.pairs);
         let program = Program::new(context, Template::SpgemmBandCount, |s| s);
         let kernel = program.kernel("spgemm_band_full")?;
@@ -43,11 +49,11 @@ impl Job<'_> {
         let launch = launch.arg(&bands.b.full).arg(bands.a.shifts.len() as u32).arg(&bands.a.device_shifts);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(pairs.count).arg(&full).arg(&gaps).arg(gap_count).arg(&offsets).run()? };
-        let warps = self.rows.div_ceil(block as u64 / 32);
+        let units = |rows: u64| rows.div_ceil(block.into()) * pairs.groups();
         let kernel = program.kernel("spgemm_band_gaps")?;
-        let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, warps)?, block, 0), bands);
+        let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, units(self.rows))?, block, 0), bands);
         // SAFETY: as above.
-        unsafe { launch.arg(&gaps).arg(gap_count).arg(&offsets).run()? };
+        unsafe { launch.arg(&gaps).arg(gap_count).arg(&gap_diagonals).arg(&offsets).run()? };
         scan_in_place(context, &offsets, self.rows, Some((&found, 0, 1)))?;
         // The values are laid out while the host waits for the size.
         let laid_out = |operand: &super::Operand<'_>, band: &Band, reads, scalar| match reads {
@@ -61,24 +67,32 @@ impl Job<'_> {
         let nnz = sizes[0];
         let indices = Buffer::alloc(context, nnz.saturating_mul(4))?;
         let values = Buffer::alloc(context, nnz.saturating_mul(semiring.c.size as u64))?;
+        // Rows that are written whole are written in whole sectors.
+        let chunk = if (17..=32).contains(&pairs.count) { 32 } else { 16 };
         let program = Program::new(context, Template::SpgemmBand, |s| {
-            // Rows that are written whole are written in whole sectors.
-            let chunk = if (17..=32).contains(&pairs.count) { 32 } else { 16 };
-            s.semiring(semiring.clone()).flag("mapped", self.ids.mapped()).number("chunk", chunk)
+            s.semiring(semiring.clone()).flag("mapped", self.ids.mapped()).number("chunk", chunk.into())
         });
         let (a, b) = (a.as_ref(), if same { a.as_ref() } else { b.as_ref() });
         // One after the other: at once they take 15 % longer, in each other's way.
         for (name, others) in [("spgemm_band", false), ("spgemm_band_others", true)] {
-            let useful = if others { sizes[2].div_ceil(block as u64 / 32) } else { warps };
-            if useful == 0 {
+            if others && sizes[2] == 0 {
                 continue;
             }
             let kernel = program.kernel(name)?;
-            let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, useful)?, block, 0), bands);
-            let launch = launch.arg(&pairs.shifts).arg(a).arg(b);
+            // Blocks begin in their order, so that those at work read what their neighbours read.
+            let grid = match others {
+                true => units(sizes[2]),
+                false => self.rows.div_ceil(block.into()) * u64::from(pairs.count.div_ceil(chunk)),
+            };
+            let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
+            let launch = launch.arg(&pairs.shifts).arg(bands.a.shifts.len() as u32).arg(a);
+            let launch = launch.arg(bands.b.shifts.len() as u32).arg(b);
             let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
             let launch = launch.arg(&offsets).arg(&indices).arg(&values);
-            let launch = if others { launch.arg(&gaps).arg(gap_count) } else { launch.arg(&full) };
+            let launch = match others {
+                true => launch.arg(&gaps).arg(gap_count).arg(&gap_diagonals),
+                false => launch.arg(&full),
+            };
             // SAFETY: as above.
             unsafe { launch.run()? };
         }
@@ -90,6 +104,6 @@ impl Job<'_> {
     fn on_bands<'l>(&'l self, launch: Launch<'l>, bands: &'l Bands) -> Launch<'l> {
         let launch = launch.arg(self.rows).arg(self.b.pattern.nrows as u64);
         let launch = launch.arg(&bands.a.present).arg(&bands.b.present);
-        launch.arg(bands.pairs.count).arg(&bands.pairs.starts).arg(&bands.pairs.pairs)
+        launch.arg(bands.pairs.count).arg(&bands.pairs.starts).arg(&bands.pairs.steps)
     }
 }

@@ -6,7 +6,6 @@ use super::{
     BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS,
 };
 use crate::backend::MaskOn;
-use crate::backend::cuda::band::{Band, Pairs};
 use crate::backend::cuda::entries::extract_rows;
 use crate::backend::cuda::product::{Operand, Product};
 use crate::backend::cuda::{Buffer, DevicePattern};
@@ -78,14 +77,17 @@ impl Job<'_> {
             return Ok(());
         }
         if strategy == Strategy::Auto
-            && let Some((left, right, count)) = self.bands()?
+            && let Some(bands) = self.bands()?
         {
+            let (left, right) = (bands.a.shifts.len() as u64, bands.b.shifts.len() as u64);
+            let count = bands.pairs.count;
             to.strategy = "band";
             to.reason = format!("A has {left} diagonals and B {right}, mostly full: C has {count}");
-            to.bins = vec![Bin::new("band", "products diagonal by diagonal", rows)];
+            to.bins = vec![Bin::new("band", "products by groups of diagonals", rows)];
             let laid_out = left * rows * self.semiring.a.size as u64
                 + right * self.b.pattern.nrows as u64 * self.semiring.b.size as u64;
-            to.workspace = laid_out + rows * 8;
+            // Which rows have gaps, and their diagonals of C.
+            to.workspace = laid_out + rows * (12 + bands.pairs.groups());
             return Ok(());
         }
         if let Some(whole) = self.whole(strategy) {
@@ -124,17 +126,6 @@ impl Job<'_> {
         to.bins = self.bins(control);
         to.workspace = self.workspace(control);
         Ok(())
-    }
-
-    /// Diagonals of A, B and C, where the product is made along them.
-    fn bands(&self) -> Result<Option<(u64, u64, u32)>> {
-        if self.mask.is_some() || self.semiring.c.size > 8 {
-            return Ok(None);
-        }
-        let Some(a) = Band::of(self.a.pattern)? else { return Ok(None) };
-        let Some(b) = Band::of(self.b.pattern)? else { return Ok(None) };
-        let pairs = Pairs::of(self.context, (a, self.rows), (b, self.b.pattern.nrows as u64))?;
-        Ok(pairs.map(|p| (a.shifts.len() as u64, b.shifts.len() as u64, p.count)))
     }
 
     /// Rows by class, those without products last.

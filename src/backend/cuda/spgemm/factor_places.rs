@@ -20,6 +20,8 @@ const PRODUCT: u64 = 8;
 const DENSE: u64 = 8;
 const SPREAD: u64 = 2;
 const LONG: u64 = 24;
+/// The same of matrices on few diagonals.
+const BANDED: u64 = 3;
 
 /// The products as the entries of a matrix, with C's entries as rows and A's as columns.
 #[derive(Debug)]
@@ -89,6 +91,9 @@ impl Job<'_> {
         let (parts, counts) = self.slices(Sorting::Radix, &mut Numbered(0))?;
         let (nnz, longest) = self.offsets(&counts)?;
         if nnz > most {
+            return Ok(None);
+        }
+        if products / BANDED >= nnz && self.bands()?.is_some() {
             return Ok(None);
         }
         let (indices, kept) = self.joined_places(parts, products, nnz)?;

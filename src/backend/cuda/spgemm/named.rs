@@ -2,7 +2,8 @@
 use super::band::Bands;
 use super::slices::Sorting;
 use super::{Job, Made};
-use crate::backend::cuda::band::{Band, Pairs};
+use crate::backend::cuda::band::Band;
+use crate::backend::cuda::band_pairs::Pairs;
 use crate::backend::cuda::entries::{empty, movable};
 use crate::backend::cuda::merge::{Kind, merge};
 use crate::backend::cuda::product::Operand;
