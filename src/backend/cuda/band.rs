@@ -60,14 +60,15 @@ impl Band {
     fn find(pattern: &DevicePattern) -> Result<Option<Band>> {
         let context = pattern.offsets.context();
         let (rows, tuning) = (pattern.nrows as u64, tuning(context));
-        let most = u64::from(tuning.band_diagonals);
-        let longest = pattern.longest.unwrap_or(0);
         let numbers = rows + pattern.ncols as u64;
-        // Diagonals that are nine tenths full are no more than so many.
-        if rows < u64::from(tuning.band_rows) || longest > most || pattern.nnz < rows || numbers >= 1 << 31 {
+        if rows < u64::from(tuning.band_rows) || pattern.nnz < rows || numbers >= 1 << 31 {
             return Ok(None);
         }
-        let most = most.min(pattern.nnz.saturating_mul(10) / 9 / rows);
+        // Diagonals that are nine tenths full are no more than so many, and no row has more entries than there are diagonals.
+        let most = u64::from(tuning.band_diagonals).min(pattern.nnz.saturating_mul(10) / 9 / rows);
+        if pattern.longest.is_some_and(|longest| longest > most) {
+            return Ok(None);
+        }
         let seen = Buffer::zeroed_for::<u32>(context, numbers.div_ceil(32) as usize)?;
         let stride = (rows / SAMPLE).max(1);
         if stride > 1 && numbers_seen(pattern, stride, most, &seen)?.is_none() {
