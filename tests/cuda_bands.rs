@@ -159,6 +159,42 @@ fn own_semirings() {
     assert!(on(Device::Cuda(0), Strategy::Band) == on(Device::Reference, Strategy::Auto));
 }
 
+/// Any shapes, diagonals and gaps, numbers and what is none.
+#[test]
+fn any_diagonals() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    fn of((m, n): (u64, u64), shifts: &[i8], gap: u8) -> Matrix<f64> {
+        let shifts: std::collections::BTreeSet<i64> = shifts.iter().map(|s| i64::from(*s) * 3 / 2).collect();
+        let pattern = on_diagonals(m, n, &shifts.into_iter().collect::<Vec<_>>(), u64::from(gap) + 1);
+        let entries = pattern.entries().unwrap().into_iter();
+        let value = |(n, v): (usize, i64)| [v as f64, v as f64, 0.0, -0.0, f64::NAN, f64::INFINITY][n % 6];
+        let entries: Vec<_> = entries.enumerate().map(|(at, (i, j, v))| (i, j, value((at, v)))).collect();
+        Matrix::build(m, n, &entries).unwrap()
+    }
+    fn same<S: Semiring<f64, f64>>(a: &Matrix<f64>, b: &Matrix<f64>) -> bool {
+        let on = |d: Device, strategy: Strategy| {
+            let (a, b) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over());
+            let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
+            // Zeros by their sign; of what is no number any bits.
+            let text = |e: (u64, u64, S::Out)| (e.0, e.1, format!("{:?}", e.2));
+            c.entries().unwrap().into_iter().map(text).collect::<Vec<_>>()
+        };
+        on(Device::Cuda(0), Strategy::Band) == on(Device::Reference, Strategy::Auto)
+    }
+    fn property((m, k, n): (u8, u8, u8), left: Vec<i8>, right: Vec<i8>, gap: u8) -> bool {
+        let [m, k, n] = [m, k, n].map(|x| u64::from(x) + 1);
+        let (a, b) = (of((m, k), &left, gap), of((k, n), &right, gap / 2));
+        same::<PlusTimes>(&a, &b)
+            && same::<MinPlus>(&a, &b)
+            && same::<MaxMin>(&a, &b)
+            && same::<AnySecondJ>(&a, &b)
+            && same::<PlusPair>(&a, &b)
+    }
+    quickcheck::QuickCheck::new().tests(25).quickcheck(property as fn((u8, u8, u8), Vec<i8>, Vec<i8>, u8) -> bool);
+}
+
 /// A product of a product: the result's diagonals are found out in turn.
 #[test]
 fn powers() {

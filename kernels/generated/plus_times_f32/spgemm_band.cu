@@ -961,6 +961,7 @@ struct BandSums {
       if constexpr (Semiring::positional) diagonal[g] = g < count ? shifts[g] : 0;
       if constexpr (band_nearest) of[g] = Nearest::last();
       else if constexpr (band_exact) of[g] = Exact<Semiring, C>::start();
+      else of[g] = C();
     }
   }
 
