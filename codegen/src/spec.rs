@@ -74,7 +74,7 @@ pub struct Spec {
     /// The semiring, for templates over one.
     pub semiring: Option<Shared<SemiringText>>,
     /// Further operators.
-    pub functions: Vec<FunctionText>,
+    pub functions: Vec<Shared<FunctionText>>,
     /// Further type names the template uses.
     pub types: Vec<(&'static str, ScalarText)>,
     /// Variants; a flag of the template that is left out is false.
@@ -88,48 +88,56 @@ pub struct Spec {
 impl Spec {
     /// A template with nothing filled in.
     #[must_use]
+    #[inline]
     pub fn new(template: Template, architecture: u32) -> Self {
         let (functions, types, flags, numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { template, architecture, semiring: None, functions, types, flags, numbers, only: None }
     }
     /// Sets the semiring.
     #[must_use]
+    #[inline]
     pub fn semiring(mut self, semiring: impl Into<Shared<SemiringText>>) -> Self {
         self.semiring = Some(semiring.into());
         self
     }
     /// Adds an operator.
     #[must_use]
-    pub fn function(mut self, function: FunctionText) -> Self {
-        self.functions.push(function);
+    #[inline]
+    pub fn function(mut self, function: impl Into<Shared<FunctionText>>) -> Self {
+        self.functions.push(function.into());
         self
     }
     /// Adds a type name.
     #[must_use]
+    #[inline]
     pub fn scalar(mut self, alias: &'static str, scalar: ScalarText) -> Self {
         self.types.push((alias, scalar));
         self
     }
     /// Sets a flag.
     #[must_use]
+    #[inline]
     pub fn flag(mut self, name: &'static str, value: bool) -> Self {
         self.flags.push((name, value));
         self
     }
     /// Sets the numbers of a block's shape.
     #[must_use]
+    #[inline]
     pub fn block(self, shape: BlockShape) -> Self {
         let spec = self.number("width", shape.width.into()).number("threads", shape.threads.into());
         if spec.semiring.is_some() { spec.number("bytes", shape.sums.into()) } else { spec }
     }
     /// Leaves all kernels out but this one, which the template writes out.
     #[must_use]
+    #[inline]
     pub fn only(mut self, kernel: impl Into<String>) -> Self {
         self.only = Some(kernel.into());
         self
     }
     /// Sets a number.
     #[must_use]
+    #[inline]
     pub fn number(mut self, name: &'static str, value: u64) -> Self {
         self.numbers.push((name, value));
         self

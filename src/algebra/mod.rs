@@ -8,6 +8,7 @@ pub mod operator;
 pub mod portable;
 pub mod scalar;
 pub mod semiring;
+pub(crate) mod texts;
 
 #[cfg(feature = "half")]
 pub use ::half::{bf16, f16};

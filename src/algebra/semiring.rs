@@ -1,8 +1,10 @@
 //! Monoids and semirings: how products are made and added.
 use super::operator::*;
 use super::scalar::{Arithmetic, Ordered, Scalar};
+use super::texts::{FUNCTIONS, SEMIRINGS};
 use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-use oplus_codegen::{FunctionText, SemiringText};
+use oplus_codegen::{FunctionText, SemiringText, Shared};
+use std::any::TypeId;
 use std::marker::PhantomData;
 
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
@@ -140,6 +142,8 @@ pub fn semiring_text<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> SemiringText 
 /// What a [`SemiringText`] is made of: constants, so that little is compiled for a semiring.
 #[derive(Debug)]
 pub(crate) struct SemiringParts {
+    /// Of what, with the scalars.
+    of: TypeId,
     name: fn() -> &'static str,
     scalars: [ScalarText; 3],
     add: OperatorText,
@@ -152,6 +156,7 @@ pub(crate) struct SemiringParts {
 impl SemiringParts {
     pub(crate) const fn of<A: Scalar, B: Scalar, S: Semiring<A, B>>() -> Self {
         SemiringParts {
+            of: TypeId::of::<(A, B, S)>(),
             name: std::any::type_name::<S>,
             scalars: [A::TEXT, B::TEXT, <S::Out as Scalar>::TEXT],
             add: <S::Add as BinaryOp<S::Out, S::Out>>::TEXT,
@@ -162,7 +167,11 @@ impl SemiringParts {
             terminal: terminal_text::<S::Out, S::Add>,
         }
     }
-    pub(crate) fn text(&self) -> SemiringText {
+    /// The text, made once.
+    pub(crate) fn shared(&self) -> Shared<SemiringText> {
+        SEMIRINGS.get((self.of, "semiring"), || self.text())
+    }
+    fn text(&self) -> SemiringText {
         let [a, b, c] = self.scalars;
         SemiringText {
             name: short_name((self.name)()),
@@ -196,9 +205,11 @@ fn terminal_text<T: Scalar, M: Monoid<T>>() -> Terminal<String> {
 }
 
 /// All the generator needs to know of a monoid.
-pub(crate) fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> FunctionText {
-    let text = FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT);
-    text.monoid(M::identity().cuda_literal(), terminal_text::<T, M>(), M::ATOMIC)
+pub(crate) fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> Shared<FunctionText> {
+    FUNCTIONS.get((TypeId::of::<(T, M)>(), name), || {
+        let text = FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT);
+        text.monoid(M::identity().cuda_literal(), terminal_text::<T, M>(), M::ATOMIC)
+    })
 }
 
 /// Named semirings: a type of its own each, so that error messages say `MinPlus`.

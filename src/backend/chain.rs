@@ -1,8 +1,9 @@
 //! A chain of element-wise operations as text: what one generated kernel does.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))]
 use crate::algebra::scalar::as_bytes;
+use crate::algebra::texts::{binary_text, index_text};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
-use oplus_codegen::FunctionText;
+use oplus_codegen::{FunctionText, Shared};
 use std::sync::Arc;
 
 /// Which entries a join makes.
@@ -18,15 +19,14 @@ pub(crate) enum JoinKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
     pub(crate) kind: JoinKind,
-    pub(crate) text: fn() -> FunctionText,
+    pub(crate) text: fn(&'static str) -> Shared<FunctionText>,
     /// The bytes of what stands for missing values.
     pub(crate) missing: Option<Arc<(Vec<u8>, Vec<u8>)>>,
 }
 impl Join {
     pub(crate) fn of<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(kind: JoinKind, missing: Option<(A, B)>) -> Self {
         let missing = missing.map(|(a, b)| Arc::new((as_bytes(&[a]).to_vec(), as_bytes(&[b]).to_vec())));
-        let text = || FunctionText::new("join", vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT);
-        Self { kind, text, missing }
+        Self { kind, text: binary_text::<A, B, F>, missing }
     }
 }
 
@@ -34,16 +34,12 @@ impl Join {
 #[derive(Clone, Debug)]
 pub(crate) struct Each {
     pub(crate) select: bool,
-    pub(crate) text: fn() -> FunctionText,
+    pub(crate) text: fn(&'static str) -> Shared<FunctionText>,
     pub(crate) thunk: Arc<Vec<u8>>,
 }
 impl Each {
     pub(crate) fn of<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(select: bool, thunk: Y) -> Self {
-        let text = || {
-            let place = <i64 as Scalar>::TEXT;
-            FunctionText::new("map", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
-        };
-        Self { select, text, thunk: Arc::new(as_bytes(&[thunk]).to_vec()) }
+        Self { select, text: index_text::<A, Y, F>, thunk: Arc::new(as_bytes(&[thunk]).to_vec()) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::precompiled::{Doors, door};
 use crate::spgemm::Analysis;
 use crate::storage::pattern::Pattern;
-use oplus_codegen::{FunctionText, SemiringText};
+use oplus_codegen::{FunctionText, SemiringText, Shared};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub(crate) trait AnyRing: Debug + Sync {
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     fn step(&self) -> Step;
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-    fn text(&self) -> SemiringText;
+    fn text(&self) -> Shared<SemiringText>;
     /// Whether it looks at the values of its left and of its right operand.
     fn reads(&self) -> (bool, bool);
     /// The value of every sum of a product of matrices, where it is known before: by what all entries of an operand are, if they are the
@@ -140,8 +140,8 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn step(&self) -> Step {
             Step::$step
         }
-        fn text(&self) -> SemiringText {
-            self.text.text()
+        fn text(&self) -> Shared<SemiringText> {
+            self.text.shared()
         }
         fn reads(&self) -> (bool, bool) {
             (self.operators.reads.a, self.operators.reads.b)
@@ -242,7 +242,7 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmRing<A, B, C> {
 pub(crate) struct Fold<T> {
     /// What a kernel for CUDA is generated from, but for the name.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-    pub(crate) text: fn(&'static str) -> FunctionText,
+    pub(crate) text: fn(&'static str) -> Shared<FunctionText>,
     pub(crate) two: fn(T, T) -> T,
     /// ⊕ of some values in order; `None` where there are none.
     pub(crate) all: fn(&[T]) -> Option<T>,

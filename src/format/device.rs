@@ -1,7 +1,7 @@
 //! Vectors on CUDA with a bit and a value for every place.
 use super::{FEW, SHORT};
 use crate::algebra::{BinaryOp, Scalar};
-use crate::backend::cuda::{DeviceCsr, DeviceDense, DevicePattern};
+use crate::backend::cuda::{DeviceCsr, DeviceDense, DevicePattern, accumulator_text};
 use crate::backend::{Body, MaskBody};
 use crate::error::{Error, Result};
 use crate::operation::{Accumulate, MaskParts};
@@ -51,7 +51,7 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     t: &Store<T>,
     mask: Option<&MaskParts>,
 ) -> Result<bool> {
-    let Some(text) = F::TEXT.filter(|_| C::TEXT == T::TEXT) else { return Ok(false) };
+    let Some(op) = accumulator_text::<C, T, F>().filter(|_| C::TEXT == T::TEXT) else { return Ok(false) };
     let row = match &t.body {
         Body::Cuda(row) => row,
         Body::CudaDense(d) => d.listed()?,
@@ -70,9 +70,9 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     }
     let Body::CudaDense(d) = &mut c.body else { return Ok(false) };
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-        None => d.update(text, &row.cast(), None)?,
+        None => d.update(op, &row.cast(), None)?,
         Some(mask) => match mask.bits()? {
-            Some(mask) => d.update(text, &row.cast(), Some(&mask))?,
+            Some(mask) => d.update(op, &row.cast(), Some(&mask))?,
             None => return Ok(false),
         },
     }

@@ -297,7 +297,7 @@ impl Factors {
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
                 let cuda = Cuda::on(device)?;
                 let mask = cuda.mask(o.mask.as_ref())?;
-                let (text, reduce) = (ring.text.text(), (fold.text)("reduce"));
+                let (text, reduce) = (ring.text.shared(), (fold.text)("reduce"));
                 let mut total = None;
                 for bytes in cuda.multiply_and_reduce(text, reduce, a, b, mask, &o.at, &o.options)? {
                     let sum = from_bytes("mxm", &bytes)?.first().copied();

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
+use crate::algebra::texts::{FUNCTIONS, binary_text, index_text};
 use crate::algebra::*;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{Assigned, How, Moves};
@@ -20,7 +21,8 @@ use crate::operation::Accumulate;
 use crate::spgemm::{KernelTrace, Trace};
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
-use oplus_codegen::FunctionText;
+use oplus_codegen::{FunctionText, Shared};
+use std::any::TypeId;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,9 +58,11 @@ impl Cuda {
             return Err(Error::InvalidValue { operation: "write", reason });
         }
         // Without an accumulator values are only moved.
-        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-        let (text, scalar) = F::TEXT.map_or((second, entries::movable(C::TEXT)), |text| (text, C::TEXT));
-        let op = FunctionText::new("op", vec![scalar, scalar], scalar, text);
+        let op = accumulator_text::<C, T, F>().unwrap_or_else(|| {
+            let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+            let scalar = entries::movable(C::TEXT);
+            FunctionText::new("op", vec![scalar, scalar], scalar, second).into()
+        });
         let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
         // Where all is admitted and both have the same entries, these stay where they are.
         if mask.is_none() && bounds.is_none() && c.pattern.known_same(&t.pattern) {
@@ -163,18 +167,17 @@ fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCsr<T>> {
     parts.map(|(pattern, values)| DeviceCsr::new(pattern, values))
 }
 
-fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> FunctionText {
-    FunctionText::new("op", vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
+/// ⊙ as the function `op` of a template; `None` without an accumulator.
+pub(crate) fn accumulator_text<C: Scalar, T: Scalar, F: Accumulate<C, T>>() -> Option<Shared<FunctionText>> {
+    F::TEXT.map(|text| {
+        let make = || FunctionText::new("op", vec![C::TEXT, C::TEXT], C::TEXT, text);
+        FUNCTIONS.get((TypeId::of::<(C, T, F)>(), "accumulate"), make)
+    })
 }
 
 /// Whether the operator looks at its n-th parameter.
 fn reads(text: OperatorText, n: usize) -> bool {
     text.parameters.get(n).is_some_and(|name| *name != "_")
-}
-
-fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() -> FunctionText {
-    let place = <i64 as Scalar>::TEXT;
-    FunctionText::new("op", vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;
@@ -225,7 +228,7 @@ impl Backend for Cuda {
     }
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        if let Some(made) = pair::combined::<T, T, F>(binary_text::<T, T, F>, a, b)? {
+        if let Some(made) = pair::combined::<T, T, F>(|| binary_text::<T, T, F>("op"), a, b)? {
             return Ok(made);
         }
         if let (Some(x), Some(y)) = (a.one(), b.one())
@@ -234,21 +237,21 @@ impl Backend for Cuda {
         {
             return DeviceCsr::iso(Arc::new(merge::positions(&Kind::Union, a, b)?), x);
         }
-        made(merge::merged(&Kind::Union, binary_text::<T, T, F>(), a, b))
+        made(merge::merged(&Kind::Union, binary_text::<T, T, F>("op"), a, b))
     }
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &DeviceCsr<A>,
         b: &DeviceCsr<B>,
     ) -> Result<DeviceCsr<F::Out>> {
-        if let Some(made) = pair::combined::<A, B, F>(binary_text::<A, B, F>, a, b)? {
+        if let Some(made) = pair::combined::<A, B, F>(|| binary_text::<A, B, F>("op"), a, b)? {
             return Ok(made);
         }
         let kind = Kind::Intersection;
         if let (Some(x), Some(y)) = (a.one(), b.one()) {
             return DeviceCsr::iso(Arc::new(merge::positions(&kind, a, b)?), F::apply(x, y));
         }
-        made(merge::merged(&kind, binary_text::<A, B, F>(), a, b))
+        made(merge::merged(&kind, binary_text::<A, B, F>("op"), a, b))
     }
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         &self,
@@ -261,7 +264,7 @@ impl Backend for Cuda {
             return Ok(a.cast());
         }
         let read = a.read_if(reads(F::TEXT, 0))?;
-        let values = map::apply(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
+        let values = map::apply(index_text::<A, Y, F>("op"), as_bytes(&[y]), read.operand(), at)?;
         Ok(DeviceCsr::on(a.pattern.clone(), values))
     }
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
@@ -281,7 +284,7 @@ impl Backend for Cuda {
             && at.i.is_none()
             && a.nnz() > 0
         {
-            let spans = map::spans(index_text::<A, Y, F>(), as_bytes(&[y]), a.blank()?.operand(), side.before)?;
+            let spans = map::spans(index_text::<A, Y, F>("op"), as_bytes(&[y]), a.blank()?.operand(), side.before)?;
             let (offsets, kept) = spans.counted()?;
             if kept == a.nnz() {
                 return Ok(a.clone());
@@ -292,7 +295,7 @@ impl Backend for Cuda {
         let looks = reads(F::TEXT, 0);
         if one_row::suits(&a.pattern, a.nnz()) {
             let (read, size) = (a.read_if(looks || !a.is_iso())?, if a.is_iso() { 0 } else { size_of::<A>() as u64 });
-            let (pattern, values) = map::row(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at, size)?;
+            let (pattern, values) = map::row(index_text::<A, Y, F>("op"), as_bytes(&[y]), read.operand(), at, size)?;
             return match a.one() {
                 _ if pattern.nnz == a.nnz() => Ok(a.clone()),
                 Some(x) => DeviceCsr::iso(Arc::new(pattern), x),
@@ -300,7 +303,7 @@ impl Backend for Cuda {
             };
         }
         let read = a.read_if(looks)?;
-        let (marks, kept) = map::mark(index_text::<A, Y, F>(), as_bytes(&[y]), read.operand(), at)?;
+        let (marks, kept) = map::mark(index_text::<A, Y, F>("op"), as_bytes(&[y]), read.operand(), at)?;
         if kept == a.nnz() {
             return Ok(a.clone());
         }
@@ -327,7 +330,7 @@ impl Backend for Cuda {
         values: &[T],
         refuse: bool,
     ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
-        let fold = binary_text::<T, T, F>();
+        let fold = binary_text::<T, T, F>("op");
         let built = build::build(&self.context, fold, shape, rows, columns, as_bytes(values), refuse)?;
         Ok(built.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
     }
@@ -397,7 +400,7 @@ impl Backend for Cuda {
             let (pattern, _) = kronecker::kronecker(of_marks(), a.marks()?.operand(), b.marks()?.operand())?;
             return DeviceCsr::iso(Arc::new(pattern), F::apply(x, y));
         }
-        made(kronecker::kronecker(binary_text::<A, B, F>(), a.read()?.operand(), b.read()?.operand()))
+        made(kronecker::kronecker(binary_text::<A, B, F>("op"), a.read()?.operand(), b.read()?.operand()))
     }
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
@@ -406,12 +409,12 @@ impl Backend for Cuda {
         b: &DeviceCsr<B>,
         beta: B,
     ) -> Result<DeviceCsr<F::Out>> {
-        if let Some(made) = pair::combined::<A, B, F>(binary_text::<A, B, F>, a, b)? {
+        if let Some(made) = pair::combined::<A, B, F>(|| binary_text::<A, B, F>("op"), a, b)? {
             return Ok(made);
         }
         let (alpha, beta) = ([alpha], [beta]);
         let kind = Kind::Filled { alpha: as_bytes(&alpha), beta: as_bytes(&beta) };
-        made(merge::merged(&kind, binary_text::<A, B, F>(), a, b))
+        made(merge::merged(&kind, binary_text::<A, B, F>("op"), a, b))
     }
     fn diagonal<T: Scalar>(&self, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         composed::diagonal(self, v)
@@ -424,7 +427,7 @@ impl Backend for Cuda {
         let reads = (v.read()?, a.read()?);
         let scaling = Scaling {
             rows: true,
-            op: binary_text::<V, A, F>(),
+            op: binary_text::<V, A, F>("op"),
             v: reads.0.operand(),
             factor: V::TEXT,
             a: reads.1.operand(),
@@ -441,7 +444,7 @@ impl Backend for Cuda {
         let reads = (v.read()?, a.read()?);
         let scaling = Scaling {
             rows: false,
-            op: binary_text::<A, V, F>(),
+            op: binary_text::<A, V, F>("op"),
             v: reads.0.operand(),
             factor: V::TEXT,
             a: reads.1.operand(),
@@ -458,7 +461,7 @@ impl Backend for Cuda {
         a: &DeviceCsr<T>,
         ids: &Ids,
     ) -> Result<(DeviceCsr<T>, DeviceCsr<u64>)> {
-        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>(), a.read()?.operand(), ids)?;
+        let (pattern, values, columns) = order::sort_rows(binary_text::<T, T, F>("op"), a.read()?.operand(), ids)?;
         Ok((DeviceCsr::on(pattern.clone(), values), DeviceCsr::on(pattern, columns)))
     }
     fn concat<T: Scalar>(&self, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {

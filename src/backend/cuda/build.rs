@@ -4,14 +4,14 @@ use super::program::Program;
 use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// `fold`, the template's function, folds values of one position in input order. `Err` of the least position of an entry
 /// that has one before it, where `refuse` is set.
 pub(super) fn build(
     context: &Arc<Context>,
-    fold: FunctionText,
+    fold: Shared<FunctionText>,
     (nrows, ncols): (usize, usize),
     rows: &[u32],
     columns: &[u32],

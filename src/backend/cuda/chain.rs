@@ -8,7 +8,7 @@ use crate::backend::chain::{ChainText, Each, Join, JoinKind};
 use crate::error::Result;
 use crate::storage::axis::Ids;
 use oplus_codegen::text::{OperatorText, ScalarText};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// Entries a thread takes, as in the template.
@@ -26,15 +26,11 @@ fn number(join: Option<&Join>) -> u64 {
     }
 }
 
-fn named(name: &'static str, text: FunctionText) -> FunctionText {
-    FunctionText { name, ..text }
-}
-
 /// The text of a map, or one that changes nothing.
-fn mapping(name: &'static str, each: Option<&Each>, input: ScalarText) -> FunctionText {
+fn mapping(name: &'static str, each: Option<&Each>, input: ScalarText) -> Shared<FunctionText> {
     let same = OperatorText { parameters: &["x", "_", "_", "_"], expression: "x" };
-    let none = || FunctionText::new(name, vec![input, PLACE, PLACE, PLACE], input, same);
-    each.map_or_else(none, |each| named(name, (each.text)()))
+    let none = || FunctionText::new(name, vec![input, PLACE, PLACE, PLACE], input, same).into();
+    each.map_or_else(none, |each| (each.text)(name))
 }
 
 fn thunk(context: &Arc<Context>, each: Option<&Each>) -> Result<Given> {
@@ -59,22 +55,22 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let (pattern, values) = empty(context, shape.0, shape.1)?;
         return Ok(DeviceCsr::new(pattern, values));
     }
-    let join = named("join", (text.join.text)());
+    let join = (text.join.text)("join");
     let map = mapping("map", text.map.as_ref(), join.output);
     let again = match &text.again {
-        Some(again) => named("again", (again.text)()),
+        Some(again) => (again.text)("again"),
         None => {
             let first = OperatorText { parameters: &["x", "_"], expression: "x" };
-            FunctionText::new("again", vec![map.output, map.output], map.output, first)
+            FunctionText::new("again", vec![map.output, map.output], map.output, first).into()
         }
     };
     let map_again = mapping("map_again", text.map_again.as_ref(), again.output);
     let size = map_again.output.size as u64;
     let keep = match &text.keep {
-        Some(keep) => named("keep", (keep.text)()),
+        Some(keep) => (keep.text)("keep"),
         None => {
             let all = OperatorText { parameters: &["_", "_", "_", "_"], expression: "true" };
-            FunctionText::new("keep", vec![map_again.output, PLACE, PLACE, PLACE], BOOL, all)
+            FunctionText::new("keep", vec![map_again.output, PLACE, PLACE, PLACE], BOOL, all).into()
         }
     };
     let program = Program::new(context, Template::Chain, |s| {

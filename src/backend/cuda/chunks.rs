@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::spgemm::Strategy;
 use crate::spgemm::chunks::{ByRows, by_chunks};
-use oplus_codegen::FunctionText;
 use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, Shared};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePatt
 }
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩ as bytes: of all rows, or where there is no memory for that, of some rows each, in order.
-pub(super) fn mxm_reduce(product: &Product, reduce: &FunctionText) -> Result<Vec<Vec<u8>>> {
+pub(super) fn mxm_reduce(product: &Product, reduce: &Shared<FunctionText>) -> Result<Vec<Vec<u8>>> {
     let chunks = RowChunks { product, options: &MxmOptions::default() };
     match spgemm::mxm_reduce(product, reduce.clone()) {
         Err(Error::OutOfMemory { .. }) if chunks.rows() > 1 => {}

@@ -7,11 +7,12 @@ use super::report::SAID;
 use super::values::{NOTHING, Values};
 use super::{Buffer, DeviceCsr, DevicePattern, vector};
 use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::texts::binary_text;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::MaskOn;
 use crate::error::Result;
-use oplus_codegen::text::{OperatorText, ScalarText};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::{Arc, OnceLock};
 
 /// Which of n places have an entry.
@@ -165,7 +166,7 @@ impl<T: Scalar> DeviceDense<T> {
     /// nobody else holds this vector, its structure as a mask included; else it is copied first.
     pub(crate) fn update(
         &mut self,
-        text: OperatorText,
+        op: Shared<FunctionText>,
         row: &DeviceCsr<T>,
         mask: Option<&MaskOn<Arc<DevicePlaces>>>,
     ) -> Result<()> {
@@ -173,7 +174,7 @@ impl<T: Scalar> DeviceDense<T> {
             return Ok(());
         }
         let context = row.pattern.offsets.context();
-        let (new, op) = (row.one_or_all()?, FunctionText::new("op", vec![T::TEXT, T::TEXT], T::TEXT, text));
+        let new = row.one_or_all()?;
         let program = Program::new(context, Template::BitmapUpdate, |s| {
             let s = s.function(op).flag("one", new.all.is_none()).flag("masked", mask.is_some());
             s.flag("complement", mask.is_some_and(|m| m.complement))
@@ -214,16 +215,14 @@ impl<D: Scalar> DeviceDense<D> {
         &self,
         row: &DeviceCsr<T>,
     ) -> Result<Option<DeviceCsr<F::Out>>> {
-        let op = FunctionText::new("op", vec![D::TEXT, T::TEXT], <F::Out as Scalar>::TEXT, F::TEXT);
-        met(self, row, op, true)
+        met(self, row, binary_text::<D, T, F>("op"), true)
     }
     /// The same with the row on the left.
     pub(crate) fn met_left<T: Scalar, F: BinaryOp<T, D>>(
         &self,
         row: &DeviceCsr<T>,
     ) -> Result<Option<DeviceCsr<F::Out>>> {
-        let op = FunctionText::new("op", vec![T::TEXT, D::TEXT], <F::Out as Scalar>::TEXT, F::TEXT);
-        met(self, row, op, false)
+        met(self, row, binary_text::<T, D, F>("op"), false)
     }
 }
 
@@ -231,7 +230,7 @@ impl<D: Scalar> DeviceDense<D> {
 fn met<D, T, C>(
     dense: &DeviceDense<D>,
     row: &DeviceCsr<T>,
-    op: FunctionText,
+    op: Shared<FunctionText>,
     dense_left: bool,
 ) -> Result<Option<DeviceCsr<C>>> {
     if !one_row::suits(&row.pattern, row.nnz()) {

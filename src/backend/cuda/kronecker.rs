@@ -4,9 +4,9 @@ use super::product::Operand;
 use super::program::{Program, scan_in_place};
 use super::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 
-pub(super) fn kronecker(op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn kronecker(op: Shared<FunctionText>, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (context, size) = (a.pattern.offsets.context(), op.output.size as u64);
     let (rows, b_rows) = (a.pattern.nrows as u64 * b.pattern.nrows as u64, b.pattern.nrows as u64);
     let (nrows, ncols) = (places(rows), places(a.pattern.ncols as u64 * b.pattern.ncols as u64));

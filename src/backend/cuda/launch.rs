@@ -15,28 +15,39 @@ use std::marker::PhantomData;
 #[repr(C, align(16))]
 struct Slot([u8; 16]);
 
-/// Arguments, and where each begins. Their room is handed on from launch to launch of a thread.
-struct Arguments {
+/// Arguments, and where each begins.
+#[derive(Default)]
+struct List {
     slots: Vec<Slot>,
     starts: Vec<u32>,
+    /// Of all buffers given.
+    traffic: u64,
+    error: Option<Error>,
 }
 
-thread_local! { static SPARE: RefCell<(Vec<Slot>, Vec<u32>)> = const { RefCell::new((Vec::new(), Vec::new())) }; }
+thread_local! { static SPARE: RefCell<Option<Box<List>>> = const { RefCell::new(None) }; }
+
+/// A list whose room is handed on from launch to launch of a thread. Boxed, for a launch is moved with every argument.
+struct Arguments(Option<Box<List>>);
 
 impl Arguments {
     fn room() -> Self {
-        let (slots, starts) = SPARE.try_with(|spare| std::mem::take(&mut *spare.borrow_mut())).unwrap_or_default();
-        Self { slots, starts }
+        Self(SPARE.try_with(|spare| spare.borrow_mut().take()).ok().flatten())
+    }
+    fn list(&mut self) -> &mut List {
+        self.0.get_or_insert_default()
     }
 }
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        let (mut slots, mut starts) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.starts));
-        slots.clear();
-        starts.clear();
-        // Not while the thread ends.
-        let _ = SPARE.try_with(|spare| *spare.borrow_mut() = (slots, starts));
+        if let Some(mut list) = self.0.take() {
+            list.slots.clear();
+            list.starts.clear();
+            (list.traffic, list.error) = (0, None);
+            // Not while the thread ends.
+            let _ = SPARE.try_with(|spare| *spare.borrow_mut() = Some(list));
+        }
     }
 }
 
@@ -82,9 +93,6 @@ pub struct Launch<'a> {
     block: Extent,
     shared: u32,
     arguments: Arguments,
-    error: Option<Error>,
-    /// Of all buffers given.
-    traffic: u64,
     buffers: PhantomData<&'a Buffer>,
 }
 
@@ -95,7 +103,7 @@ impl std::fmt::Debug for Launch<'_> {
             .field("grid", &self.grid)
             .field("block", &self.block)
             .field("shared", &self.shared)
-            .field("arguments", &self.arguments.starts.len())
+            .field("arguments", &self.arguments.0.as_ref().map_or(0, |list| list.starts.len()))
             .finish()
     }
 }
@@ -109,9 +117,9 @@ pub trait Argument<'a> {
 impl<'a> Argument<'a> for &'a Buffer {
     fn push(self, launch: &mut Launch<'a>) {
         if let Err(e) = same_handle(OPERATION, launch.kernel.context(), self.context()) {
-            launch.error.get_or_insert(e);
+            launch.arguments.list().error.get_or_insert(e);
         }
-        launch.traffic += self.bytes();
+        launch.arguments.list().traffic += self.bytes();
         launch.value(&self.pointer());
     }
 }
@@ -158,8 +166,6 @@ impl Kernel {
             block: block.into(),
             shared,
             arguments: Arguments::room(),
-            error: None,
-            traffic: 0,
             buffers: PhantomData,
         }
     }
@@ -167,25 +173,36 @@ impl Kernel {
 
 impl<'a> Launch<'a> {
     /// Adds an argument; they are given in the kernel's order.
+    #[inline]
     pub fn arg(mut self, argument: impl Argument<'a>) -> Self {
         argument.push(&mut self);
         self
     }
 
     /// Adds a plain value of any type, by value; for structs, and for scalars of a generic type.
+    #[inline]
     pub fn scalar<T: Pod>(mut self, value: T) -> Self {
         const { assert!(align_of::<T>() <= 16) };
         self.value(&value);
         self
     }
 
+    #[inline]
     fn value<T: Pod>(&mut self, value: &T) {
-        self.bytes(bytemuck::bytes_of(value));
+        if size_of::<T>() > size_of::<Slot>() {
+            return self.bytes(bytemuck::bytes_of(value));
+        }
+        // Of a size known when compiled: no call to copy it.
+        let mut slot = Slot([0; 16]);
+        slot.0[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(value));
+        let List { slots, starts, .. } = self.arguments.list();
+        starts.push(slots.len() as u32);
+        slots.push(slot);
     }
 
     /// A value of any type by its bytes.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        let Arguments { slots, starts } = &mut self.arguments;
+        let List { slots, starts, .. } = self.arguments.list();
         starts.push(slots.len() as u32);
         // At least one slot each, so that an argument's address is never past the end.
         for chunk in bytes.chunks(16).chain(bytes.is_empty().then_some(&[][..])) {
@@ -212,7 +229,8 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// As there, and the buffers live until the context's own stream has waited for this one.
     pub(super) unsafe fn run_on(mut self, stream: CUstream) -> Result<()> {
-        if let Some(error) = self.error.take() {
+        let list = self.arguments.list();
+        if let Some(error) = list.error.take() {
             return Err(error);
         }
         let (Extent(gx, gy, gz), Extent(bx, by, bz)) = (self.grid, self.block);
@@ -232,10 +250,10 @@ impl<'a> Launch<'a> {
             return invalid(format!("a block of {bx}×{by}×{bz} threads, from 1 to {limit} are possible"));
         }
         self.kernel.allow_shared(OPERATION, self.shared)?;
-        let base = self.arguments.slots.as_mut_ptr();
+        let base = list.slots.as_mut_ptr();
         // SAFETY: `starts` holds indices into `slots`, which does not grow any more.
         let mut addresses: SmallVec<[*mut c_void; 36]> =
-            self.arguments.starts.iter().map(|&s| unsafe { base.add(s as usize) }.cast()).collect();
+            list.starts.iter().map(|&s| unsafe { base.add(s as usize) }.cast()).collect();
         let context = self.kernel.context();
         // SAFETY: limits checked above; the driver copies the arguments before it returns; what the kernel does with
         // them is the caller's promise.
@@ -262,7 +280,7 @@ impl<'a> Launch<'a> {
                 blocks: gx * gy * gz,
                 threads,
                 shared: self.shared,
-                bytes: self.traffic,
+                bytes: list.traffic,
                 ms,
             });
             status

@@ -8,7 +8,7 @@ use super::{Buffer, DevicePattern};
 use crate::backend::Positions;
 use crate::error::Result;
 use crate::storage::axis::Ids;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 
 /// What a launch of the template needs besides the entries.
 struct Inputs<'a> {
@@ -18,7 +18,13 @@ struct Inputs<'a> {
     j: Option<Buffer>,
 }
 
-fn inputs<'a>(select: bool, op: FunctionText, thunk: &[u8], a: Operand<'a>, at: &Positions) -> Result<Inputs<'a>> {
+fn inputs<'a>(
+    select: bool,
+    op: Shared<FunctionText>,
+    thunk: &[u8],
+    a: Operand<'a>,
+    at: &Positions,
+) -> Result<Inputs<'a>> {
     let context = a.pattern.offsets.context();
     let reads = |p: usize| op.text.parameters.get(p).is_some_and(|name| *name != "_");
     let (value, row, column, thunk_read) = (reads(0), reads(1), reads(2), reads(3));
@@ -33,7 +39,7 @@ fn inputs<'a>(select: bool, op: FunctionText, thunk: &[u8], a: Operand<'a>, at: 
 }
 
 /// f at every entry of A: the values alone. `op` is the template's function, `thunk` its last input's bytes.
-pub(super) fn apply(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<Buffer> {
+pub(super) fn apply(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<Buffer> {
     let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
     let (block, tile) = block_and_tile(context);
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
@@ -50,7 +56,7 @@ pub(super) fn apply(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positio
 }
 
 /// The entries where f holds as marks, and how many.
-pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<(Marks, u64)> {
+pub(super) fn mark(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<(Marks, u64)> {
     let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
     let (block, tile) = block_and_tile(context);
     let marks = Marks::room(context, n)?;
@@ -69,7 +75,7 @@ pub(super) fn mark(op: FunctionText, thunk: &[u8], a: Operand<'_>, at: &Position
 
 /// The entries of a single row where f holds, with their values if `size` is not 0.
 pub(super) fn row(
-    op: FunctionText,
+    op: Shared<FunctionText>,
     thunk: &[u8],
     a: Operand<'_>,
     at: &Positions,
@@ -85,7 +91,7 @@ pub(super) fn row(
 
 /// The entries where f holds, side by side in each row: f looks at positions alone, and along a row holds `upto` some column, or from
 /// one on.
-pub(super) fn spans(op: FunctionText, thunk: &[u8], a: Operand<'_>, upto: bool) -> Result<Spans> {
+pub(super) fn spans(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, upto: bool) -> Result<Spans> {
     let (context, rows) = (a.pattern.offsets.context(), a.pattern.nrows as u64);
     let at = if upto { At::Begins(0) } else { At::Ends };
     let (spans, block) = (Spans::room(context, a.pattern.nrows, at)?, block_and_tile(context).0);

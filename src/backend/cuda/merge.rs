@@ -8,7 +8,7 @@ use super::values::of_marks;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, one_row};
 use crate::backend::MaskOn;
 use crate::error::Result;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// Which of the merged entries are entries of the result.
@@ -57,7 +57,7 @@ impl Kind<'_> {
 /// A and B, of one shape, merged; `op` is the template's function for where both have an entry.
 pub(super) fn merged<A, B>(
     kind: &Kind,
-    op: FunctionText,
+    op: Shared<FunctionText>,
     a: &DeviceCsr<A>,
     b: &DeviceCsr<B>,
 ) -> Result<(DevicePattern, Buffer)> {
@@ -83,7 +83,12 @@ pub(super) fn positions<A, B>(kind: &Kind, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -
 }
 
 /// As [`merged`], whatever the rows, of operands with a value for each entry.
-pub(super) fn merge(kind: &Kind, op: FunctionText, a: Operand<'_>, b: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
+pub(super) fn merge(
+    kind: &Kind,
+    op: Shared<FunctionText>,
+    a: Operand<'_>,
+    b: Operand<'_>,
+) -> Result<(DevicePattern, Buffer)> {
     let (context, pattern) = (a.pattern.offsets.context(), a.pattern);
     let (rows, total, size) = (pattern.nrows as u64, a.pattern.nnz + b.pattern.nnz, op.output.size as u64);
     if total == 0 {

@@ -57,7 +57,7 @@ mod turned;
 mod values;
 mod vector;
 
-pub(crate) use backend::Cuda;
+pub(crate) use backend::{Cuda, accumulator_text};
 pub use buffer::Buffer;
 pub(crate) use chain::chained;
 pub(crate) use composed::top_k;

@@ -2,19 +2,23 @@
 use super::product::Product;
 use super::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
+use crate::algebra::texts::SEMIRINGS;
 use crate::algebra::*;
 use crate::backend::ring::Step;
 use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
 use crate::error::Result;
 use crate::spgemm::Analysis;
-use oplus_codegen::FunctionText;
 use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, SemiringText, Shared};
+use std::any::TypeId;
 use std::sync::Arc;
 
 /// The semiring of positions alone: its values are constant, take no room and are not written.
-pub(crate) fn of_positions() -> SemiringText {
-    let text = semiring_text::<bool, bool, AnyPair>();
-    SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
+pub(crate) fn of_positions() -> Shared<SemiringText> {
+    SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), || {
+        let text = semiring_text::<bool, bool, AnyPair>();
+        SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
+    })
 }
 
 type Mask = MaskOn<Arc<DevicePattern>>;
@@ -31,7 +35,7 @@ impl Cuda {
     fn of<R>(
         &self,
         step: Step,
-        semiring: SemiringText,
+        semiring: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,
@@ -53,13 +57,13 @@ impl Cuda {
             Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
         let (context, a, b) = (&self.context, a.operand(), b.operand());
-        work(&Product { context, semiring: semiring.into(), a, b, mask, bits: None, at })
+        work(&Product { context, semiring, a, b, mask, bits: None, at })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
         &self,
         step: Step,
-        text: SemiringText,
+        text: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,
@@ -80,7 +84,7 @@ impl Cuda {
     pub(crate) fn multiply_masked(
         &self,
         step: Step,
-        text: SemiringText,
+        text: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&MaskBody>,
@@ -114,7 +118,7 @@ impl Cuda {
     pub(crate) fn explain(
         &self,
         step: Step,
-        text: SemiringText,
+        text: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,
@@ -146,8 +150,8 @@ impl Cuda {
     /// rows each, which together are all; none where there is no product.
     pub(crate) fn multiply_and_reduce(
         &self,
-        text: SemiringText,
-        reduce: FunctionText,
+        text: Shared<SemiringText>,
+        reduce: Shared<FunctionText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,
@@ -159,7 +163,7 @@ impl Cuda {
     /// What is known of a product of matrices before values are.
     pub(crate) fn plan(
         &self,
-        text: SemiringText,
+        text: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,
@@ -174,7 +178,7 @@ impl Cuda {
     pub(crate) fn run_plan(
         &self,
         plan: &DevicePlan,
-        text: SemiringText,
+        text: Shared<SemiringText>,
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
         mask: Option<&Mask>,

@@ -9,7 +9,7 @@ use super::values::MARK;
 use super::{Buffer, DevicePattern, Kernel};
 use crate::error::Result;
 use oplus_codegen::text::{OperatorText, ScalarText};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 
 /// Whether so many entries are few enough: room is taken for all that there could be, and a block waits for those before it.
 pub(super) fn suits(of: &DevicePattern, entries: u64) -> bool {
@@ -66,7 +66,7 @@ pub(super) struct Side<'a> {
 /// A and B merged; `kind` and `op` are the template's, and alpha and beta stand for what is missing.
 pub(super) fn merged(
     kind: u64,
-    op: FunctionText,
+    op: Shared<FunctionText>,
     [a, b]: [Side<'_>; 2],
     [alpha, beta]: [&Given; 2],
     room: Room,
@@ -101,5 +101,5 @@ pub(super) fn admitted(
     let nothing = &Given::nothing();
     let a = Side { pattern: a.pattern, all: Some(a.values), one: nothing };
     let b = Side { pattern: mask, all: None, one: nothing };
-    merged(kind, op, [a, b], [nothing, nothing], Room { most, size: scalar.size as u64 })
+    merged(kind, op.into(), [a, b], [nothing, nothing], Room { most, size: scalar.size as u64 })
 }

@@ -5,7 +5,7 @@ use super::program::{Program, sum_in_place};
 use super::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::storage::axis::Ids;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// Entries of the longest row.
@@ -25,7 +25,11 @@ fn longest(pattern: &DevicePattern) -> Result<u64> {
 }
 
 /// Positions, values and the ids of the columns they had. `op` says what comes before what.
-pub(super) fn sort_rows(op: FunctionText, a: Operand<'_>, ids: &Ids) -> Result<(Arc<DevicePattern>, Buffer, Buffer)> {
+pub(super) fn sort_rows(
+    op: Shared<FunctionText>,
+    a: Operand<'_>,
+    ids: &Ids,
+) -> Result<(Arc<DevicePattern>, Buffer, Buffer)> {
     let (pattern, context) = (a.pattern, a.pattern.offsets.context());
     let (n, rows) = (pattern.nnz, pattern.nrows as u64);
     sortable("sort", n)?;

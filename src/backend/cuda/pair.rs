@@ -8,7 +8,7 @@ use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::Positions;
 use crate::backend::chain::{ChainText, Each};
 use crate::error::Result;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 impl DevicePattern {
@@ -21,7 +21,7 @@ impl DevicePattern {
 }
 
 /// op(a, b) at each of `n` places. `op` is the template's function.
-fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &OneOrAll, b: &OneOrAll) -> Result<Buffer> {
+fn pair(context: &Arc<Context>, n: u64, op: Shared<FunctionText>, a: &OneOrAll, b: &OneOrAll) -> Result<Buffer> {
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
     if n > 0 {
         let program = Program::new(context, Template::Pair, |s| {
@@ -37,14 +37,14 @@ fn pair(context: &Arc<Context>, n: u64, op: FunctionText, a: &OneOrAll, b: &OneO
 }
 
 /// op(a, b) of A and B, which have the same entries.
-pub(super) fn paired<A, B, C>(op: FunctionText, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<DeviceCsr<C>> {
+pub(super) fn paired<A, B, C>(op: Shared<FunctionText>, a: &DeviceCsr<A>, b: &DeviceCsr<B>) -> Result<DeviceCsr<C>> {
     let values = pair(a.pattern.offsets.context(), a.nnz(), op, &a.one_or_all()?, &b.one_or_all()?)?;
     Ok(DeviceCsr::on(a.pattern.clone(), values))
 }
 
 /// F(A, B) where both are known to have the same entries: what a union, an intersection and a union with values for what is missing then are.
 pub(super) fn combined<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
-    op: impl FnOnce() -> FunctionText,
+    op: impl FnOnce() -> Shared<FunctionText>,
     a: &DeviceCsr<A>,
     b: &DeviceCsr<B>,
 ) -> Result<Option<DeviceCsr<F::Out>>> {
@@ -57,11 +57,6 @@ pub(super) fn combined<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     paired(op(), a, b).map(Some)
 }
 
-/// The text as the function `op` of a template.
-fn as_op(text: FunctionText) -> FunctionText {
-    FunctionText { name: "op", ..text }
-}
-
 /// A chain where all operands are known to have the same entries: its steps one after the other, on values alone until some
 /// are not kept. No step waits for the device but that.
 pub(super) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions) -> Result<Option<DeviceCsr<()>>> {
@@ -71,18 +66,18 @@ pub(super) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
     }
     let each = |each: &Option<Each>, x: DeviceCsr<()>| match each {
         Some(each) => {
-            let values = map::apply(as_op((each.text)()), &each.thunk, x.read()?.operand(), at)?;
+            let values = map::apply((each.text)("op"), &each.thunk, x.read()?.operand(), at)?;
             Ok(DeviceCsr::on(x.pattern, values))
         }
         None => Ok(x),
     };
-    let mut made = each(&text.map, paired(as_op((text.join.text)()), a, b)?)?;
+    let mut made = each(&text.map, paired((text.join.text)("op"), a, b)?)?;
     if let (Some(again), Some(d)) = (&text.again, rest.first()) {
-        made = paired(as_op((again.text)()), &made, d)?;
+        made = paired((again.text)("op"), &made, d)?;
     }
     made = each(&text.map_again, made)?;
     let Some(keep) = &text.keep else { return Ok(Some(made)) };
-    let (op, read) = (as_op((keep.text)()), made.read()?);
+    let (op, read) = ((keep.text)("op"), made.read()?);
     let scalar = op.parameters[0];
     let (marks, kept) = map::mark(op, &keep.thunk, read.operand(), at)?;
     if kept == made.nnz() {

@@ -7,11 +7,11 @@ use super::row_tiles::RowTiles;
 use super::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::memory;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// A single row: the sum of each row with entries. `op` is the template's function, a monoid.
-pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(Arc<DevicePattern>, Buffer)> {
+pub(super) fn reduce_rows(op: Shared<FunctionText>, a: Operand<'_>) -> Result<(Arc<DevicePattern>, Buffer)> {
     let (pattern, context) = (a.pattern, a.pattern.offsets.context());
     if pattern.nnz == 0 {
         return empty(context, 1, pattern.nrows).map(|(pattern, values)| (Arc::new(pattern), values));
@@ -31,7 +31,7 @@ pub(super) fn reduce_rows(op: FunctionText, a: Operand<'_>) -> Result<(Arc<Devic
 }
 
 /// The bytes of the sum of all values; `None` where there are none.
-pub(super) fn reduce(op: FunctionText, a: Operand<'_>) -> Result<Option<Vec<u8>>> {
+pub(super) fn reduce(op: Shared<FunctionText>, a: Operand<'_>) -> Result<Option<Vec<u8>>> {
     let (context, n, size) = (a.pattern.offsets.context(), a.pattern.nnz, op.output.size as u64);
     if n == 0 {
         return Ok(None);

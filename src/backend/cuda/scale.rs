@@ -5,7 +5,7 @@ use super::program::Program;
 use super::{Buffer, DevicePattern, vector};
 use crate::error::Result;
 use oplus_codegen::text::ScalarText;
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
 
 /// What is scaled and by what.
@@ -13,7 +13,7 @@ pub(super) struct Scaling<'a> {
     /// Rows, by op(v, a); else columns, by op(a, v).
     pub(super) rows: bool,
     /// The template's function.
-    pub(super) op: FunctionText,
+    pub(super) op: Shared<FunctionText>,
     /// A single row, one place for each row or column of A, and its type.
     pub(super) v: Operand<'a>,
     pub(super) factor: ScalarText,

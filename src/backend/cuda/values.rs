@@ -9,7 +9,7 @@ use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::error::Result;
 use crate::memory;
 use oplus_codegen::text::{OperatorText, ScalarText};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::{Arc, OnceLock};
 
 /// What is there for each entry.
@@ -191,7 +191,7 @@ impl<T: Scalar> DeviceCsr<T> {
 }
 
 /// A function of marks that nobody looks at.
-pub(super) fn of_marks() -> FunctionText {
+pub(super) fn of_marks() -> Shared<FunctionText> {
     let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-    FunctionText::new("op", vec![MARK, MARK], MARK, second)
+    FunctionText::new("op", vec![MARK, MARK], MARK, second).into()
 }

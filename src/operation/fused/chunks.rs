@@ -43,7 +43,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
                     None => None,
                 };
                 let (a, at) = (cuda.extract_rows(&a, &list)?, Positions { i: axis.ids(), ..o.at.clone() });
-                let text = self.ring.text.text();
+                let text = self.ring.text.shared();
                 let c = cuda.multiply(ring::Step::Mxm, text, &a.cast(), b, mask.as_ref(), &at, &o.options)?;
                 (self.steps)(&Store { rows: axis, cols: cols.clone(), body: Body::Cuda(c.cast()), device })
             };

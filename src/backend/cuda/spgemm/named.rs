@@ -112,7 +112,7 @@ impl Job<'_> {
         let scalar = movable(self.semiring.c);
         let second = OperatorText { parameters: &["_", "y"], expression: "y" };
         let op = FunctionText::new("op", vec![scalar, scalar], scalar, second);
-        merge(&kind, op, operand(&none), operand(&made))
+        merge(&kind, op.into(), operand(&none), operand(&made))
     }
 
     /// Diagonal by diagonal, however many of their places are empty.

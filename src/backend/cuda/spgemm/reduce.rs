@@ -6,10 +6,10 @@ use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, resident};
 use crate::error::Result;
 use oplus_codegen::text::{Atomic, Terminal};
-use oplus_codegen::{FunctionText, Template};
+use oplus_codegen::{FunctionText, Shared, Template};
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
-pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: FunctionText) -> Result<Option<Vec<u8>>> {
+pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
     let (job, context, nrows) = (Job::new(product)?, product.context, product.a.pattern.nrows);
     let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
     if rows == 0 {

@@ -230,7 +230,7 @@ impl Job<'_> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         let (a, b, tile) = (self.a.pattern, self.b.pattern, u64::from(block * self.tuning.entry_items));
         let program = Program::new(context, Template::SpgemmExpand, |s| {
-            let semiring = if factors { of_positions().into() } else { self.semiring.clone() };
+            let semiring = if factors { of_positions() } else { self.semiring.clone() };
             let s = s.semiring(semiring).flag("mapped", !factors && self.ids.mapped()).flag("by_columns", outer);
             s.flag("places", factors)
         });
