@@ -206,6 +206,57 @@ fn many_rows_of_few_products() {
     }
 }
 
+/// Few products of many entries of A, most of which name rows of B without any: several rounds of a warp's 32 entries, whose ends are
+/// anywhere in rows, and rows without a single product between.
+#[test]
+fn few_products_of_long_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    fn product<S: Semiring<i64, i64>>(
+        a: &Matrix<i64>,
+        b: &Matrix<i64>,
+        mask: &Matrix<bool>,
+        (device, strategy, which): (Device, Strategy, u32),
+    ) -> Entries<S::Out> {
+        let [a, b] = [a, b].map(|x| x.to(&device).unwrap().over::<S>());
+        let m = mask.to(&device).unwrap();
+        let product = match which {
+            0 => mxm(&a, &b),
+            1 => mxm(&a, &b).mask(&m.structure()),
+            _ => mxm(&a, &b).mask(&m.structure().complement()),
+        };
+        product.strategy(strategy).eval().unwrap().entries().unwrap()
+    }
+    for most in [90, 45] {
+        let (rows, middle, columns) = (700u64, 120u64, 3000u64);
+        let (mut a, mut b, mut mask) =
+            (Coo::new(rows, middle), Coo::new(middle, columns), Coo::<bool>::new(rows, columns));
+        for i in 0..rows {
+            for e in 0..if i % 11 == 4 { 0 } else { i * 37 % most } {
+                a.push(i, (i * 7 + e * (1 + i % 5)) % middle, (i + e) as i64 % 17 - 8);
+            }
+            (0..40).for_each(|e| mask.push(i, (i + e * 61) % columns, true));
+        }
+        for k in (0..middle).filter(|k| k % 9 == 0 || k % 31 == 5) {
+            for e in 0..1 + k % 4 {
+                b.push(k, (k * 13 + e * 61) % columns, k as i64 - 50);
+            }
+        }
+        let (a, b) = (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+        let mask = Matrix::build_with(&mask, First).unwrap();
+        for which in 0..3 {
+            for strategy in [Strategy::Auto, Strategy::Esc] {
+                let (d, r) = ((Device::Cuda(0), strategy, which), (Device::Reference, Strategy::Auto, which));
+                assert_eq!(product::<PlusTimes>(&a, &b, &mask, d), product::<PlusTimes>(&a, &b, &mask, r));
+                assert_eq!(product::<MinPlus>(&a, &b, &mask, d), product::<MinPlus>(&a, &b, &mask, r));
+                assert_eq!(product::<MinSecondI>(&a, &b, &mask, d), product::<MinSecondI>(&a, &b, &mask, r));
+                assert_eq!(product::<AnyPair>(&a, &b, &mask, d), product::<AnyPair>(&a, &b, &mask, r));
+            }
+        }
+    }
+}
+
 /// Kernels tell one page of the host what they have found, and leave their zeros for the next: by turns, and after these are gone.
 #[test]
 fn small_products_of_many_threads() {

@@ -43,19 +43,17 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u64 at = tile * block + threadIdx.x;
     const bool live = at < n;
     const u32 row = !live ? 0 : flag::whole ? u32(at) : list[from + at];
+    A a[Thread::ahead];
     B b[Thread::ahead];
     __syncwarp();
-    const u32 products = mine.expand(
+    const u32 products = mine.template expand<Semiring::reads_a || Semiring::positional>(
         x, live, row,
-        [&](Position, Position e, u32 t) {
-          if constexpr (Semiring::reads_b) b[t] = b_values[e];
+        [&](Position of_a, Position of_b, u32 t) {
+          if constexpr (Semiring::reads_a) a[t] = a_values[of_a];
+          if constexpr (Semiring::reads_b) b[t] = b_values[of_b];
         },
-        [&](Position e, u32 column, u32 t, u32 p) {
-          if constexpr (!Semiring::constant) {
-            A a = A();
-            if constexpr (Semiring::reads_a) a = a_values[e];
-            terms[p] = multiply(factors, x, loaded(a, b[t], column), e, row);
-          }
+        [&](Position of_a, u32 column, u32 t, u32 p, u32 of) {
+          if constexpr (!Semiring::constant) terms[p] = multiply(factors, x, loaded(a[t], b[t], column), of_a, of);
         });
     Key key[width];
     mine.sort(products, key);
@@ -93,7 +91,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         else if (is_head) sum = term;
         sums[s] = sum;
       }
-      if (is_tail) mine.keys[done] = mine.column(key[s]);
+      if (is_tail) mine.keys[mine.compact(done)] = mine.column(key[s]);
       done += is_tail;
     }
     __syncwarp();
@@ -101,27 +99,20 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       done = stop - count;
 #pragma unroll
       for (u32 s = 0; s < width; s++) {
-        if (tails >> s & 1) terms[done] = sums[s];
+        if (tails >> s & 1) terms[mine.compact(done)] = sums[s];
         done += tails >> s & 1;
       }
       __syncwarp();
     }
     // Entry e of the warp belongs to the first lane whose entries end behind it.
-    const u64 shift = out - (stop - count);
+    const u64 shift = out - (stop - count), side_by_side = shuffle(shift, 0);
+#pragma unroll 2
     for (u32 e = lane_id(); e - lane_id() < all; e += 32) {
-      u64 to = shuffle(shift, 0) + e;
-      if constexpr (!flag::whole) {
-        u32 owner = 0;
-#pragma unroll
-        for (u32 step = 16; step > 0; step /= 2) {
-          if (shuffle(stop, owner + step - 1) <= e) owner += step;
-        }
-        to = shuffle(shift, owner) + e;
-      }
+      const u64 to = (flag::whole ? side_by_side : shuffle(shift, first_above(stop, e))) + e;
       if (e < all && (!flag::whole || to < capacity)) {
-        out_indices[to] = u32(mine.keys[e]);
+        out_indices[to] = u32(mine.keys[mine.compact(e)]);
         if constexpr (Semiring::constant) write_constant(out_values, to);
-        else out_values[to] = terms[e];
+        else out_values[to] = terms[mine.compact(e)];
       }
     }
   }

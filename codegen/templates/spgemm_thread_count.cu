@@ -24,7 +24,9 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
     const u32 row = !live ? 0 : list ? list[from + at + threadIdx.x] : u32(at + threadIdx.x);
     Key key[u32(number::width)];
     __syncwarp();
-    mine.sort(mine.expand(x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32) {}), key);
+    const u32 products = mine.template expand<false>(
+        x, live, row, [](Position, Position, u32) {}, [](Position, u32, u32, u32, u32) {});
+    mine.sort(products, key);
     const u32 count = __popc(mine.tails(key));
     if (live && row_counts) row_counts[row] = count;
     total += count;

@@ -442,6 +442,16 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
   return x;
 }
 
+// The first lane whose x is above y, or the last lane; x ascends with the lanes. y may be another in each.
+template <class T> __device__ inline u32 first_above(T x, T y) {
+  u32 lane = 0;
+#pragma unroll
+  for (u32 step = 16; step > 0; step /= 2) {
+    if (shuffle(x, lane + step - 1) <= y) lane += step;
+  }
+  return lane;
+}
+
 template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
 #pragma unroll
   for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);

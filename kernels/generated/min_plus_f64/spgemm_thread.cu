@@ -432,6 +432,16 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_inclusive_sum(T x) {
   return x;
 }
 
+// The first lane whose x is above y, or the last lane; x ascends with the lanes. y may be another in each.
+template <class T> __device__ inline u32 first_above(T x, T y) {
+  u32 lane = 0;
+#pragma unroll
+  for (u32 step = 16; step > 0; step /= 2) {
+    if (shuffle(x, lane + step - 1) <= y) lane += step;
+  }
+  return lane;
+}
+
 template <u32 WIDTH = 32, class T> __device__ inline T warp_sum(T x) {
 #pragma unroll
   for (u32 d = WIDTH / 2; d > 0; d /= 2) x += shuffle_xor(x, d, WIDTH);
@@ -1467,7 +1477,7 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 }  // namespace oplus
 #line 10 "codegen/templates/spgemm_thread.cu"
 #line 1 "codegen/templates/part/spgemm_thread.cuh"
-// Rows of at most WIDTH products, a thread a row: keys through shared memory into registers, sorted there by a network.
+// Rows of at most number::width products, a thread a row: keys through shared memory into registers, sorted there by a network.
 #line 3 "codegen/templates/part/spgemm_thread.cuh"
 #line 1 "kernels/thread/sort.cuh"
 // Batcher's odd-even merge sort of N = 2^n keys in one thread's registers, ascending. 19, 63, 191, 543 exchanges for 8, 16,
@@ -1504,6 +1514,7 @@ template <u32 N, class Key> __device__ inline void thread_sort(Key (&key)[N]) { 
 
 }  // namespace oplus
 #line 4 "codegen/templates/part/spgemm_thread.cuh"
+#line 5 "codegen/templates/part/spgemm_thread.cuh"
 
 namespace oplus {
 
@@ -1517,75 +1528,106 @@ template <> struct ThreadKey<true> {
 typedef ThreadKey<flag::wide>::Type Key;
 constexpr Key no_product = Key(~Key(0));
 
-// Product p of a lane's row stands at 32·p + lane: any lane reads any of its own without bank conflicts.
+// Expanded by the warp together, neighbouring lanes at neighbouring entries of B, and sorted by each lane alone.
 template <u32 WIDTH> struct ThreadRows {
   static constexpr u32 bits = WIDTH == 16 ? 4 : 5, bytes = WIDTH * 32 * sizeof(Key);
-  static constexpr u32 ahead = WIDTH > 16 ? 8 : 4;  // entries of B loaded together
+  static constexpr u32 ahead = 4;  // times 32 entries of B loaded together
   // Warps that a multiprocessor's registers should hold.
-  static constexpr u32 resident_warps = WIDTH > 16 ? 16 : 24;
+  static constexpr u32 resident_warps = WIDTH > 16 ? 16 : 20;
   static_assert(WIDTH == 1u << bits, "16 or 32");
 
   Key* keys;  // [WIDTH · 32], of this warp
 
-  // load(a, b, t) before any use(a, column, t, p) of the same stretch of B, t < ahead; p is the place of the product. Returns
-  // how many products the row has.
-  template <class Load, class Use>
+  // An entry of A, in whose row it is, and the row of B that it names.
+  struct Entry {
+    u32 owner, length;
+    Position a, b;
+  };
+
+  // Where product p of a lane's row stands: for one p in the lanes' own banks, and so for several of a row and its neighbour's.
+  static __device__ u32 stand(u32 p, u32 lane) { return 32 * p + ((lane >> 1 | (lane & 1) << 4) ^ p); }
+  // Where entry e of the rows side by side stands, which lanes with WIDTH of them each write in turn.
+  static __device__ u32 compact(u32 e) { return e ^ (e >> bits & 31); }
+
+  // The products of the lanes' rows, at most WIDTH each: load(a, b, t) of entries of A and B before use(a, column, t, p, row) of the same,
+  // t < ahead; p is where the product stands. The entry of A is known with ENTRY alone. Returns how many the lane's row has.
+  template <bool ENTRY, class Load, class Use>
   __device__ u32 expand(const Operands& x, bool live, u32 row, Load load, Use use) const {
-    Position a = 0, a_end = 0, b = 0, b_end = 0;
+    Position a = 0, entries = 0;
     if (live) {
       a = Position(x.a.offsets[row]);
-      a_end = Position(x.a.offsets[row + 1]);
+      entries = Position(x.a.offsets[row + 1]) - a;
     }
-    if (a < a_end) {
-      const u32 k = x.a.indices[a];
-      b = Position(x.b.offsets[k]);
-      b_end = Position(x.b.offsets[k + 1]);
-    }
-    u32 n = 0, place = lane_id();
-    while (a < a_end) {
-      // The next row of B is known before this one is done.
-      Position next = 0, next_end = 0;
-      if (a + 1 < a_end) {
-        const u32 k = x.a.indices[a + 1];
-        next = Position(x.b.offsets[k]);
-        next_end = Position(x.b.offsets[k + 1]);
+    // Entry e of the warp is A's a + e, for the lane whose row it is in.
+    const Position stop = warp_inclusive_sum(entries), start = stop - entries, all = shuffle(stop, 31);
+    a -= start;
+    const auto entry = [&](Position e) {
+      Entry entry = {first_above(stop, e), 0, 0, 0};
+      entry.a = shuffle(a, entry.owner) + e;
+      if (e < all) {
+        const u32 k = x.a.indices[entry.a];
+        entry.b = Position(x.b.offsets[k]);
+        entry.length = u32(Position(x.b.offsets[k + 1]) - entry.b);
       }
-      for (; b < b_end; b += ahead) {
-        u32 column[ahead];
+      return entry;
+    };
+    u32 n = 0;
+    Entry next = entry(lane_id());
+    for (Position base = 0; base < all; base += 32) {
+      const Entry now = next;
+      // The next rows of B are known before these are done.
+      if (all - base > 32) next = entry(base + 32 + lane_id());
+      const u32 upto = warp_inclusive_sum(now.length), sum = shuffle(upto, 31), before = upto - now.length;
+      // This lane's row has entries from .. to of these 32.
+      const u32 from = start <= base ? 0 : start - base < 32 ? u32(start - base) : 32;
+      const u32 to = stop <= base ? 0 : stop - base < 32 ? u32(stop - base) : 32;
+      const u32 first = shuffle(before, from & 31), last = shuffle(upto, (to - 1) & 31);
+      // Product q of the round is the row's number q + (n - first); its lane fits beside it.
+      const u32 number = shuffle(n - first, now.owner) << 5 | now.owner;
+      if (from < to) n += last - first;
+      const Position b = now.b - before;
+      for (u32 tile = 0; tile < sum; tile += 32 * ahead) {
+        u32 column[ahead], numbers[ahead];
+        Position at[ahead];
 #pragma unroll
         for (u32 t = 0; t < ahead; t++) {
-          if (b + t < b_end) {
-            column[t] = x.b.indices[b + t];
-            load(a, b + t, t);
+          const u32 q = tile + 32 * t + lane_id();
+          if (tile + 32 * t >= sum) continue;
+          const u32 e = first_above(upto, q);
+          const Position of_b = shuffle(b, e) + q;
+          numbers[t] = shuffle(number, e) + (q << 5);
+          at[t] = ENTRY ? shuffle(now.a, e) : Position(0);
+          if (q < sum) {
+            column[t] = x.b.indices[of_b];
+            load(at[t], of_b, t);
           }
         }
 #pragma unroll
         for (u32 t = 0; t < ahead; t++) {
-          if (b + t < b_end && admitted(x, row, column[t])) {
-            keys[place] = Key(column[t]) << bits | n;
-            use(a, column[t], t, place);
-            n++;
-            place += 32;
-          }
+          if (tile + 32 * t >= sum) continue;
+          const u32 lane = numbers[t] & 31, p = numbers[t] >> 5 & (WIDTH - 1), place = stand(p, lane);
+          const u32 of = shuffle(row, lane);
+          if (tile + 32 * t + lane_id() >= sum) continue;
+          const bool in = admitted(x, of, column[t]);
+          keys[place] = in ? Key(column[t]) << bits | p : no_product;
+          if (in) use(at[t], column[t], t, place, of);
         }
       }
-      a++;
-      b = next;
-      b_end = next_end;
     }
+    __syncwarp();
     return n;
   }
 
-  // The row's keys in ascending order, `no_product` behind the n-th.
+  // The row's keys in ascending order, `no_product` behind those that a mask admits of n.
   __device__ void sort(u32 n, Key (&key)[WIDTH]) const {
 #pragma unroll
-    for (u32 s = 0; s < WIDTH; s++) key[s] = s < n ? keys[s * 32 + lane_id()] : no_product;
+    for (u32 s = 0; s < WIDTH; s++) key[s] = s < n ? keys[stand(s, lane_id())] : no_product;
     thread_sort(key);
   }
   static __device__ u32 column(Key key) { return u32(key >> bits); }
   // Where in shared memory the term of a sorted product stands.
-  static __device__ u32 place(Key key) { return u32(key & (WIDTH - 1)) * 32 + lane_id(); }
-  // Bit s: sorted product s is the last of its column. Behind the n-th all keys are one.
+  static __device__ u32 place(Key key) { return stand(u32(key & (WIDTH - 1)), lane_id()); }
+  // Bit s: sorted product s is the last of its column. Behind the last all keys are one.
   static __device__ u32 tails(const Key (&key)[WIDTH]) {
     u32 tails = 0;
 #pragma unroll
@@ -1634,19 +1676,17 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u64 at = tile * block + threadIdx.x;
     const bool live = at < n;
     const u32 row = !live ? 0 : flag::whole ? u32(at) : list[from + at];
+    A a[Thread::ahead];
     B b[Thread::ahead];
     __syncwarp();
-    const u32 products = mine.expand(
+    const u32 products = mine.template expand<Semiring::reads_a || Semiring::positional>(
         x, live, row,
-        [&](Position, Position e, u32 t) {
-          if constexpr (Semiring::reads_b) b[t] = b_values[e];
+        [&](Position of_a, Position of_b, u32 t) {
+          if constexpr (Semiring::reads_a) a[t] = a_values[of_a];
+          if constexpr (Semiring::reads_b) b[t] = b_values[of_b];
         },
-        [&](Position e, u32 column, u32 t, u32 p) {
-          if constexpr (!Semiring::constant) {
-            A a = A();
-            if constexpr (Semiring::reads_a) a = a_values[e];
-            terms[p] = multiply(factors, x, loaded(a, b[t], column), e, row);
-          }
+        [&](Position of_a, u32 column, u32 t, u32 p, u32 of) {
+          if constexpr (!Semiring::constant) terms[p] = multiply(factors, x, loaded(a[t], b[t], column), of_a, of);
         });
     Key key[width];
     mine.sort(products, key);
@@ -1684,7 +1724,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         else if (is_head) sum = term;
         sums[s] = sum;
       }
-      if (is_tail) mine.keys[done] = mine.column(key[s]);
+      if (is_tail) mine.keys[mine.compact(done)] = mine.column(key[s]);
       done += is_tail;
     }
     __syncwarp();
@@ -1692,27 +1732,20 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       done = stop - count;
 #pragma unroll
       for (u32 s = 0; s < width; s++) {
-        if (tails >> s & 1) terms[done] = sums[s];
+        if (tails >> s & 1) terms[mine.compact(done)] = sums[s];
         done += tails >> s & 1;
       }
       __syncwarp();
     }
     // Entry e of the warp belongs to the first lane whose entries end behind it.
-    const u64 shift = out - (stop - count);
+    const u64 shift = out - (stop - count), side_by_side = shuffle(shift, 0);
+#pragma unroll 2
     for (u32 e = lane_id(); e - lane_id() < all; e += 32) {
-      u64 to = shuffle(shift, 0) + e;
-      if constexpr (!flag::whole) {
-        u32 owner = 0;
-#pragma unroll
-        for (u32 step = 16; step > 0; step /= 2) {
-          if (shuffle(stop, owner + step - 1) <= e) owner += step;
-        }
-        to = shuffle(shift, owner) + e;
-      }
+      const u64 to = (flag::whole ? side_by_side : shuffle(shift, first_above(stop, e))) + e;
       if (e < all && (!flag::whole || to < capacity)) {
-        out_indices[to] = u32(mine.keys[e]);
+        out_indices[to] = u32(mine.keys[mine.compact(e)]);
         if constexpr (Semiring::constant) write_constant(out_values, to);
-        else out_values[to] = terms[e];
+        else out_values[to] = terms[mine.compact(e)];
       }
     }
   }
