@@ -113,7 +113,9 @@ impl Spec {
     #[must_use]
     pub fn sort_launch(&self, width: u32) -> (u32, u32) {
         let block = width / 8;
-        let fixed = TEAM + self.warp_products() * (block / 32) + width / 4 + rounded(4 * (width + width / 32));
+        // Where columns begin takes the room of the rows of B, when these are done with.
+        let scratch = (self.warp_products() * (block / 32)).max(rounded(2 * (width + 1)));
+        let fixed = TEAM + scratch + width / 4 + rounded(4 * (width + width / 32));
         (block, fixed + self.term_bytes(width))
     }
     /// Shared bytes of the terms of so many products.

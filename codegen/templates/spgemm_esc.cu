@@ -64,7 +64,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
         if (!place.head) return;
         out_indices[out + place.rank] = base + keys.column(key);
-        write_sum(out_values, out + place.rank, keys, terms, i, key, filled);
+        write_sum<false>(out_values, out + place.rank, keys, terms, i, key, filled);
       });
       const u32 count = heads.all();
       if (row_counts && lane_id() == 0) row_counts[row] = count;
@@ -115,7 +115,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               const u64 e = to + place.rank;
               if (!place.head || e >= capacity) return;
               out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-              write_sum(out_values, e, keys, terms, i, key, filled);
+              write_sum<false>(out_values, e, keys, terms, i, key, filled);
             });
           }
           __syncwarp();

@@ -45,14 +45,11 @@ spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     memory.sort(filled);
     const u32 count = memory.find_heads(filled);
     const u64 out = out_offsets[row];
-    for (u32 i = threadIdx.x; i < filled; i += Memory::threads) {
-      const u32 word = memory.heads()[i / 32];
-      if (word >> lane_id() & 1) {
-        const u32 key = keys.at(i);
-        const u64 to = out + memory.before()[i / 32] + __popc(word & lanes_below());
-        out_indices[to] = base + keys.column(key);
-        write_sum(out_values, to, keys, terms, i, key, filled);
-      }
+    memory.list_begins(filled, count);
+    for (u32 e = threadIdx.x; e < count; e += Memory::threads) {
+      const u32 begin = memory.begins()[e], key = keys.at(begin);
+      out_indices[out + e] = base + keys.column(key);
+      write_sum<true>(out_values, out + e, keys, terms, begin, key, memory.begins()[e + 1]);
     }
     if (row_counts && threadIdx.x == 0) row_counts[row] = count;
     __syncthreads();

@@ -309,7 +309,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 69632, sort = 26400, window = 4608, block = 9248, thread = 1048576, hash = 768;
+constexpr u32 esc = 69632, sort = 26416, window = 4608, block = 9248, thread = 1048576, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -304,7 +304,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 18944, sort = 6816, window = 1536, block = 1696, thread = 262144, hash = 768;
+constexpr u32 esc = 18944, sort = 6832, window = 1536, block = 1696, thread = 262144, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1548,12 +1548,16 @@ namespace oplus {
 // Shared memory of a block that sorts a row: scan words, rows of B, heads, then the keys and the terms.
 template <u32 WIDTH> struct SortMemory {
   static constexpr u32 per_thread = 8, threads = WIDTH / per_thread, warps = threads / 32, run = 32 * per_thread;
-  static constexpr u32 words = WIDTH / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+  static constexpr u32 words = WIDTH / 32, scan = 34 * 8 + 16, walks = sizeof(WarpProducts) * warps;
+  static_assert(WIDTH < 1u << 16, "places of two bytes");
+  static constexpr u32 listed = rounded(2 * (WIDTH + 1)), scratch = walks > listed ? walks : listed;
   static constexpr u32 fixed = scan + scratch + 8 * words + EscKeys<WIDTH>::bytes;
 
   unsigned char* memory;
   __device__ Team<threads> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
+  // Where the keys of each column begin, in turn, and where the last ones end: when no products are walked any more.
+  __device__ unsigned short* begins() const { return reinterpret_cast<unsigned short*>(memory + scan); }
   // Bits of the sorted keys that are the first of their column, and how many there are before each word.
   __device__ u32* heads() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
   __device__ u32* before() const { return heads() + words; }
@@ -1661,6 +1665,17 @@ template <u32 WIDTH> struct SortMemory {
     if (threadIdx.x < words) before()[threadIdx.x] = ahead;
     __syncthreads();
     return total;
+  }
+
+  // Lists where the `count` columns found begin among the n keys. Neighbouring threads then sum neighbouring columns, all of them busy.
+  __device__ void list_begins(u32 n, u32 count) const {
+    const EscKeys<WIDTH> keys = this->keys();
+    for (u32 i = threadIdx.x; i < n; i += threads) {
+      const u32 word = heads()[i / 32];
+      if (word >> lane_id() & 1) begins()[before()[i / 32] + __popc(word & lanes_below())] = i;
+      if (keys.at(i) != keys.none && (i + 1 == n || keys.at(i + 1) == keys.none)) begins()[count] = i + 1;
+    }
+    __syncthreads();
   }
 };
 

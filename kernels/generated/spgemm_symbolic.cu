@@ -304,7 +304,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, sort = 576, window = 576, block = 1584, thread = 16384, hash = 768;
+constexpr u32 esc = 3136, sort = 720, window = 576, block = 1584, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

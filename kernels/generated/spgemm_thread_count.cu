@@ -307,7 +307,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 2624, sort = 440, window = 544, block = 1584, thread = 16384, hash = 768;
+constexpr u32 esc = 2624, sort = 520, window = 544, block = 1584, thread = 16384, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

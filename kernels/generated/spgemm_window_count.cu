@@ -305,7 +305,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 6272, sort = 1920, window = 768, block = 1600, thread = 65536, hash = 768;
+constexpr u32 esc = 6272, sort = 1936, window = 768, block = 1600, thread = 65536, hash = 768;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -4,8 +4,9 @@
 
 namespace oplus {
 
-// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place.
-template <u32 WIDTH>
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place. ENDS: these are
+// all from there on.
+template <bool ENDS, u32 WIDTH>
 __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
     write_constant(values, place);
@@ -14,7 +15,7 @@ __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, cons
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
       for (u32 next = i + 1; next < n; next++) {
         const u32 other = keys.at(next);
-        if (keys.column(other) != keys.column(key)) break;
+        if (!ENDS && keys.column(other) != keys.column(key)) break;
         sum = Semiring::add(sum, terms[keys.source(other)]);
       }
     }

@@ -348,7 +348,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 86016, sort = 30496, window = 8704, block = 42528, thread = 1310720, hash = 832;
+constexpr u32 esc = 86016, sort = 30512, window = 8704, block = 42528, thread = 1310720, hash = 832;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -339,7 +339,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 7296, sort = 2176, window = 1024, block = 1696, thread = 81920, hash = 832;
+constexpr u32 esc = 7296, sort = 2192, window = 1024, block = 1696, thread = 81920, hash = 832;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -335,7 +335,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 3392, sort = 640, window = 640, block = 1664, thread = 20480, hash = 832;
+constexpr u32 esc = 3392, sort = 784, window = 640, block = 1664, thread = 20480, hash = 832;
 }  // namespace shared_bytes
 
 }  // namespace oplus

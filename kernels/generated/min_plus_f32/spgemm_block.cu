@@ -348,7 +348,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 135168, sort = 42784, window = 20992, block = 42528, thread = 2097152, hash = 1024;
+constexpr u32 esc = 135168, sort = 42800, window = 20992, block = 42528, thread = 2097152, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus

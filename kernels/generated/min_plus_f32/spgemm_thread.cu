@@ -342,7 +342,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 3136, sort = 568, window = 672, block = 1664, thread = 32768, hash = 1024;
+constexpr u32 esc = 3136, sort = 648, window = 672, block = 1664, thread = 32768, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -335,7 +335,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 49152, hash = 1280;
+constexpr u32 esc = 5184, sort = 1232, window = 1088, block = 1664, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -338,7 +338,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 51712, sort = 15008, window = 9728, block = 1888, thread = 786432, hash = 1280;
+constexpr u32 esc = 51712, sort = 15024, window = 9728, block = 1888, thread = 786432, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1585,12 +1585,16 @@ namespace oplus {
 // Shared memory of a block that sorts a row: scan words, rows of B, heads, then the keys and the terms.
 template <u32 WIDTH> struct SortMemory {
   static constexpr u32 per_thread = 8, threads = WIDTH / per_thread, warps = threads / 32, run = 32 * per_thread;
-  static constexpr u32 words = WIDTH / 32, scan = 34 * 8 + 16, scratch = sizeof(WarpProducts) * warps;
+  static constexpr u32 words = WIDTH / 32, scan = 34 * 8 + 16, walks = sizeof(WarpProducts) * warps;
+  static_assert(WIDTH < 1u << 16, "places of two bytes");
+  static constexpr u32 listed = rounded(2 * (WIDTH + 1)), scratch = walks > listed ? walks : listed;
   static constexpr u32 fixed = scan + scratch + 8 * words + EscKeys<WIDTH>::bytes;
 
   unsigned char* memory;
   __device__ Team<threads> team() const { return {reinterpret_cast<u64*>(memory)}; }
   __device__ WarpProducts* products() const { return reinterpret_cast<WarpProducts*>(memory + scan) + threadIdx.x / 32; }
+  // Where the keys of each column begin, in turn, and where the last ones end: when no products are walked any more.
+  __device__ unsigned short* begins() const { return reinterpret_cast<unsigned short*>(memory + scan); }
   // Bits of the sorted keys that are the first of their column, and how many there are before each word.
   __device__ u32* heads() const { return reinterpret_cast<u32*>(memory + scan + scratch); }
   __device__ u32* before() const { return heads() + words; }
@@ -1698,6 +1702,17 @@ template <u32 WIDTH> struct SortMemory {
     if (threadIdx.x < words) before()[threadIdx.x] = ahead;
     __syncthreads();
     return total;
+  }
+
+  // Lists where the `count` columns found begin among the n keys. Neighbouring threads then sum neighbouring columns, all of them busy.
+  __device__ void list_begins(u32 n, u32 count) const {
+    const EscKeys<WIDTH> keys = this->keys();
+    for (u32 i = threadIdx.x; i < n; i += threads) {
+      const u32 word = heads()[i / 32];
+      if (word >> lane_id() & 1) begins()[before()[i / 32] + __popc(word & lanes_below())] = i;
+      if (keys.at(i) != keys.none && (i + 1 == n || keys.at(i + 1) == keys.none)) begins()[count] = i + 1;
+    }
+    __syncthreads();
   }
 };
 
@@ -1807,8 +1822,9 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 
 namespace oplus {
 
-// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place.
-template <u32 WIDTH>
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place. ENDS: these are
+// all from there on.
+template <bool ENDS, u32 WIDTH>
 __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
     write_constant(values, place);
@@ -1817,7 +1833,7 @@ __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, cons
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
       for (u32 next = i + 1; next < n; next++) {
         const u32 other = keys.at(next);
-        if (keys.column(other) != keys.column(key)) break;
+        if (!ENDS && keys.column(other) != keys.column(key)) break;
         sum = Semiring::add(sum, terms[keys.source(other)]);
       }
     }
@@ -1868,14 +1884,11 @@ spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     memory.sort(filled);
     const u32 count = memory.find_heads(filled);
     const u64 out = out_offsets[row];
-    for (u32 i = threadIdx.x; i < filled; i += Memory::threads) {
-      const u32 word = memory.heads()[i / 32];
-      if (word >> lane_id() & 1) {
-        const u32 key = keys.at(i);
-        const u64 to = out + memory.before()[i / 32] + __popc(word & lanes_below());
-        out_indices[to] = base + keys.column(key);
-        write_sum(out_values, to, keys, terms, i, key, filled);
-      }
+    memory.list_begins(filled, count);
+    for (u32 e = threadIdx.x; e < count; e += Memory::threads) {
+      const u32 begin = memory.begins()[e], key = keys.at(begin);
+      out_indices[out + e] = base + keys.column(key);
+      write_sum<true>(out_values, out + e, keys, terms, begin, key, memory.begins()[e + 1]);
     }
     if (row_counts && threadIdx.x == 0) row_counts[row] = count;
     __syncthreads();

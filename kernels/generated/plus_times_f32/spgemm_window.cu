@@ -338,7 +338,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 10368, sort = 2944, window = 1792, block = 1696, thread = 131072, hash = 1024;
+constexpr u32 esc = 10368, sort = 2960, window = 1792, block = 1696, thread = 131072, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus

@@ -347,7 +347,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 200704, sort = 59168, window = 37376, block = 42528, thread = 3145728, hash = 1280;
+constexpr u32 esc = 200704, sort = 59184, window = 37376, block = 42528, thread = 3145728, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus

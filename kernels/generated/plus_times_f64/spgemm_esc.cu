@@ -340,7 +340,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, sort = 1088, window = 1088, block = 1664, thread = 49152, hash = 1280;
+constexpr u32 esc = 5184, sort = 1232, window = 1088, block = 1664, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -1777,8 +1777,9 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 
 namespace oplus {
 
-// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place.
-template <u32 WIDTH>
+// The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place. ENDS: these are
+// all from there on.
+template <bool ENDS, u32 WIDTH>
 __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
     write_constant(values, place);
@@ -1787,7 +1788,7 @@ __device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, cons
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
       for (u32 next = i + 1; next < n; next++) {
         const u32 other = keys.at(next);
-        if (keys.column(other) != keys.column(key)) break;
+        if (!ENDS && keys.column(other) != keys.column(key)) break;
         sum = Semiring::add(sum, terms[keys.source(other)]);
       }
     }
@@ -1854,7 +1855,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
       keys.for_sorted(filled, heads, [&](u32 i, u32 key, Heads::Place place) {
         if (!place.head) return;
         out_indices[out + place.rank] = base + keys.column(key);
-        write_sum(out_values, out + place.rank, keys, terms, i, key, filled);
+        write_sum<false>(out_values, out + place.rank, keys, terms, i, key, filled);
       });
       const u32 count = heads.all();
       if (row_counts && lane_id() == 0) row_counts[row] = count;
@@ -1905,7 +1906,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
               const u64 e = to + place.rank;
               if (!place.head || e >= capacity) return;
               out_indices[e] = keys.column(key) & ((1u << bits) - 1);
-              write_sum(out_values, e, keys, terms, i, key, filled);
+              write_sum<false>(out_values, e, keys, terms, i, key, filled);
             });
           }
           __syncwarp();

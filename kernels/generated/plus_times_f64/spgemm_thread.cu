@@ -341,7 +341,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 3648, sort = 696, window = 800, block = 1664, thread = 49152, hash = 1280;
+constexpr u32 esc = 3648, sort = 776, window = 800, block = 1664, thread = 49152, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus

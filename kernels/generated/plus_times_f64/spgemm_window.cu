@@ -338,7 +338,7 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 14464, sort = 3968, window = 2816, block = 1696, thread = 196608, hash = 1280;
+constexpr u32 esc = 14464, sort = 3984, window = 2816, block = 1696, thread = 196608, hash = 1280;
 }  // namespace shared_bytes
 
 }  // namespace oplus
