@@ -1265,6 +1265,36 @@ constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 
 }  // namespace oplus
 #line 4 "codegen/templates/part/spgemm_block.cuh"
+#line 1 "kernels/thread/rank.cuh"
+// Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
+#line 3 "kernels/thread/rank.cuh"
+
+namespace oplus {
+
+// Marks before place p; p may be the place behind the last.
+__device__ inline u64 rank(const u32* words, const u64* starts, u64 p) {
+  const u32 bit = u32(p & 31);
+  return starts[p >> 5] + (bit ? u32(__popc(words[p >> 5] & ((1u << bit) - 1))) : 0);
+}
+
+// The place of mark n of a word, from 0; it has more.
+__device__ inline u32 nth_mark(u32 word, u32 n) {
+  u32 place = 0;
+#pragma unroll
+  for (u32 step = 16; step > 0; step /= 2) {
+    const u32 below = __popc(word >> place & ((1u << step) - 1));
+    if (below <= n) {
+      n -= below;
+      place += step;
+    }
+  }
+  return place;
+}
+
+__device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/spgemm_block.cuh"
 
 namespace oplus {
 
@@ -1324,12 +1354,22 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
     return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
   }
   // f(column of the window, rank) for every one of `count` columns seen: a warp a word and a lane a column where words are
-  // well filled, else a thread a word.
+  // well filled; else a thread a column, which looks for its word, where words are few and not empty in the mean, or a thread a word.
   template <class F> __device__ void for_seen(u32 words, u32 count, const u32* bases, F f) const {
     if (u64(words) * 8 <= count) {
       for (u32 w = threadIdx.x / 32; w < words; w += warps) {
         const u32 word = bits()[w];
         if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
+      }
+    } else if (words <= THREADS && 2 * words <= count) {
+      for (u32 e = threadIdx.x; e < count; e += THREADS) {
+        // The last word that has no more before it.
+        u32 w = 0;
+#pragma unroll
+        for (u32 step = THREADS / 2; step > 0; step /= 2) {
+          if (w + step < words && bases[w + step] <= e) w += step;
+        }
+        f(w * 32 + nth_mark(bits()[w], e - bases[w]), e);
       }
     } else {
       for (u32 w = threadIdx.x; w < words; w += THREADS) {
