@@ -1644,13 +1644,16 @@ template <u32 WIDTH> struct ThreadRows {
 
 namespace oplus {
 
+// Blocks of a multiprocessor, which bounds registers: for large values to what they take.
+constexpr u32 thread_blocks = (sizeof(C) > 8 ? 12 : ThreadRows<u32(number::width)>::resident_warps) / (u32(number::block) / 32);
+
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
 // null; all behind out_values unused. Never used: first, last, which all such kernels are given.
 // flag::whole: C's offsets to out_offsets, nothing written past `capacity` entries; state: u64[1 + ceil(rows / block)] zeros;
 // nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before). page, number: Report;
 // `words` from `control` on are left zero.
-extern "C" __global__ void __launch_bounds__(u32(number::block), ThreadRows<u32(number::width)>::resident_warps / (u32(number::block) / 32))
+extern "C" __global__ void __launch_bounds__(u32(number::block), thread_blocks)
 spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first,
