@@ -1,4 +1,6 @@
 //! The columns of flags, a byte a column, taken 64 at a time: each flag is 0 after it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::simd::{Simd, Sixteen, avx2::Avx2};
 use super::tiny::SLACK;
 use std::mem::MaybeUninit;
 
@@ -26,16 +28,19 @@ fn set(flags: &[u8; 64]) -> u64 {
 
 /// The columns with a flag, which they have no more; how many.
 pub(super) fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+    let flags = &mut flags.as_chunks_mut::<64>().0[..len.div_ceil(64)];
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if lanes::present() {
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { lanes::take(flags, (first, len), to) };
+    {
+        if lanes::present() {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { lanes::take(flags, first, to) };
+        }
+        if let Some(Simd::Avx2(s)) = Simd::found() {
+            // SAFETY: as above.
+            return unsafe { take_256(s, flags, first, to) };
+        }
     }
-    let mut n = 0;
-    for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
-        n += take_chunk(flags, first + 64 * c as u32, &mut to[n..]);
-    }
-    n
+    take_by(one_by_one, flags, first, to)
 }
 
 /// As [`take`] where every flag's chunk has one.
@@ -46,35 +51,119 @@ pub(super) fn take_far(
     to: &mut [MaybeUninit<u32>],
 ) -> usize {
     let (flags, chunks) = (flags.as_chunks_mut::<64>().0, chunks.as_chunks_mut::<64>().0);
+    let chunks = &mut chunks[..len.div_ceil(4096)];
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if lanes::present() {
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { lanes::take_far(flags, chunks, (first, len), to) };
+    {
+        if lanes::present() {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { lanes::take_far(flags, chunks, first, to) };
+        }
+        if let Some(Simd::Avx2(s)) = Simd::found() {
+            // SAFETY: as above.
+            return unsafe { take_far_256(s, flags, chunks, first, to) };
+        }
     }
+    take_far_by(one_by_one, flags, chunks, first, to)
+}
+
+/// The columns of chunks of 64 flags, by what makes columns of bits.
+#[inline(always)]
+fn take_by(
+    columns: impl Fn(u64, u32, &mut [MaybeUninit<u32>]) -> usize,
+    flags: &mut [[u8; 64]],
+    first: u32,
+    to: &mut [MaybeUninit<u32>],
+) -> usize {
     let mut n = 0;
-    for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
-        let mut met = set(chunks);
-        while met != 0 {
-            let c = 64 * s + met.trailing_zeros() as usize;
-            n += take_chunk(&mut flags[c], first + 64 * c as u32, &mut to[n..]);
-            met &= met - 1;
+    for (c, flags) in flags.iter_mut().enumerate() {
+        let met = set(flags);
+        if met != 0 {
+            n += columns(met, first + 64 * c as u32, &mut to[n..]);
+            *flags = [0; 64];
+        }
+    }
+    n
+}
+
+/// … and of those whose flag in `chunks` is set.
+#[inline(always)]
+fn take_far_by(
+    columns: impl Fn(u64, u32, &mut [MaybeUninit<u32>]) -> usize,
+    flags: &mut [[u8; 64]],
+    chunks: &mut [[u8; 64]],
+    first: u32,
+    to: &mut [MaybeUninit<u32>],
+) -> usize {
+    let mut n = 0;
+    for (s, chunks) in chunks.iter_mut().enumerate() {
+        let mut some = set(chunks);
+        while some != 0 {
+            let c = 64 * s + some.trailing_zeros() as usize;
+            let chunk = std::slice::from_mut(&mut flags[c]);
+            n += take_by(&columns, chunk, first + 64 * c as u32, &mut to[n..]);
+            some &= some - 1;
         }
         *chunks = [0; 64];
     }
     n
 }
 
-fn take_chunk(flags: &mut [u8; 64], first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
-    let (mut met, mut n) = (set(flags), 0);
-    if met == 0 {
-        return 0;
-    }
+#[inline(always)]
+fn one_by_one(mut met: u64, first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+    let mut n = 0;
     while met != 0 {
         to[n] = MaybeUninit::new(first + met.trailing_zeros());
         n += 1;
         met &= met - 1;
     }
-    *flags = [0; 64];
+    n
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx2,popcnt,bmi1")]
+fn take_256(s: Avx2, flags: &mut [[u8; 64]], first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+    take_by(|met, first, to| by_sixteen(s, met, first, to), flags, first, to)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx2,popcnt,bmi1")]
+fn take_far_256(
+    s: Avx2,
+    flags: &mut [[u8; 64]],
+    chunks: &mut [[u8; 64]],
+    first: u32,
+    to: &mut [MaybeUninit<u32>],
+) -> usize {
+    take_far_by(|met, first, to| by_sixteen(s, met, first, to), flags, chunks, first, to)
+}
+
+/// Sixteen bits at a time, or of few that are set four. Up to SLACK columns more are written behind them.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn by_sixteen<S: Sixteen>(s: S, mut met: u64, first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
+    let n = met.count_ones() as usize;
+    assert!(n + SLACK <= to.len());
+    if n <= 8 {
+        for four in to[..SLACK].as_chunks_mut::<4>().0 {
+            // Whether they are there or not: a branch on each would be guessed wrong.
+            for column in four {
+                *column = MaybeUninit::new(first.wrapping_add(met.trailing_zeros()));
+                met &= met.wrapping_sub(1);
+            }
+            if met == 0 {
+                return n;
+            }
+        }
+    }
+    let mut at = to.as_mut_ptr().cast::<u32>();
+    for q in 0..4 {
+        let part = (met >> (16 * q)) as u16;
+        // SAFETY: of the columns, at most n, sixteen more have room behind them.
+        unsafe {
+            s.store_kept(at, part, s.add(s.numbers(), s.splat(first + 16 * q)));
+            at = at.add(part.count_ones() as usize);
+        }
+    }
     n
 }
 
@@ -101,9 +190,9 @@ mod lanes {
     };
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
-    pub(super) fn take(flags: &mut [u8], (first, len): (u32, usize), to: &mut [MaybeUninit<u32>]) -> usize {
+    pub(super) fn take(flags: &mut [[u8; 64]], first: u32, to: &mut [MaybeUninit<u32>]) -> usize {
         let mut n = 0;
-        for (c, flags) in flags.as_chunks_mut::<64>().0[..len.div_ceil(64)].iter_mut().enumerate() {
+        for (c, flags) in flags.iter_mut().enumerate() {
             let met = taken(flags);
             if met != 0 {
                 n += columns(met, first + 64 * c as u32, &mut to[n..]);
@@ -116,11 +205,11 @@ mod lanes {
     pub(super) fn take_far(
         flags: &mut [[u8; 64]],
         chunks: &mut [[u8; 64]],
-        (first, len): (u32, usize),
+        first: u32,
         to: &mut [MaybeUninit<u32>],
     ) -> usize {
         let mut n = 0;
-        for (s, chunks) in chunks[..len.div_ceil(4096)].iter_mut().enumerate() {
+        for (s, chunks) in chunks.iter_mut().enumerate() {
             let mut some = taken(chunks);
             while some != 0 {
                 let c = 64 * s + some.trailing_zeros() as usize;

@@ -58,6 +58,7 @@ mod rank;
 mod rows;
 mod scale;
 mod short;
+mod simd;
 mod spans;
 mod structural;
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Which products of a row a mask admits: found for many of them at a time and without a branch on each, so that only
 //! those are computed. Nothing here knows a scalar.
 use super::blocks::Block;
+use super::simd::Simd;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::simd::{Sixteen, avx2::Avx2, avx512::Avx512};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
@@ -52,7 +55,7 @@ impl Picked {
     }
     /// Admits these columns alone.
     pub(super) fn open(&mut self, admitted: &[u32]) {
-        self.listed = if wide() && admitted.len() <= LIST { admitted.len() } else { 0 };
+        self.listed = if Simd::found().is_some() && admitted.len() <= LIST { admitted.len() } else { 0 };
         if self.listed > 0 {
             self.list[..admitted.len()].copy_from_slice(admitted);
             return;
@@ -76,31 +79,68 @@ impl Picked {
     /// Looks for admitted products from `reached` on until the row ends or there is no more room for sure; whether the
     /// row has ended. What was found before is forgotten.
     pub(super) fn find(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        self.find_with(Simd::found(), row, b, block, reached)
+    }
+    fn find_with(
+        &mut self,
+        simd: Option<Simd>,
+        row: &[u32],
+        b: &Pattern,
+        block: &Block,
+        reached: &mut Reached,
+    ) -> bool {
         self.len = 0;
         assert!(self.gate.len() >= b.ncols.div_ceil(64) && self.places.len() >= ROOM + SLACK);
         assert!(self.entries.len() >= ROOM + SLACK && b.offsets.len() == b.nrows + 1);
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if wide() {
+        match simd {
             // SAFETY: the processor has what the functions are compiled for.
-            return unsafe {
-                match self.listed {
-                    0 => self.find_by_sixteen(row, b, block, reached),
-                    _ => self.find_in_list(row, b, block, reached),
-                }
-            };
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Some(Simd::Avx512(s)) => unsafe { self.find_512(s, row, b, block, reached) },
+            // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Some(Simd::Avx2(s)) => unsafe { self.find_256(s, row, b, block, reached) },
+            _ => self.find_by(row, b, block, reached, one_by_one),
         }
-        self.find_by(row, b, block, reached, one_by_one)
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    #[target_feature(enable = "avx512f,popcnt")]
-    fn find_by_sixteen(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
-        self.find_by(row, b, block, reached, |columns, gate, at, to| by_sixteen(columns, gate, at, to))
+    #[target_feature(enable = "avx512f,popcnt,bmi2")]
+    fn find_512(&mut self, s: Avx512, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        self.find_by_lanes(s, row, b, block, reached)
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    #[target_feature(enable = "avx512f,popcnt")]
-    fn find_in_list(&mut self, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn find_256(&mut self, s: Avx2, row: &[u32], b: &Pattern, block: &Block, reached: &mut Reached) -> bool {
+        self.find_by_lanes(s, row, b, block, reached)
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    fn find_by_lanes<S: Sixteen>(
+        &mut self,
+        s: S,
+        row: &[u32],
+        b: &Pattern,
+        block: &Block,
+        reached: &mut Reached,
+    ) -> bool {
         let (list, n) = (self.list, self.listed);
-        self.find_by(row, b, block, reached, |columns, _, at, to| by_list(columns, &list[..n], at, to))
+        match n {
+            0 => self.find_by(
+                row,
+                b,
+                block,
+                reached,
+                #[inline(always)]
+                |columns, gate, at, to| by_sixteen(s, columns, gate, at, to),
+            ),
+            _ => self.find_by(
+                row,
+                b,
+                block,
+                reached,
+                #[inline(always)]
+                |columns, _, at, to| by_list(s, columns, &list[..n], at, to),
+            ),
+        }
     }
     #[inline(always)]
     fn find_by(
@@ -135,17 +175,6 @@ impl Picked {
     }
 }
 
-/// Whether sixteen columns are looked at in one go.
-#[inline(always)]
-fn wide() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("popcnt")
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    false
-}
-
 /// Writes where columns with their bit set stand, counted from `first`, and their entry; how many.
 #[inline(always)]
 fn one_by_one(
@@ -170,34 +199,28 @@ fn one_by_one(
 
 /// As [`one_by_one`], sixteen columns at a time.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx512f,popcnt")]
-#[inline]
-fn by_sixteen(
+#[inline(always)]
+fn by_sixteen<S: Sixteen>(
+    s: S,
     columns: &[u32],
     gate: &[u64],
     (first, entry): (u32, u32),
     (to, entries): (&mut [u32], &mut [u32]),
 ) -> usize {
-    use std::arch::x86_64::*;
     assert!(columns.len() + SLACK <= to.len() && columns.len() + SLACK <= entries.len());
-    let entry = _mm512_set1_epi32(entry as i32);
-    let (ones, low) = (_mm512_set1_epi32(1), _mm512_set1_epi32(31));
-    let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let entry = s.splat(entry);
     let mut n = 0;
     for (c, part) in columns.chunks(16).enumerate() {
-        let here = (0xFFFFu32 >> (16 - part.len())) as __mmask16;
+        let here = s.first(part.len());
         // SAFETY: only lanes with a column are read, and of the gate the half words of columns below ncols, which `find`
         // asserted; n is at most the columns before, after which there is room for sixteen more.
         unsafe {
-            let j = _mm512_maskz_loadu_epi32(here, part.as_ptr().cast());
-            let words = _mm512_srli_epi32::<5>(j);
-            let word = _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), here, words, gate.as_ptr().cast());
-            let bits = _mm512_srlv_epi32(word, _mm512_and_si512(j, low));
-            let met = _mm512_mask_test_epi32_mask(here, bits, ones);
-            let places = _mm512_add_epi32(steps, _mm512_set1_epi32(first.wrapping_add(16 * c as u32) as i32));
-            let kept = _mm512_maskz_compress_epi32(met, places);
-            _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), kept);
-            _mm512_storeu_si512(entries.as_mut_ptr().add(n).cast(), entry);
+            let j = s.load_some(here, part.as_ptr());
+            let word = s.gather(here, gate.as_ptr().cast(), s.shr::<5>(j));
+            let met = s.bits(s.odd(s.shr_by(word, j)));
+            let places = s.add(s.numbers(), s.splat(first.wrapping_add(16 * c as u32)));
+            s.store_kept(to.as_mut_ptr().add(n), met, places);
+            s.store(entries.as_mut_ptr().add(n), entry);
             n += met.count_ones() as usize;
         }
     }
@@ -206,39 +229,37 @@ fn by_sixteen(
 
 /// As [`one_by_one`], sixteen columns at a time compared with each of an ascending list.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx512f,popcnt")]
-#[inline]
-fn by_list(
+#[inline(always)]
+fn by_list<S: Sixteen>(
+    s: S,
     columns: &[u32],
     list: &[u32],
     (first, entry): (u32, u32),
     (to, entries): (&mut [u32], &mut [u32]),
 ) -> usize {
-    use std::arch::x86_64::*;
     assert!(columns.len() + SLACK <= to.len() && columns.len() + SLACK <= entries.len());
     let ([least, ..], Some(most)) = (list, list.last()) else { return 0 };
     // Columns ascend: what lies before and behind the list is not compared.
     let skip = if columns.len() > 32 { super::ascending::below(columns, *least) } else { 0 };
-    let entry = _mm512_set1_epi32(entry as i32);
-    let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let entry = s.splat(entry);
     let mut n = 0;
     for (c, part) in columns[skip..].chunks(16).enumerate() {
         if part[0] > *most {
             break;
         }
-        let here = (0xFFFFu32 >> (16 - part.len())) as __mmask16;
+        let here = s.first(part.len());
         // SAFETY: only lanes with a column are read; n is at most the columns before, after which there is room for sixteen
         // more.
         unsafe {
-            let j = _mm512_maskz_loadu_epi32(here, part.as_ptr().cast());
-            let mut met = 0;
+            let j = s.load_some(here, part.as_ptr());
+            let mut met = s.none();
             for admitted in list {
-                met |= _mm512_mask_cmpeq_epi32_mask(here, j, _mm512_set1_epi32(*admitted as i32));
+                met = s.either(met, s.equal(j, s.splat(*admitted)));
             }
-            let at = first.wrapping_add((skip + 16 * c) as u32);
-            let places = _mm512_add_epi32(steps, _mm512_set1_epi32(at as i32));
-            _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(met, places));
-            _mm512_storeu_si512(entries.as_mut_ptr().add(n).cast(), entry);
+            let met = s.bits(s.both(met, here));
+            let places = s.add(s.numbers(), s.splat(first.wrapping_add((skip + 16 * c) as u32)));
+            s.store_kept(to.as_mut_ptr().add(n), met, places);
+            s.store(entries.as_mut_ptr().add(n), entry);
             n += met.count_ones() as usize;
         }
     }
@@ -275,26 +296,20 @@ mod tests {
             }
             let mut picked = Picked::default();
             picked.grow("mxm", b.ncols).unwrap();
-            for plain in [false, true] {
+            for simd in Simd::all().into_iter().map(Some).chain([None]) {
                 picked.open(admitted);
-                if plain && picked.listed > 0 {
+                if simd.is_none() && picked.listed > 0 {
                     continue;
                 }
                 let (mut reached, mut found) = (Reached::default(), Vec::new());
                 loop {
-                    let ended = match plain {
-                        false => picked.find(&row, &b, &block, &mut reached),
-                        true => {
-                            picked.len = 0;
-                            picked.find_by(&row, &b, &block, &mut reached, one_by_one)
-                        }
-                    };
+                    let ended = picked.find_with(simd, &row, &b, &block, &mut reached);
                     found.extend(picked.found());
                     if ended {
                         break;
                     }
                 }
-                assert_eq!(found, expected, "{columns:?}, plain {plain}");
+                assert_eq!(found, expected, "{columns:?}, {simd:?}");
             }
         }
     }

@@ -1,77 +1,108 @@
-//! [`Tiny`] by sixteen lanes: AVX-512.
+//! [`Tiny`] by sixteen lanes.
 use super::super::analysis::{AHEAD, OnMask, Soon};
 use super::super::job::read;
-use super::{ADMITTED, ENTRIES, MOST, NUMBER, PRODUCTS, ROWS, Tiny, To, network};
+use super::super::simd::Sixteen;
+use super::super::simd::avx2::Avx2;
+use super::super::simd::avx512::Avx512;
+use super::{ADMITTED, ENTRIES, MOST, NUMBER, PRODUCTS, ROWS, SLACK, Tiny, To, network};
+use crate::error::Result;
+use crate::memory;
 use crate::storage::pattern::Pattern;
-use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// As many of the first lanes as there are, from lane 16·r on.
-#[target_feature(enable = "bmi2")]
-#[inline]
-fn live(n: usize, r: usize) -> __mmask16 {
-    _bzhi_u32(u32::MAX, n.saturating_sub(16 * r) as u32) as __mmask16
+/// Where sixteen numbers are, or have room.
+#[inline(always)]
+fn at(list: &[u32], at: usize) -> *const u32 {
+    debug_assert!(at + 16 <= list.len());
+    list.as_ptr().wrapping_add(at)
 }
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn numbers() -> __m512i {
-    _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-}
-
-/// # Safety
-/// There are sixteen.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn load(from: &[u32], at: usize) -> __m512i {
-    debug_assert!(at + 16 <= from.len());
-    // SAFETY: the contract.
-    unsafe { _mm512_loadu_epi32(from.as_ptr().add(at).cast()) }
-}
-/// # Safety
-/// There is room for sixteen.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn store(to: &mut [u32], at: usize, v: __m512i) {
-    debug_assert!(at + 16 <= to.len());
-    // SAFETY: the contract.
-    unsafe { _mm512_storeu_epi32(to.as_mut_ptr().add(at).cast(), v) }
-}
-
-/// How many lanes up to each one are set.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn counted(set: __mmask16) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    let n = _mm512_maskz_set1_epi32(set, 1);
-    let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<15>(n, zero));
-    let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<14>(n, zero));
-    let n = _mm512_add_epi32(n, _mm512_alignr_epi32::<12>(n, zero));
-    _mm512_add_epi32(n, _mm512_alignr_epi32::<8>(n, zero))
-}
-
-/// The lanes of K registers that `at` numbers.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn pick<const K: usize>(from: &[__m512i; K], at: __m512i) -> __m512i {
-    match K {
-        1 => _mm512_permutexvar_epi32(at, from[0]),
-        2 => _mm512_permutex2var_epi32(from[0], at, from[1]),
-        _ => {
-            let low = _mm512_permutex2var_epi32(from[0], at, from[1]);
-            let high = _mm512_permutex2var_epi32(from[K / 2], at, from[K - 1]);
-            _mm512_mask_blend_epi32(_mm512_test_epi32_mask(at, _mm512_set1_epi32(32)), low, high)
-        }
-    }
+#[inline(always)]
+fn at_mut(list: &mut [u32], at: usize) -> *mut u32 {
+    debug_assert!(at + 16 <= list.len());
+    list.as_mut_ptr().wrapping_add(at)
 }
 
 impl Tiny {
+    /// # Safety
+    /// A's columns are rows of B, buffers are grown.
+    #[target_feature(enable = "avx512f,popcnt,bmi2")]
+    pub(super) unsafe fn rows_512<const VALUES: bool>(
+        &mut self,
+        s: Avx512,
+        operation: &'static str,
+        operands: (&Pattern, &Pattern, OnMask),
+        soon: Soon,
+        rows: Range<usize>,
+        to: To,
+    ) -> Result<usize> {
+        // SAFETY: the contract.
+        unsafe { self.rows_by::<_, VALUES>(s, operation, operands, soon, rows, to) }
+    }
+
+    /// # Safety
+    /// As above.
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    pub(super) unsafe fn rows_256<const VALUES: bool>(
+        &mut self,
+        s: Avx2,
+        operation: &'static str,
+        operands: (&Pattern, &Pattern, OnMask),
+        soon: Soon,
+        rows: Range<usize>,
+        to: To,
+    ) -> Result<usize> {
+        // SAFETY: the contract.
+        unsafe { self.rows_by::<_, VALUES>(s, operation, operands, soon, rows, to) }
+    }
+
+    /// As [`Tiny::rows`].
+    /// # Safety
+    /// As above.
+    #[inline(always)]
+    unsafe fn rows_by<S: Sixteen, const VALUES: bool>(
+        &mut self,
+        s: S,
+        operation: &'static str,
+        (a, b, mask): (&Pattern, &Pattern, OnMask),
+        soon: Soon,
+        rows: Range<usize>,
+        to: To,
+    ) -> Result<usize> {
+        if !self.rows.contains(&rows.start) {
+            // Nothing is listed in vain.
+            if a.row(rows.start).iter().map(|k| b.range(*k as usize).len()).sum::<usize>() > MOST {
+                return Ok(0);
+            }
+            // SAFETY: the contract.
+            unsafe { self.find::<S, VALUES>(s, (a, b), mask, soon, rows.clone()) };
+        }
+        self.rows.start = rows.start;
+        self.listed.first = self.first;
+        let entries = |r: usize| a.offsets[r] as usize - self.first;
+        let products = self.starts[entries(self.rows.end)] - self.starts[entries(self.rows.start)];
+        let most = match mask {
+            Some(m) => (m.pattern.offsets[self.rows.end] - m.pattern.offsets[self.rows.start]) as usize,
+            None => products as usize,
+        };
+        memory::reserve(operation, to.indices, most + SLACK)?;
+        // SAFETY: products of these rows are listed, and there is room for as many columns.
+        let done = unsafe {
+            match mask {
+                Some(m) => self.admitted(s, a, &m.pattern, to),
+                None => self.in_order::<S, VALUES>(s, a, to),
+            }
+        };
+        self.rows.start += done;
+        Ok(done)
+    }
+
     /// Lists the products of rows from the first on: of whole rows, as many as there is room for.
     /// # Safety
     /// Buffers are grown; the rows are rows of A, the columns of A are rows of B.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    pub(super) unsafe fn find<const VALUES: bool>(
+    #[inline(always)]
+    pub(super) unsafe fn find<S: Sixteen, const VALUES: bool>(
         &mut self,
+        s: S,
         (a, b): (&Pattern, &Pattern),
         mask: OnMask,
         soon: Soon,
@@ -106,7 +137,7 @@ impl Tiny {
                 }
                 let (entry, mut done) = ((e - first) as u32, 0);
                 loop {
-                    self.list::<VALUES>(b, start as usize + done, live(len, done / 16), n + done, entry);
+                    self.list::<S, VALUES>(s, b, start as usize + done, len - done, n + done, entry);
                     done += 16;
                     if done >= len {
                         break;
@@ -123,19 +154,26 @@ impl Tiny {
         (self.first, self.rows) = (first, rows.start..last);
     }
 
-    /// Lists products of one entry: those at `place` and behind it in B.
+    /// Lists `len` products of one entry, but no more than sixteen: those at `place` and behind it in B.
     /// # Safety
-    /// They are there in `live` lanes; there is room for sixteen.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    #[inline]
-    unsafe fn list<const VALUES: bool>(&mut self, b: &Pattern, place: usize, live: __mmask16, at: usize, entry: u32) {
+    /// They are there; there is room for sixteen.
+    #[inline(always)]
+    unsafe fn list<S: Sixteen, const VALUES: bool>(
+        &mut self,
+        s: S,
+        b: &Pattern,
+        place: usize,
+        len: usize,
+        n: usize,
+        entry: u32,
+    ) {
         // SAFETY: the contract.
         unsafe {
-            let columns = _mm512_maskz_loadu_epi32(live, b.indices.as_ptr().wrapping_add(place).cast());
-            store(&mut self.columns, at, columns);
+            let columns = s.load_some(s.first(len), b.indices.as_ptr().wrapping_add(place));
+            s.store(at_mut(&mut self.columns, n), columns);
             if VALUES {
-                store(&mut self.places, at, _mm512_add_epi32(_mm512_set1_epi32(place as i32), numbers()));
-                store(&mut self.entries, at, _mm512_set1_epi32(entry as i32));
+                s.store(at_mut(&mut self.places, n), s.add(s.splat(place as u32), s.numbers()));
+                s.store(at_mut(&mut self.entries, n), s.splat(entry));
             }
         }
     }
@@ -150,8 +188,8 @@ impl Tiny {
     /// Rows in order, until one has too many products.
     /// # Safety
     /// Their products were listed; there is room for all columns.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    pub(super) unsafe fn in_order<const VALUES: bool>(&mut self, a: &Pattern, to: To) -> usize {
+    #[inline(always)]
+    pub(super) unsafe fn in_order<S: Sixteen, const VALUES: bool>(&mut self, s: S, a: &Pattern, to: To) -> usize {
         let base = to.indices.len();
         let (mut sums, mut done) = (0, 0);
         for r in self.rows.clone() {
@@ -161,9 +199,9 @@ impl Tiny {
                 let columns = to.indices.as_mut_ptr().add(base + sums);
                 sums += match n {
                     0 => 0,
-                    1..=16 => self.row::<1, VALUES>(from, n, sums, columns),
-                    17..=32 => self.row::<2, VALUES>(from, n, sums, columns),
-                    33..=MOST => self.row::<4, VALUES>(from, n, sums, columns),
+                    1..=16 => self.row::<S, 1, VALUES>(s, from, n, sums, columns),
+                    17..=32 => self.row::<S, 2, VALUES>(s, from, n, sums, columns),
+                    33..=MOST => self.row::<S, 4, VALUES>(s, from, n, sums, columns),
                     _ => break,
                 };
             }
@@ -178,51 +216,47 @@ impl Tiny {
     /// A row of n products, at most 16·K, in order; how many columns.
     /// # Safety
     /// They are listed from `from` on; there is room for n columns and SLACK more.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    #[inline]
-    unsafe fn row<const K: usize, const VALUES: bool>(
+    #[inline(always)]
+    unsafe fn row<S: Sixteen, const K: usize, const VALUES: bool>(
         &mut self,
+        s: S,
         from: usize,
         n: usize,
         before: usize,
         to: *mut u32,
     ) -> usize {
         // SAFETY: the contract.
-        if let Some(met) = unsafe { self.close::<K, VALUES>(from, n, before, to) } {
+        if let Some(met) = unsafe { self.close::<S, K, VALUES>(s, from, n, before, to) } {
             return met;
         }
-        let none = _mm512_set1_epi32(-1);
+        let none = s.splat(u32::MAX);
         let mut keys = [none; K];
         for (r, key) in keys.iter_mut().enumerate() {
-            let number = _mm512_add_epi32(numbers(), _mm512_set1_epi32(16 * r as i32));
+            let number = s.add(s.numbers(), s.splat(16 * r as u32));
             // SAFETY: room for MOST and SLACK more is behind every listed product.
-            let column = _mm512_slli_epi32::<NUMBER>(unsafe { load(&self.columns, from + 16 * r) });
-            *key = _mm512_mask_or_epi32(none, live(n, r), column, number);
+            let column = s.shl::<NUMBER>(unsafe { s.load(at(&self.columns, from + 16 * r)) });
+            *key = s.select(s.first(n.saturating_sub(16 * r)), none, s.or(column, number));
         }
-        network::sort(&mut keys);
-        let (mut places, mut entries) = ([none; K], [none; K]);
-        if VALUES {
-            for r in 0..K {
-                // SAFETY: as above.
-                (places[r], entries[r]) =
-                    unsafe { (load(&self.places, from + 16 * r), load(&self.entries, from + 16 * r)) };
-            }
-        }
+        network::sort(s, &mut keys);
+        // SAFETY: as above; nothing is listed among them while they are picked from.
+        let (places, entries) =
+            unsafe { (s.table::<K>(at(&self.places, from)), s.table::<K>(at(&self.entries, from))) };
         let (mut met, mut last) = (0, none);
         for (r, key) in keys.into_iter().enumerate() {
-            let columns = _mm512_srli_epi32::<NUMBER>(key);
-            let new = _mm512_mask_cmpneq_epi32_mask(live(n, r), columns, _mm512_alignr_epi32::<15>(columns, last));
+            let columns = s.shr::<NUMBER>(key);
+            let old = s.equal(columns, s.previous(columns, last));
+            let new = s.bits(s.without(s.first(n.saturating_sub(16 * r)), old));
             last = columns;
             // SAFETY: at most n columns are new, behind which there is room for sixteen; as many products are listed as
             // were found, behind which there is as much room.
             unsafe {
-                _mm512_storeu_epi32(to.add(met).cast(), _mm512_maskz_compress_epi32(new, columns));
+                s.store_kept(to.add(met), new, columns);
                 if VALUES {
-                    let at = self.listed.len + 16 * r;
-                    let sums = _mm512_add_epi32(counted(new), _mm512_set1_epi32((before + met) as i32 - 1));
-                    store(&mut self.listed.sums, at, sums);
-                    store(&mut self.listed.places, at, pick(&places, key));
-                    store(&mut self.listed.entries, at, pick(&entries, key));
+                    let listed = self.listed.len + 16 * r;
+                    let sums = s.add(s.counted(new), s.splat(((before + met) as u32).wrapping_sub(1)));
+                    s.store(at_mut(&mut self.listed.sums, listed), sums);
+                    s.store(at_mut(&mut self.listed.places, listed), s.pick::<K>(places, key));
+                    s.store(at_mut(&mut self.listed.entries, listed), s.pick::<K>(entries, key));
                 }
             }
             met += new.count_ones() as usize;
@@ -234,10 +268,10 @@ impl Tiny {
     /// As [`row`](Self::row) where all columns are within 32: a bit for each.
     /// # Safety
     /// That of `row`.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    #[inline]
-    unsafe fn close<const K: usize, const VALUES: bool>(
+    #[inline(always)]
+    unsafe fn close<S: Sixteen, const K: usize, const VALUES: bool>(
         &mut self,
+        s: S,
         from: usize,
         n: usize,
         before: usize,
@@ -245,40 +279,39 @@ impl Tiny {
     ) -> Option<usize> {
         // The first column is one of the smallest.
         let base = self.columns[from].wrapping_sub(8);
-        let (mut columns, mut bits, mut far) = ([_mm512_setzero_si512(); K], _mm512_setzero_si512(), 0);
+        let zero = s.splat(0);
+        let (mut columns, mut bits, mut far) = ([zero; K], zero, s.none());
         for (r, column) in columns.iter_mut().enumerate() {
             // SAFETY: room for MOST and SLACK more is behind every listed product.
-            *column = unsafe { load(&self.columns, from + 16 * r) };
-            *column = _mm512_sub_epi32(*column, _mm512_set1_epi32(base as i32));
-            far |= _mm512_mask_cmpge_epu32_mask(live(n, r), *column, _mm512_set1_epi32(32));
-            let bit = _mm512_maskz_sllv_epi32(live(n, r), _mm512_set1_epi32(1), *column);
-            bits = _mm512_or_epi32(bits, bit);
+            *column = s.sub(unsafe { s.load(at(&self.columns, from + 16 * r)) }, s.splat(base));
+            let live = s.first(n.saturating_sub(16 * r));
+            let bit = s.select(live, zero, s.bit(*column));
+            far = s.either(far, s.both(live, s.equal(bit, zero)));
+            bits = s.or(bits, bit);
         }
-        if far != 0 {
+        if s.bits(far) != 0 {
             return None;
         }
-        let bits = _mm512_reduce_or_epi32(bits) as u32;
-        let (low, high) = (bits as __mmask16, (bits >> 16) as __mmask16);
+        let bits = s.united(bits);
+        let (low, high) = (bits as u16, (bits >> 16) as u16);
         let lows = low.count_ones() as usize;
-        let all = _mm512_add_epi32(numbers(), _mm512_set1_epi32(base as i32));
-        let next = _mm512_add_epi32(all, _mm512_set1_epi32(16));
+        let all = s.add(s.numbers(), s.splat(base));
         // SAFETY: the contract.
         unsafe {
-            _mm512_storeu_epi32(to.cast(), _mm512_maskz_compress_epi32(low, all));
-            _mm512_storeu_epi32(to.add(lows).cast(), _mm512_maskz_compress_epi32(high, next));
+            s.store_kept(to, low, all);
+            s.store_kept(to.add(lows), high, s.add(all, s.splat(16)));
         }
         if VALUES {
-            let rank = |bits, before| {
-                _mm512_add_epi32(_mm512_maskz_expand_epi32(bits, numbers()), _mm512_set1_epi32(before as i32))
-            };
-            let ranks = [rank(low, before), rank(high, before + lows)];
+            // The bit that is the first has rank 0.
+            let rank = |bits, before: usize| s.add(s.counted(bits), s.splat((before as u32).wrapping_sub(1)));
+            let (low, high) = (rank(low, before), rank(high, before + lows));
             for (r, column) in columns.into_iter().enumerate() {
-                let (at, from) = (self.listed.len + 16 * r, from + 16 * r);
+                let (listed, from) = (self.listed.len + 16 * r, from + 16 * r);
                 // SAFETY: as above; as many products are listed as were found.
                 unsafe {
-                    store(&mut self.listed.sums, at, pick(&ranks, column));
-                    store(&mut self.listed.places, at, load(&self.places, from));
-                    store(&mut self.listed.entries, at, load(&self.entries, from));
+                    s.store(at_mut(&mut self.listed.sums, listed), s.pick_of_two(low, high, column));
+                    s.store(at_mut(&mut self.listed.places, listed), s.load(at(&self.places, from)));
+                    s.store(at_mut(&mut self.listed.entries, listed), s.load(at(&self.entries, from)));
                 }
             }
         }
@@ -289,8 +322,8 @@ impl Tiny {
     /// Rows of which the mask admits few columns, until there are too many or too many products.
     /// # Safety
     /// Their products were listed; there is room for all columns.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    pub(super) unsafe fn admitted(&mut self, a: &Pattern, mask: &Pattern, to: To) -> usize {
+    #[inline(always)]
+    pub(super) unsafe fn admitted<S: Sixteen>(&mut self, s: S, a: &Pattern, mask: &Pattern, to: To) -> usize {
         let base = to.indices.len();
         let (mut sums, mut done) = (0, 0);
         for r in self.rows.clone() {
@@ -303,9 +336,9 @@ impl Tiny {
                 let columns = to.indices.as_mut_ptr().add(base + sums);
                 sums += match n {
                     0 => 0,
-                    1..=16 => self.looked_up::<1>(from, n, sums, admitted, columns),
-                    17..=32 => self.looked_up::<2>(from, n, sums, admitted, columns),
-                    33..=MOST => self.looked_up::<4>(from, n, sums, admitted, columns),
+                    1..=16 => self.looked_up::<S, 1>(s, from, n, sums, admitted, columns),
+                    17..=32 => self.looked_up::<S, 2>(s, from, n, sums, admitted, columns),
+                    33..=MOST => self.looked_up::<S, 4>(s, from, n, sums, admitted, columns),
                     _ => break,
                 };
             }
@@ -320,54 +353,53 @@ impl Tiny {
     /// Of n products, at most 16·K, those with an admitted column, at most ADMITTED; how many columns.
     /// # Safety
     /// They are listed from `from` on; there is room for all that are admitted and SLACK more.
-    #[target_feature(enable = "avx512f,popcnt,bmi2")]
-    #[inline]
-    unsafe fn looked_up<const K: usize>(
+    #[inline(always)]
+    unsafe fn looked_up<S: Sixteen, const K: usize>(
         &mut self,
+        s: S,
         from: usize,
         n: usize,
         before: usize,
         admitted: &[u32],
         to: *mut u32,
     ) -> usize {
-        let zero = _mm512_setzero_si512();
-        let (mut columns, mut sums, mut met, mut used) = ([zero; K], [zero; K], [0 as __mmask16; K], 0u32);
+        let zero = s.splat(0);
+        let (mut columns, mut sums, mut met, mut used) = ([zero; K], [zero; K], [s.none(); K], 0u32);
         for (p, columns) in columns.iter_mut().enumerate() {
             // SAFETY: room for MOST and SLACK more is behind every listed product.
-            *columns = unsafe { load(&self.columns, from + 16 * p) };
+            *columns = unsafe { s.load(at(&self.columns, from + 16 * p)) };
         }
-        for (s, j) in admitted.iter().enumerate() {
-            let (s_th, j, mut any) = (_mm512_set1_epi32(s as i32), _mm512_set1_epi32(*j as i32), 0);
+        for (sum, j) in admitted.iter().enumerate() {
+            let (sum_th, j, mut any) = (s.splat(sum as u32), s.splat(*j), s.none());
             for p in 0..K {
-                let equal = _mm512_mask_cmpeq_epi32_mask(live(n, p), columns[p], j);
-                sums[p] = _mm512_mask_mov_epi32(sums[p], equal, s_th);
-                met[p] |= equal;
-                any |= equal;
+                let equal = s.both(s.first(n.saturating_sub(16 * p)), s.equal(columns[p], j));
+                sums[p] = s.select(equal, sums[p], sum_th);
+                met[p] = s.either(met[p], equal);
+                any = s.either(any, equal);
             }
-            used |= ((any != 0) as u32) << s;
+            used |= u32::from(s.bits(any) != 0) << sum;
         }
         if used == 0 {
             return 0;
         }
         // Which of the admitted columns that are met each is.
-        let ranks = _mm512_maskz_expand_epi32(used as __mmask16, numbers());
-        let ranks = _mm512_add_epi32(ranks, _mm512_set1_epi32(before as i32));
+        let ranks = s.add(s.counted(used as u16), s.splat((before as u32).wrapping_sub(1)));
         for p in 0..K {
-            let at = self.listed.len;
+            let (listed, met) = (self.listed.len, s.bits(met[p]));
             // SAFETY: as above; fewer products are listed than were found, and sixteen more have room.
             unsafe {
-                let sums = _mm512_permutexvar_epi32(sums[p], ranks);
-                let (places, entries) = (load(&self.places, from + 16 * p), load(&self.entries, from + 16 * p));
-                store(&mut self.listed.sums, at, _mm512_maskz_compress_epi32(met[p], sums));
-                store(&mut self.listed.places, at, _mm512_maskz_compress_epi32(met[p], places));
-                store(&mut self.listed.entries, at, _mm512_maskz_compress_epi32(met[p], entries));
+                let sums = s.pick_lane(ranks, sums[p]);
+                let (places, entries) =
+                    (s.load(at(&self.places, from + 16 * p)), s.load(at(&self.entries, from + 16 * p)));
+                s.store_kept(at_mut(&mut self.listed.sums, listed), met, sums);
+                s.store_kept(at_mut(&mut self.listed.places, listed), met, places);
+                s.store_kept(at_mut(&mut self.listed.entries, listed), met, entries);
             }
-            self.listed.len += met[p].count_ones() as usize;
+            self.listed.len += met.count_ones() as usize;
         }
         // SAFETY: only lanes that are there are read; the contract.
         unsafe {
-            let columns = _mm512_maskz_loadu_epi32(live(admitted.len(), 0), admitted.as_ptr().cast());
-            _mm512_storeu_epi32(to.cast(), _mm512_maskz_compress_epi32(used as __mmask16, columns));
+            s.store_kept(to, used as u16, s.load_some(s.first(admitted.len()), admitted.as_ptr()));
         }
         used.count_ones() as usize
     }

@@ -1,7 +1,8 @@
 //! Rows of few products, many at a time, from positions alone: all products of some rows are listed in one loop over entries
 //! of A, then those of each row are put in order in vector registers, or looked up in the few columns that a mask admits.
-//! What costs most in such rows is guessing wrong how long each is; here hardly anything depends on that. Needs AVX-512.
+//! What costs most in such rows is guessing wrong how long each is; here hardly anything depends on that. Needs AVX-512 or AVX2.
 use super::analysis::{OnMask, Soon};
+use super::simd::Simd;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
@@ -66,9 +67,10 @@ impl Listed {
 
 /// Whether rows of a product can be done this way.
 pub(super) fn possible(b: &Pattern, mask: OnMask) -> bool {
-    // Tests meet what other processors do as well.
-    let wide = wide() && !(cfg!(test) && b.nnz() % 2 == 1);
-    wide && b.ncols < (1 << (32 - NUMBER)) - 1 && u32::try_from(b.nnz()).is_ok() && mask.is_none_or(|m| !m.complement)
+    simd(b).is_some()
+        && b.ncols < (1 << (32 - NUMBER)) - 1
+        && u32::try_from(b.nnz()).is_ok()
+        && mask.is_none_or(|m| !m.complement)
 }
 
 /// Whether so many rows are worth the room.
@@ -76,15 +78,16 @@ pub(super) fn pays(rows: usize, b: &Pattern, mask: OnMask) -> bool {
     rows >= if cfg!(test) { 1 } else { 8 } && possible(b, mask)
 }
 
+/// By what. In tests by all that there is, and by nothing, as on other processors.
 #[inline(always)]
-fn wide() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+fn simd(b: &Pattern) -> Option<Simd> {
+    #[cfg(test)]
+    return Simd::all().get(b.nnz() % (Simd::all().len() + 1)).copied();
+    #[cfg(not(test))]
     {
-        use std::is_x86_feature_detected as has;
-        has!("avx512f") && has!("popcnt") && has!("bmi2")
+        let _ = b;
+        Simd::found()
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    false
 }
 
 /// Where rows go: their columns, and where each ends.
@@ -126,40 +129,16 @@ impl Tiny {
     ) -> Result<usize> {
         self.grow(operation)?;
         self.listed.len = 0;
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        {
-            assert!(wide() && rows.end <= a.nrows && a.offsets.len() == a.nrows + 1 && a.ncols <= b.nrows);
-            assert!(b.offsets.len() == b.nrows + 1 && a.indices.len() <= isize::MAX as usize);
+        assert!(rows.end <= a.nrows && a.offsets.len() == a.nrows + 1 && a.ncols <= b.nrows);
+        assert!(b.offsets.len() == b.nrows + 1 && a.indices.len() <= isize::MAX as usize);
+        match simd(b) {
             // SAFETY: the processor has what the functions are compiled for.
-            unsafe {
-                if !self.rows.contains(&rows.start) {
-                    // Nothing is listed in vain.
-                    if a.row(rows.start).iter().map(|k| b.range(*k as usize).len()).sum::<usize>() > MOST {
-                        return Ok(0);
-                    }
-                    self.find::<VALUES>((a, b), mask, soon, rows.clone());
-                }
-                self.rows.start = rows.start;
-                self.listed.first = self.first;
-                let entries = |r: usize| a.offsets[r] as usize - self.first;
-                let products = self.starts[entries(self.rows.end)] - self.starts[entries(self.rows.start)];
-                let most = match mask {
-                    Some(m) => (m.pattern.offsets[self.rows.end] - m.pattern.offsets[self.rows.start]) as usize,
-                    None => products as usize,
-                };
-                memory::reserve(operation, to.indices, most + SLACK)?;
-                let done = match mask {
-                    Some(m) => self.admitted(a, &m.pattern, to),
-                    None => self.in_order::<VALUES>(a, to),
-                };
-                self.rows.start += done;
-                Ok(done)
-            }
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        {
-            let _ = (a, b, mask, soon, rows, to);
-            Ok(0)
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Some(Simd::Avx512(s)) => unsafe { self.rows_512::<VALUES>(s, operation, (a, b, mask), soon, rows, to) },
+            // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Some(Simd::Avx2(s)) => unsafe { self.rows_256::<VALUES>(s, operation, (a, b, mask), soon, rows, to) },
+            _ => Ok(0),
         }
     }
 }

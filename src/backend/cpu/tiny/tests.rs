@@ -44,15 +44,15 @@ fn all(a: &Pattern, b: &Pattern, mask: OnMask) -> (Vec<Vec<(u32, Vec<(usize, usi
 
 #[test]
 fn rows_of_few_products_are_in_order() {
-    if !wide() {
-        return;
-    }
     let mut random = Random::new(4, 0);
     for round in 0..40 {
         let (m, k, n) = (90, 60, 150);
         let mut seed = Random::new(round, 1);
         let a = pattern(m, k, &mut random, |_| seed.below(6) * seed.below(4));
         let b = pattern(k, n, &mut random, |_| seed.below(3) * seed.below(5) * seed.below(8) / 4);
+        if simd(&b).is_none() {
+            continue;
+        }
         let mask = pattern(m, n, &mut random, |_| seed.below(4) * seed.below(5));
         let mask = MaskOn { pattern: Arc::new(mask), complement: false };
         for mask in [None, Some(&mask)] {
