@@ -1,6 +1,6 @@
 //! Rows from triplets: a stable sort, then a fold of each run of equal positions.
-use super::entries::{Marks, block_and_tile, empty, places, sortable, structure};
-use super::program::Program;
+use super::entries::{Marks, block_and_tile, empty, places, sortable, structure, structures};
+use super::program::{Program, scan_bits, scanning};
 use super::sort::{Keyed, bits_below, sort};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
@@ -28,9 +28,13 @@ pub(super) fn build(
     let keyed = Keyed::room(context, n)?;
     // Whether the keys do not ascend, and the least place of a second entry.
     let found = Buffer::from_host(context, &[0u32, u32::MAX])?;
+    let folding = Program::new(context, Template::Build, |s| s.function(fold));
     {
         let (rows, columns) = (Buffer::from_host(context, rows)?, Buffer::from_host(context, columns)?);
-        let kernel = structure(context, "build_keys")?;
+        let kernel = structures(context).kernel_beside("build_keys", || {
+            let structures = ["build_marks", "key_offsets"].map(|name| structures(context).wanted(name));
+            structures.into_iter().chain([folding.wanted("build_fold"), scanning(context, scan_bits)]).collect()
+        })?;
         let launch = kernel.launch(grid, block, 0).arg(n).arg(&rows).arg(&columns).arg(bits);
         // SAFETY: of all launches here, parameters as the README lists them; n triplets, keys and places, buffers of
         // the sizes it asks for.
@@ -55,7 +59,7 @@ pub(super) fn build(
     let values = Buffer::from_host(context, values)?;
     let out_indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let out_values = Buffer::alloc(context, nnz * size)?;
-    let kernel = Program::new(context, Template::Build, |s| s.function(fold)).kernel("build_fold")?;
+    let kernel = folding.kernel("build_fold")?;
     let launch = kernel.launch(grid, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places).arg(&marks.words);
     // SAFETY: as above; the results have a place a mark.
     unsafe { launch.arg(&marks.starts).arg(bits).arg(&values).arg(&out_indices).arg(&out_values).run()? };

@@ -1,7 +1,7 @@
 //! Element-wise operations one after the other, by one generated kernel.
 use super::entries::{block_and_tile, empty, places};
 use super::given::Given;
-use super::program::{Program, widen_and_sum};
+use super::program::{Program, scan_u32, scanning, widen_and_sum};
 use super::{Buffer, Context, DeviceCsr, DevicePattern};
 use crate::backend::Positions;
 use crate::backend::chain::{ChainText, Each, Join, JoinKind};
@@ -92,7 +92,8 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
     let starts = Buffer::alloc_for::<u64>(context, places(threads).saturating_add(1))?;
     let reads = (a.read()?, b.read()?, d.read()?);
     let (a, b, d) = (reads.0.operand(), reads.1.operand(), reads.2.operand());
-    let (count, write) = (program.kernel("chain_count")?, program.kernel("chain_write")?);
+    let count = program.kernel_beside("chain_count", || vec![scanning(context, scan_u32)])?;
+    let write = program.kernel("chain_write")?;
     let [count, write] = [&count, &write].map(|kernel| {
         let launch = kernel.launch(threads.div_ceil(u64::from(block)), block, 0).arg(threads).arg(rows).arg(work);
         let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);

@@ -28,7 +28,12 @@ pub(super) fn block_and_tile(context: &Context) -> (u32, u64) {
 }
 
 pub(super) fn structure(context: &Arc<Context>, kernel: &str) -> Result<Kernel> {
-    Program::new(context, Template::Structure, |s| s).kernel(kernel)
+    structures(context).kernel(kernel)
+}
+
+/// The kernels on patterns.
+pub(super) fn structures(context: &Arc<Context>) -> Program<'_> {
+    Program::new(context, Template::Structure, |s| s)
 }
 
 /// Room for a number of places counted in u64; more than memory can hold is refused where it is taken.

@@ -1,9 +1,9 @@
 //! Operations on two patterns at once: union, intersection, and the rule by which results are written.
-use super::entries::{Marks, block_and_tile, empty, places, rank_offsets};
+use super::entries::{Marks, block_and_tile, empty, places, rank_offsets, structures};
 use super::given::Given;
 use super::one_row::{Room, Side};
 use super::product::Operand;
-use super::program::{Program, tuning};
+use super::program::{Program, scan_bits, scanning, tuning};
 use super::values::of_marks;
 use super::{Buffer, Context, DeviceCsr, DevicePattern, one_row};
 use crate::backend::MaskOn;
@@ -105,6 +105,9 @@ pub(super) fn merge(
         let s = s.number("kind", number % 4).flag("masked", mask.is_some()).flag("region", bounds.is_some());
         s.flag("complement", complement).flag("replace", replace && mask.is_some())
     });
+    let bounded = mask.is_some() || bounds.is_some();
+    let write =
+        Program::new(context, Template::MergeWrite, |s| s.function(op).number("kind", number).flag("masked", bounded));
     let (block, tile) = block_and_tile(context);
     let tiles = total.div_ceil(tile);
     let splits = Buffer::alloc_for::<u64>(context, places(tiles + 1))?;
@@ -112,10 +115,14 @@ pub(super) fn merge(
     let marks = Marks::room(context, tiles * tile)?;
     let bits = || Buffer::alloc_for::<u32>(context, places(tiles * tile / 32));
     let (sides, pairs) = (bits()?, bits()?);
-    let admitted = if mask.is_some() || bounds.is_some() { Some(bits()?) } else { None };
+    let admitted = if bounded { Some(bits()?) } else { None };
     let mask_before = mask.is_some().then(|| Buffer::alloc_for::<u64>(context, places(tiles + 1))).transpose()?;
     let (mask_offsets, mask_indices) = (mask.map(|m| &m.pattern.offsets), mask.map(|m| &m.pattern.indices));
-    let kernel = count.kernel("merge_partition")?;
+    let follow = || {
+        let offsets = structures(context).wanted("rank_offsets");
+        vec![write.wanted("merge_write"), scanning(context, scan_bits), offsets]
+    };
+    let kernel = count.kernel_beside("merge_partition", follow)?;
     let launch = kernel.launch((tiles + 1).div_ceil(u64::from(block)), block, 0).arg(rows).arg(total).arg(tiles);
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(&b.pattern.offsets);
     let launch = launch.arg(&b.pattern.indices).arg(mask_offsets).arg(mask_indices);
@@ -137,9 +144,6 @@ pub(super) fn merge(
     let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
     let values = Buffer::alloc(context, nnz.saturating_mul(size))?;
     if nnz > 0 {
-        let write = Program::new(context, Template::MergeWrite, |s| {
-            s.function(op).number("kind", number).flag("masked", admitted.is_some())
-        });
         let kernel = write.kernel("merge_write")?;
         let launch = kernel.launch(tiles, block, 0).arg(total).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&b.pattern.indices).arg(b.values).arg(&splits).arg(&marks.words).arg(&marks.starts);

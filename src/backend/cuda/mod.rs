@@ -4,6 +4,7 @@
 //! our own (`library!`), because cudarc's loader panics where a library or a symbol is missing.
 //! Without CUDA every door here answers with [`Error::Unavailable`](crate::error::Error::Unavailable).
 mod account;
+mod ahead;
 mod api;
 mod assign;
 mod backend;

@@ -1,4 +1,5 @@
 //! A specification as kernels of a context.
+use super::ahead::{self, Wanted};
 use super::module::Function;
 use super::report::{Report, SAID, Slate};
 use super::{Buffer, Context, Kernel};
@@ -17,9 +18,16 @@ impl Known {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(spec)?.iter().find(|f| f.name() == function).cloned()
     }
+    pub(super) fn has(&self, spec: &Spec, function: &str) -> bool {
+        self.find(spec, function).is_some()
+    }
     fn keep(&self, spec: &Spec, function: &Arc<Function>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        known.entry(spec.clone()).or_default().push(function.clone());
+        let functions = known.entry(spec.clone()).or_default();
+        // Another thread may have been faster.
+        if functions.iter().all(|f| f.name() != function.name()) {
+            functions.push(function.clone());
+        }
     }
 }
 
@@ -40,9 +48,21 @@ impl<'a> Program<'a> {
         Self { context, spec }
     }
     pub(super) fn kernel(&self, function: &str) -> Result<Kernel> {
-        if let Some(known) = self.context.known.find(&self.spec, function) {
-            return Ok(Kernel::of(self.context, known));
+        match self.context.known.find(&self.spec, function) {
+            Some(known) => Ok(Kernel::of(self.context, known)),
+            None => ahead::obtained(self, function),
         }
+    }
+    /// The same; should it not be known yet, these that will be needed after it are compiled beside it.
+    pub(super) fn kernel_beside(&self, function: &str, others: impl Fn() -> Vec<Wanted>) -> Result<Kernel> {
+        ahead::listed(&others, || self.kernel(function))
+    }
+    /// A kernel of this program, to be listed.
+    pub(super) fn wanted(&self, function: impl Into<Cow<'static, str>>) -> Wanted {
+        Wanted { spec: self.spec.clone(), function: function.into() }
+    }
+    /// The kernel from its module, which is loaded if it is not yet.
+    pub(super) fn obtain(&self, function: &str) -> Result<Kernel> {
         let spec = match self.spec.template.apart() {
             true => Cow::Owned(self.spec.clone().only(function)),
             false => Cow::Borrowed(&self.spec),
@@ -62,16 +82,26 @@ pub(super) fn resident(kernel: &Kernel, block: u32, shared: u32, useful: u64) ->
     Ok(at_once.min(useful).max(1))
 }
 
+/// The kernels on arrays.
+pub(super) fn primitives(context: &Arc<Context>) -> Program<'_> {
+    Program::new(context, Template::Primitives, |s| s)
+}
+
 /// The kernel for numbers of a width, and how many of them a thread takes.
 type Width = fn(&Tuning) -> (&'static str, u32);
 
-fn scan_u64(tuning: &Tuning) -> (&'static str, u32) {
+/// The kernel that scans these, to be listed.
+pub(super) fn scanning(context: &Arc<Context>, by: Width) -> Wanted {
+    primitives(context).wanted(by(tuning(context)).0)
+}
+
+pub(super) fn scan_u64(tuning: &Tuning) -> (&'static str, u32) {
     ("scan_u64", tuning.scan_items)
 }
-fn scan_u32(tuning: &Tuning) -> (&'static str, u32) {
+pub(super) fn scan_u32(tuning: &Tuning) -> (&'static str, u32) {
     ("scan_u32", tuning.scan_u32_items)
 }
-fn scan_bits(tuning: &Tuning) -> (&'static str, u32) {
+pub(super) fn scan_bits(tuning: &Tuning) -> (&'static str, u32) {
     ("scan_bits", tuning.scan_u32_items)
 }
 
@@ -114,7 +144,7 @@ impl<'a> Scan<'a> {
         states_of(tuning, self.n, (self.by)(tuning).1)
     }
     fn kernel(&self) -> Result<Kernel> {
-        Program::new(self.context, Template::Primitives, |s| s).kernel((self.by)(tuning(self.context)).0)
+        primitives(self.context).kernel((self.by)(tuning(self.context)).0)
     }
     fn launch(&self, kernel: &Kernel, left: &Left) -> Result<()> {
         let blocks = self.states().saturating_sub(1).max(1);

@@ -1,8 +1,9 @@
 //! Segmented merge: sorted runs of many segments merged at once (Ji, Lu, Liu, Jin, IJPP 2021), and transposition by it.
+use super::ahead::Wanted;
 use super::buffer::same_handle;
 use super::entries::{empty, movable, places, sortable};
 use super::product::Operand;
-use super::program::{Program, resident, scan_in_place, sum_in_place, tuning};
+use super::program::{Program, resident, scan_in_place, scan_u64, scanning, sum_in_place, tuning};
 use super::sort::{Keyed, bits_below};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::{Error, Result};
@@ -18,6 +19,13 @@ pub(super) struct Segments {
     pub(super) segments: u64,
     pub(super) runs: u64,
     pub(super) origin: u64,
+}
+
+/// The kernels of a merge, to be listed.
+pub(super) fn wanted(context: &Arc<Context>) -> impl Iterator<Item = Wanted> {
+    let names = ["merge_runs", "merge_short_sizes", "merge_shorts", "merge_work", "merge_level"];
+    let program = Program::new(context, Template::SegmentedMerge, |s| s);
+    names.map(|name| program.wanted(name)).into_iter().chain([scanning(context, scan_u64)])
 }
 
 /// The n elements with every segment in ascending order, equal ones in the order they had.
@@ -116,7 +124,11 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     let threads = n.div_ceil(u64::from(block));
     let offsets = Buffer::zeroed_for::<u64>(context, pattern.ncols + 1)?;
     let found = Buffer::zeroed_for::<u64>(context, 2)?;
-    let kernel = program.kernel("column_counts")?;
+    let gather = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar)));
+    let kernel = program.kernel_beside("column_counts", || {
+        let own = ["column_scatter", "merge_singles"].map(|name| program.wanted(name));
+        own.into_iter().chain(wanted(context)).chain([gather.wanted("entries_gather")]).collect()
+    })?;
     // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for; n entries,
     // ncols counts.
     unsafe { kernel.launch(threads, block, 0).arg(n).arg(&pattern.indices).arg(&offsets).run()? };
@@ -136,8 +148,7 @@ pub(super) fn transpose(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePat
     let keyed = merge_segments(context, keyed, n, of)?;
     let indices = Buffer::alloc_for::<u32>(context, places(n))?;
     let values = Buffer::alloc(context, n.saturating_mul(scalar.size as u64))?;
-    let program = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar)));
-    let kernel = program.kernel("entries_gather")?;
+    let kernel = gather.kernel("entries_gather")?;
     let launch = kernel.launch(threads, block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
     // SAFETY: as above; keys are rows alone.
     unsafe { launch.arg(bits_below(pattern.nrows)).arg(a.values).arg(&indices).arg(&values).run()? };

@@ -118,7 +118,9 @@ impl<'a> Push<'a> {
         let present = Buffer::alloc_for::<u32>(context, if bits { a.pattern.ncols.div_ceil(32) } else { 0 })?;
         let values = Buffer::alloc(context, columns * self.c.size as u64)?;
         let state = Buffer::alloc_for::<u32>(context, a.pattern.ncols)?;
-        let kernel = self.program.kernel("spmspv_clear")?;
+        // Bits are for a row of what has one.
+        let follow = || if bits { vector::compacting(context, a.pattern.ncols, self.c) } else { Vec::new() };
+        let kernel = self.program.kernel_beside("spmspv_clear", follow)?;
         let launch = kernel.launch(columns.div_ceil(u64::from(block)), block, 0).arg(columns);
         // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(&present).arg(&values).arg(&state).run()? };

@@ -1,10 +1,11 @@
 //! Transposition: entries split by their columns' digits, the highest first, until a block can put each part in order, or every part is
 //! a column; rows stay in order.
-use super::entries::{block_and_tile, empty, movable, places, sortable, structure};
+use super::ahead::Wanted;
+use super::entries::{block_and_tile, empty, movable, places, sortable, structure, structures};
 use super::product::Operand;
-use super::program::{Program, tuning, widen_and_scan};
+use super::program::{Program, scan_u32, scanning, tuning, widen_and_scan};
 use super::report::{SAID, Slate};
-use super::sort::{Keyed, bits_below, sort};
+use super::sort::{self, Keyed, bits_below, sort};
 use super::{Buffer, Context, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::text::ScalarText;
@@ -206,7 +207,8 @@ impl<'a> Tiles<'a> {
         } else {
             let starts = Buffer::alloc_for::<u64>(context, places(parts.count + 1))?;
             let all = Buffer::alloc_for::<u32>(context, places(parts.count))?;
-            let (kernel, block) = (counts.kernel("partition_tiles")?, block_and_tile(context).0);
+            let kernel = counts.kernel_beside("partition_tiles", || follow(&moves))?;
+            let block = block_and_tile(context).0;
             let launch = kernel.launch(parts.count.div_ceil(u64::from(block)), block, 0).arg(parts.count);
             // SAFETY: of all launches here, parameters as the README lists them; buffers of the sizes it asks for.
             unsafe { launch.arg(&parts.begins).arg(&all).run()? };
@@ -221,7 +223,7 @@ impl<'a> Tiles<'a> {
         let context = self.counts.context;
         let all = self.grid << self.bits;
         let counts = Buffer::alloc_for::<u32>(context, places(all))?;
-        let kernel = self.counts.kernel("partition_count")?;
+        let kernel = self.counts.kernel_beside("partition_count", || follow(&self.moves))?;
         let launch = kernel.launch(self.grid, self.block, 0).arg(keys).arg(parts.count).arg(&parts.begins);
         // SAFETY: as above; a count a digit and block.
         unsafe { launch.arg(&self.starts).arg(shift).arg(self.bits).arg(&counts).run()? };
@@ -240,6 +242,11 @@ impl<'a> Tiles<'a> {
     }
 }
 
+/// What the kernels that count lead to: entries are moved, where scans say. Who puts the parts in order shows later.
+fn follow(moves: &Program) -> Vec<Wanted> {
+    vec![moves.wanted("transpose_move"), scanning(moves.context, scan_u32)]
+}
+
 /// By sorting entries by column; nothing is counted for a column without entries.
 fn by_sorting(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePattern, Buffer)> {
     let (pattern, context) = (a.pattern, a.pattern.offsets.context());
@@ -248,7 +255,11 @@ fn by_sorting(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePattern, Buff
     let (block, tile) = block_and_tile(context);
     let bits = bits_below(pattern.nrows);
     let keyed = Keyed::room(context, n)?;
-    let kernel = structure(context, "transpose_keys")?;
+    let gather = Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar)));
+    let kernel = structures(context).kernel_beside("transpose_keys", || {
+        let others = [structures(context).wanted("key_offsets"), gather.wanted("entries_gather")];
+        others.into_iter().chain(sort::wanted(context)).collect()
+    })?;
     let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(nrows).arg(&pattern.offsets);
     // SAFETY: here and below, parameters as the README lists them, n keys, places and entries each, buffers of the
     // sizes it asks for.
@@ -263,8 +274,7 @@ fn by_sorting(scalar: ScalarText, a: Operand<'_>) -> Result<(DevicePattern, Buff
     unsafe { launch.arg(ncols).arg(None::<&Buffer>).arg(None::<&Buffer>).arg(&offsets).run()? };
     let indices = Buffer::alloc_for::<u32>(context, places(n))?;
     let values = Buffer::alloc(context, n * scalar.size as u64)?;
-    let kernel =
-        Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_gather")?;
+    let kernel = gather.kernel("entries_gather")?;
     let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(&keyed.keys).arg(&keyed.places);
     // SAFETY: as above.
     unsafe { launch.arg(bits).arg(a.values).arg(&indices).arg(&values).run()? };

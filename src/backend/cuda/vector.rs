@@ -1,7 +1,8 @@
 //! Single rows as bitmaps with dense values, and back.
+use super::ahead::Wanted;
 use super::entries::{empty, movable};
 use super::one_row::Room;
-use super::program::{Program, sum_of_bits, tuning};
+use super::program::{Program, scan_bits, scanning, sum_of_bits, tuning};
 use super::{Buffer, Context, DevicePattern, one_row};
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -20,6 +21,10 @@ const NO_VALUE: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
 
 fn program<'a>(context: &'a Arc<Context>, scalar: ScalarText) -> Program<'a> {
     Program::new(context, Template::Vector, |s| s.scalar("V", movable(scalar)))
+}
+
+fn row_program<'a>(context: &'a Arc<Context>, scalar: ScalarText) -> Program<'a> {
+    Program::new(context, Template::BitsRow, |s| s.scalar("V", movable(scalar)))
 }
 
 fn scatter(row: &DevicePattern, scalar: ScalarText, values: Option<&Buffer>) -> Result<DeviceBitmap> {
@@ -69,6 +74,19 @@ pub(super) fn gathered(
     Ok(values)
 }
 
+/// Room for all that there could be costs less than counting first.
+fn in_one_launch(context: &Context, n: usize) -> bool {
+    n as u64 <= u64::from(tuning(context).one_row_most)
+}
+
+/// The kernels of [`compact`], to be listed.
+pub(super) fn compacting(context: &Arc<Context>, n: usize, scalar: ScalarText) -> Vec<Wanted> {
+    match in_one_launch(context, n) {
+        true => vec![row_program(context, scalar).wanted("bits_row")],
+        false => vec![program(context, scalar).wanted("vector_compact"), scanning(context, scan_bits)],
+    }
+}
+
 /// The set bits below `n` and their values as a single row.
 pub(super) fn compact(
     context: &Arc<Context>,
@@ -93,10 +111,8 @@ pub(super) fn listed(
     }
     let (words, size) = ((n as u64).div_ceil(WORD), scalar.size as u64);
     let block = tuning(context).primitive_block;
-    // Room for all that there could be costs less than counting first.
-    if n as u64 <= u64::from(tuning(context).one_row_most) {
-        let program = Program::new(context, Template::BitsRow, |s| s.scalar("V", movable(scalar)));
-        let kernel = program.kernel("bits_row")?;
+    if in_one_launch(context, n) {
+        let kernel = row_program(context, scalar).kernel("bits_row")?;
         let shape = (n, Room { most: n as u64, size });
         let made = one_row::row_by(&kernel, words.div_ceil(u64::from(block)), shape, |launch| {
             launch.arg(words).arg(present).arg(dense)

@@ -2,6 +2,7 @@
 //! has to be looked for again.
 use super::Job;
 use super::slices::{End, Sorted, Sorting, joined};
+use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::entries::{places, structure};
 use crate::backend::cuda::product::{DeviceIds, Product};
 use crate::backend::cuda::program::{Program, resident};
@@ -46,6 +47,9 @@ struct Numbered(u64);
 impl End for Numbered {
     type Made = Part;
     const PLACES: bool = true;
+    fn wanted(job: &Job) -> Wanted {
+        job.slicing().wanted("slice_places")
+    }
     fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Part> {
         let (context, n, block) = (job.context, sorted.n, job.tuning.primitive_block);
         let indices = Buffer::alloc_for::<u32>(context, places(sorted.nnz))?;

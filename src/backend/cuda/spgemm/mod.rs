@@ -18,6 +18,7 @@ mod row_row;
 mod run;
 mod short;
 mod slices;
+mod wanted;
 mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};

@@ -27,14 +27,22 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
     };
     let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
     let (work, control) = analyze(&job, Limits::NONE, &PerRow::Units(&row_units))?;
+    // The rows of each table, and its program.
+    let tables = || {
+        (0..TABLES).filter_map(|t| {
+            let units = control[UNITS + TABLE + t] + if t + 1 == TABLES { control[SLICES] } else { 0 };
+            let table = (units > 0).then(|| program(1 + t as u64))?;
+            Some((format!("spgemm_reduce_table{t}"), units, table.spec.table_launch(t)?, table))
+        })
+    };
+    let ends = program(0).kernel_beside("spgemm_reduce_rows", || {
+        tables().map(|(kernel, _, _, program)| program.wanted(kernel)).collect()
+    })?;
     let places = nrows + work.slice_places;
     let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
     let unit_values = Buffer::zeroed(context, places as u64 * size)?;
-    for t in 0..TABLES {
-        let units = control[UNITS + TABLE + t] + if t + 1 == TABLES { control[SLICES] } else { 0 };
-        let program = program(1 + t as u64);
-        let Some(table) = program.spec.table_launch(t).filter(|_| units > 0) else { continue };
-        let kernel = program.kernel(&format!("spgemm_reduce_table{t}"))?;
+    for (kernel, units, table, program) in tables() {
+        let kernel = program.kernel(&kernel)?;
         let grid = resident(&kernel, table.block, table.shared, units.div_ceil(table.teams as u64))?;
         let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(rows).arg(&work.control.buffer);
         let launch = launch.arg(&work.units).arg(&work.slices).arg(&work.first).arg(&work.last);
@@ -45,13 +53,11 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
     let (block_has, block_values) =
         (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
     let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
-    let program = program(0);
     // SAFETY: as above.
     unsafe {
-        let kernel = program.kernel("spgemm_reduce_rows")?;
-        let launch = kernel.launch(blocks, tuning.reduce_block, 0).arg(rows).arg(&row_units).arg(&work.slices);
+        let launch = ends.launch(blocks, tuning.reduce_block, 0).arg(rows).arg(&row_units).arg(&work.slices);
         launch.arg(&unit_has).arg(&unit_values).arg(&block_has).arg(&block_values).run()?;
-        let kernel = program.kernel("spgemm_reduce_last")?;
+        let kernel = program(0).kernel("spgemm_reduce_last")?;
         let launch = kernel.launch(1u32, tuning.reduce_block, 0).arg(blocks).arg(&block_has).arg(&block_values);
         launch.arg(&result_has).arg(&result).run()?;
     }

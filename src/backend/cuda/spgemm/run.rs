@@ -2,16 +2,17 @@
 use super::analysis::{Limits, PerRow, Work, analyze};
 use super::{
     BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED,
-    SUMS, TABLE, TABLES, THREAD, UNITS, places,
+    SUMS, TABLE, TABLES, THREAD, UNITS, places, short,
 };
+use crate::backend::cuda::ahead;
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, resident, scan_and_tell};
+use crate::backend::cuda::program::{Program, resident, scan_and_tell, scan_u64, scanning};
 use crate::backend::cuda::report::Slate;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
-use oplus_codegen::{Spec, TableLaunch, Template};
+use oplus_codegen::{BlockShape, Spec, TableLaunch, Template};
 
 /// Large blocks a multiprocessor has room for, parts of rows for each of these, and blocks of a row at most.
 const LARGE_BLOCKS: u64 = 2;
@@ -46,6 +47,22 @@ pub(super) struct SavedBits {
     row_words: u32,
 }
 
+/// The kernel for the rows of one table, and how many these are.
+pub(super) struct Table<'a> {
+    pub(super) program: Program<'a>,
+    pub(super) kernel: String,
+    launch: TableLaunch,
+    rows: u64,
+}
+
+/// The program for the rows of one block size, how many these are, and in how many parts each.
+pub(super) struct Block<'a> {
+    pub(super) program: Program<'a>,
+    shape: BlockShape,
+    rows: u64,
+    parts: u64,
+}
+
 /// A product being computed row by row.
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job<'a>,
@@ -70,8 +87,9 @@ impl<'a> Run<'a> {
         let c_offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
         let row_kinds = Buffer::alloc_for::<u32>(context, nrows)?;
         let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
-        let (work, control) =
-            analyze(job, limits, &PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room })?;
+        let per_row = PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room };
+        // Whatever the classes, rows are counted.
+        let (work, control) = ahead::listed(&|| vec![scanning(context, scan_u64)], || analyze(job, limits, &per_row))?;
         let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
         // A part has a product at least.
         let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
@@ -125,6 +143,13 @@ impl<'a> Run<'a> {
         for size in 0..BLOCK_SIZES {
             self.listed.saved[size] = self.room_for_bits(size)?;
         }
+        self.know_supernodes()?;
+        self.listed.control = ahead::listed(&|| self.wanted(true, staged.is_some()), || self.counted(staged))?;
+        Ok(())
+    }
+
+    /// The control block, once it is done.
+    fn counted(&self, staged: Option<&Rows>) -> Result<Vec<u64>> {
         {
             let fork = Fork::begin(self.job.context, self.classes(UNITS) > 1)?;
             self.blocks(&fork, None)?;
@@ -137,13 +162,17 @@ impl<'a> Run<'a> {
         let (context, control) = (self.job.context, &self.listed.work.control);
         let places = (&control.buffer, NNZ, LONGEST);
         let found = scan_and_tell::<CONTROL>(context, &self.listed.c_offsets, self.job.rows, places, control.scan())?;
-        self.listed.control = if self.listed.parts_room == 0 {
-            found
-        } else {
-            self.list_sums(self.job.numeric(0).spec.value_bytes(TABLES - 1).unwrap_or(0))?;
-            self.listed.work.control.read()?
-        };
-        Ok(())
+        if self.listed.parts_room == 0 {
+            return Ok(found);
+        }
+        self.list_sums(self.job.numeric(0).spec.value_bytes(TABLES - 1).unwrap_or(0))?;
+        self.listed.work.control.read()
+    }
+
+    /// Looks for B's supernodes where there are kernels that walk them: which kernels these are depends on that.
+    fn know_supernodes(&self) -> Result<()> {
+        let walked = &self.listed.control[UNITS + short::WINDOW..UNITS + TABLE];
+        if walked.iter().any(|n| *n > 0) { self.job.supernodes().map(drop) } else { Ok(()) }
     }
 
     /// Entries of C and of its longest row, once counted.
@@ -153,6 +182,11 @@ impl<'a> Run<'a> {
 
     /// Columns and values of the counted rows; those that stand in the stage already are moved from there.
     pub(super) fn fill(&self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
+        self.know_supernodes()?;
+        ahead::listed(&|| self.wanted(false, staged.is_some()), || self.filled(indices, values, staged))
+    }
+
+    fn filled(&self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
         let c = Rows { offsets: &self.listed.c_offsets, indices, values };
         // Moving rows is one kernel.
         let several = self.classes(UNITS) > 1 && (self.has_others() || staged.is_none());
@@ -189,6 +223,32 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A table that counts the columns of rows.
+    pub(super) fn table_to_count(&self, t: usize) -> Option<Table<'_>> {
+        let (job, control) = (self.job, &self.listed.control);
+        if self.listed.parts_room == 0 {
+            return None;
+        }
+        // Rows spill from any table before.
+        let reached: u64 = control[UNITS + TABLE..=UNITS + TABLE + t].iter().sum();
+        let rows = reached + if t + 1 == TABLES { control[SLICES] } else { 0 };
+        if rows == 0 {
+            return None;
+        }
+        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s).number("kernels", 1 << t));
+        let launch = program.spec.table_launch(t)?;
+        Some(Table { program, kernel: format!("spgemm_symbolic_table{t}"), launch, rows })
+    }
+
+    /// A table of the numeric phase.
+    pub(super) fn table_of_sums(&self, t: usize) -> Option<Table<'_>> {
+        let control = &self.listed.control;
+        let launch = *self.listed.tables.get(t)?;
+        let rows = control[SUMS + TABLE + t] + if t + 1 == TABLES { control[PARTS] } else { 0 };
+        let program = || self.job.numeric(1 + t as u64);
+        (rows > 0).then(|| Table { program: program(), kernel: format!("spgemm_numeric_table{t}"), launch, rows })
+    }
+
     /// How many columns the rows of the tables have.
     fn count_tables(&self, fork: &Fork) -> Result<()> {
         if self.listed.parts_room == 0 {
@@ -196,20 +256,11 @@ impl<'a> Run<'a> {
         }
         let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
         let values = |t: usize| listed.tables.get(t).map_or(0, |l| l.values);
-        let mut reached = 0;
         // One after the other, as rows go on from each to the next.
         let stream = fork.next()?;
-        for t in 0..TABLES {
-            let program =
-                Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s).number("kernels", 1 << t));
-            let Some(table) = program.spec.table_launch(t) else { continue };
-            // Rows spill from any table before.
-            reached += listed.control[UNITS + TABLE + t] + if t + 1 == TABLES { listed.control[SLICES] } else { 0 };
-            if reached == 0 {
-                continue;
-            }
-            let kernel = program.kernel(&format!("spgemm_symbolic_table{t}"))?;
-            let grid = resident(&kernel, table.block, table.shared, reached.div_ceil(table.teams as u64))?;
+        for Table { program, kernel, launch: table, rows } in (0..TABLES).filter_map(|t| self.table_to_count(t)) {
+            let kernel = program.kernel(&kernel)?;
+            let grid = resident(&kernel, table.block, table.shared, rows.div_ceil(table.teams as u64))?;
             let launch =
                 job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control.buffer);
             let launch =
@@ -237,29 +288,38 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The program for the rows of a block size, if there are any: `numeric` or only to count.
+    pub(super) fn block_program(&self, size: usize, numeric: bool) -> Result<Option<Block<'_>>> {
+        let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
+        // Few rows of many products are shared.
+        let shared = size > 0 && self.listed.saved[size].is_some();
+        let parts = if shared { (job.tries() / rows).clamp(1, PARTS_OF_ROW) } else { 1 };
+        let supernodes = job.supernodes()?.is_some();
+        let with = |spec: Spec| {
+            let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
+            spec.flag("supernodes", supernodes)
+        };
+        let (program, shape) = match numeric {
+            true => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
+            false => job.block_program(Template::SpgemmBlockCount, sized, |s| with(job.walking(s))),
+        };
+        Ok(Some(Block { program, shape, rows, parts }))
+    }
+
     /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
     fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
         let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
         for size in (0..BLOCK_SIZES).rev() {
-            let n = listed.control[UNITS + BLOCK + size];
-            if n == 0 {
+            let Some(Block { program, shape, rows: n, parts }) = self.block_program(size, to.is_some())? else {
                 continue;
-            }
-            let saved = listed.saved[size].as_ref();
-            let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
-            // Few rows of many products are shared.
-            let parts = if size > 0 && saved.is_some() { (job.tries() / n).clamp(1, PARTS_OF_ROW) } else { 1 };
+            };
+            let (saved, supernodes) = (listed.saved[size].as_ref(), job.supernodes()?);
             // A word a row, in which the blocks that share one meet.
             let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
-            let supernodes = job.supernodes()?;
-            let with = |spec: Spec| {
-                let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
-                spec.flag("supernodes", supernodes.is_some())
-            };
-            let (program, shape) = match to {
-                Some(_) => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
-                None => job.block_program(Template::SpgemmBlockCount, sized, |s| with(job.walking(s))),
-            };
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
@@ -306,34 +366,32 @@ impl<'a> Run<'a> {
     /// The rows of the tables.
     fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
         let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        for (t, table) in listed.tables.iter().enumerate() {
-            let parts = if t + 1 == TABLES { listed.control[PARTS] } else { 0 };
-            let n = listed.control[SUMS + TABLE + t] + parts;
-            if n > 0 {
-                let program = job.numeric(1 + t as u64);
-                let kernel = program.kernel(&format!("spgemm_numeric_table{t}"))?;
-                let grid = resident(&kernel, table.block, table.shared, n.div_ceil(table.teams as u64))?;
-                let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control.buffer);
-                let launch = launch.arg(&listed.sums).arg(&work.first).arg(&work.last).arg(&listed.slice_counts);
-                let launch = launch.arg(&listed.parts).arg(listed.parts_room).arg(c.offsets);
-                // SAFETY: as above.
-                unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
-            }
+        for Table { program, kernel, launch: table, rows } in (0..TABLES).filter_map(|t| self.table_of_sums(t)) {
+            let kernel = program.kernel(&kernel)?;
+            let grid = resident(&kernel, table.block, table.shared, rows.div_ceil(table.teams as u64))?;
+            let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control.buffer);
+            let launch = launch.arg(&listed.sums).arg(&work.first).arg(&work.last).arg(&listed.slice_counts);
+            let launch = launch.arg(&listed.parts).arg(listed.parts_room).arg(c.offsets);
+            // SAFETY: as above.
+            unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
         }
         Ok(())
     }
 
+    /// The program that moves the rows made in one pass, and how many these are, if any.
+    pub(super) fn compacting(&self) -> Option<(Program<'_>, u64)> {
+        let n: u64 = self.listed.control[UNITS + THREAD..UNITS + BLOCK].iter().sum();
+        let value = movable(self.job.semiring.c);
+        let program = || Program::new(self.job.context, Template::SpgemmCompact, |s| s.scalar("V", value));
+        (n > 0).then(|| (program(), n))
+    }
+
     /// The rows made in one pass, moved to where they belong.
     fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
-        let job = self.job;
-        let n: u64 = self.listed.control[UNITS + THREAD..UNITS + BLOCK].iter().sum();
-        if n == 0 {
-            return Ok(());
-        }
-        let program = Program::new(job.context, Template::SpgemmCompact, |s| s.scalar("V", movable(job.semiring.c)));
+        let (job, Some((program, n))) = (self.job, self.compacting()) else { return Ok(()) };
         let lanes = (entries / n / 4).max(1).next_power_of_two().min(32) as u32;
         let block = job.tuning.primitive_block;
-        let kernel = program.kernel("spgemm_compact")?;
+        let kernel = program.kernel(program.spec.template.name())?;
         let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);
         let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
         // SAFETY: as above.

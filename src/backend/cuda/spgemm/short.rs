@@ -1,6 +1,7 @@
 //! Rows of few products or near columns: whole rows by a thread, a warp or a block, in one pass or counted first.
 use super::run::Run;
 use super::{CLASS_COPY, CLASS_COUNT, DENSE_TICKETS, Job, Rows, THREAD, UNITS, places};
+use crate::backend::cuda::Buffer;
 use crate::backend::cuda::lanes::Fork;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::report::Slate;
@@ -12,7 +13,7 @@ use smallvec::SmallVec;
 /// block's.
 const ESC: usize = THREAD + 2;
 const SORT: usize = ESC + 4;
-const WINDOW: usize = ESC + 7;
+pub(super) const WINDOW: usize = ESC + 7;
 const DENSE: usize = WINDOW + 5;
 const DENSE_SIZES: usize = 4;
 /// Columns of the first and the last of the latter.
@@ -20,6 +21,9 @@ pub(super) const DENSE_LEAST: u32 = 1024;
 pub(super) const DENSE_MOST: u32 = DENSE_LEAST << (DENSE_SIZES - 1);
 /// The first class that is none of these.
 pub(super) const END: usize = DENSE + DENSE_SIZES;
+
+/// The kernel for rows of A with one entry.
+pub(super) const COPY: &str = "spgemm_numeric_copy";
 
 /// The kernels of one class: rows of so many products or columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +142,7 @@ fn dense_tickets(class: usize, numeric: bool) -> u32 {
 impl Run<'_> {
     /// Those that have rows, of most work first: so the device is filled to the end. Before all a warp's windows, whose rows take
     /// longest and leave room for others beside them.
-    fn short_classes(&self) -> impl Iterator<Item = (usize, Kind, u64)> {
+    pub(super) fn short_classes(&self) -> impl Iterator<Item = (usize, Kind, u64)> {
         let classes = (WINDOW..DENSE).rev().chain((DENSE..END).rev()).chain((THREAD..WINDOW).rev());
         classes.filter_map(|c| Some((c, Kind::of(c)?, self.listed.control[UNITS + c]))).filter(|c| c.2 > 0)
     }
@@ -153,15 +157,30 @@ impl Run<'_> {
         self.launch_short_rows(fork, Some(to), counted)
     }
 
+    /// The program for a class's rows, and how to launch it: `numeric`, perhaps with their `lengths`, or only to count.
+    pub(super) fn short_program(
+        &self,
+        kind: Kind,
+        numeric: bool,
+        lengths: bool,
+    ) -> Result<(Program<'_>, u32, u32, u64)> {
+        let mut flags = SmallVec::<[&'static str; 2]>::new();
+        flags.extend(self.supernodes_of(kind)?.map(|_| "supernodes"));
+        flags.extend((matches!(kind, Kind::Dense(_)) && lengths).then_some("staged"));
+        Ok(self.job.short(kind, numeric, &flags))
+    }
+
+    /// What a class's kernels know of B's supernodes.
+    fn supernodes_of(&self, kind: Kind) -> Result<Option<&Buffer>> {
+        if let Kind::Window(_) | Kind::Dense(_) = kind { self.job.supernodes() } else { Ok(None) }
+    }
+
     fn launch_short_rows(&self, fork: &Fork, to: Option<&Rows>, counted: bool) -> Result<()> {
         let (job, work, none) = (self.job, &self.listed.work, 0u64);
         let lengths = (counted || to.is_none()).then_some(&self.listed.c_offsets);
         for (class, kind, n) in self.short_classes() {
-            let supernodes = if let Kind::Window(_) | Kind::Dense(_) = kind { job.supernodes()? } else { None };
-            let mut flags = SmallVec::<[&'static str; 2]>::new();
-            flags.extend(supernodes.map(|_| "supernodes"));
-            flags.extend((matches!(kind, Kind::Dense(_)) && counted).then_some("staged"));
-            let (program, block, shared, rows) = job.short(kind, to.is_some(), &flags);
+            let supernodes = self.supernodes_of(kind)?;
+            let (program, block, shared, rows) = self.short_program(kind, to.is_some(), counted)?;
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, block, shared, n.div_ceil(rows))?, block, shared);
             let launch = if to.is_some() { job.operands(launch) } else { job.patterns(launch) };
@@ -203,14 +222,16 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The program for rows of A with one entry, and how many there are, if any.
+    pub(super) fn copying(&self) -> Option<(Program<'_>, u64)> {
+        let n = self.listed.control[UNITS + CLASS_COPY];
+        (n > 0).then(|| (self.job.numeric(0), n))
+    }
+
     /// Rows of A with one entry.
     pub(super) fn copy_rows(&self, fork: &Fork, c: &Rows) -> Result<()> {
-        let (job, n) = (self.job, self.listed.control[UNITS + CLASS_COPY]);
-        if n == 0 {
-            return Ok(());
-        }
-        let program = job.numeric(0);
-        let kernel = program.kernel("spgemm_numeric_copy")?;
+        let (job, Some((program, n))) = (self.job, self.copying()) else { return Ok(()) };
+        let kernel = program.kernel(COPY)?;
         let block = job.tuning.copy_block;
         let launch = job
             .operands(kernel.launch(resident(&kernel, block, 0, n)?, block, 0))

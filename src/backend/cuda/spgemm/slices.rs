@@ -4,10 +4,11 @@
 //! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
 //! Sums run in the order of k, bit-equal to a serial sum.
 use super::{Job, Made};
+use crate::backend::cuda::ahead::{self, Wanted};
 use crate::backend::cuda::entries::{Marks, places, sortable};
-use crate::backend::cuda::program::{Program, scan_in_place, sum_in_place};
-use crate::backend::cuda::segmented_merge::{Segments, merge_segments};
-use crate::backend::cuda::sort::{Keyed, bits_below, sort};
+use crate::backend::cuda::program::{Program, scan_bits, scan_in_place, scan_u64, scanning, sum_in_place};
+use crate::backend::cuda::segmented_merge::{self, Segments, merge_segments};
+use crate::backend::cuda::sort::{self, Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 
 /// Slices of no more products are not made smaller where memory is short.
 const SMALL: u64 = 1 << 14;
+
+const EXPAND: &str = "spgemm_expand";
 
 /// How products are brought together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,22 +72,31 @@ pub(super) trait End {
     type Made;
     /// Whether products are made as the places of their factors, and not by the semiring.
     const PLACES: bool;
+    /// The kernel that it takes.
+    fn wanted(job: &Job) -> Wanted;
     /// Of sorted products, and what `spgemm_expand` wrote for each; nothing is kept of what fails.
     fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Self::Made>;
 }
 
 /// They are summed.
 struct Sums;
+impl Sums {
+    fn program<'a>(job: &Job<'a>) -> Program<'a> {
+        Program::new(job.context, Template::SpgemmContract, |s| s.semiring(job.semiring.clone()))
+    }
+}
 impl End for Sums {
     type Made = Entries;
     const PLACES: bool = false;
+    fn wanted(job: &Job) -> Wanted {
+        Sums::program(job).wanted("spgemm_contract")
+    }
     fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Entries> {
         let (context, nnz) = (job.context, sorted.nnz);
         let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
         let values = Buffer::alloc(context, nnz.saturating_mul(job.semiring.c.size as u64))?;
         if nnz > 0 {
-            let program = Program::new(context, Template::SpgemmContract, |s| s.semiring(job.semiring.clone()));
-            let (kernel, block) = (program.kernel("spgemm_contract")?, job.tuning.primitive_block);
+            let (kernel, block) = (Sums::program(job).kernel("spgemm_contract")?, job.tuning.primitive_block);
             let launch = kernel.launch(sorted.n.div_ceil(u64::from(block)), block, 0).arg(sorted.n);
             let launch = launch.arg(&sorted.keyed.keys).arg(&sorted.keyed.places).arg(&sorted.marks.words);
             let launch = launch.arg(&sorted.marks.starts).arg(sorted.bits).arg(terms);
@@ -104,6 +116,27 @@ impl Job<'_> {
 
     /// What `end` makes of the products, slice by slice, and how many entries the rows of C have.
     pub(super) fn slices<E: End>(&self, sorting: Sorting, end: &mut E) -> Result<(Vec<E::Made>, Buffer)> {
+        ahead::listed(&|| self.wanted_by::<E>(sorting), || self.sliced(sorting, end))
+    }
+
+    /// The kernels that make slices.
+    fn wanted_by<E: End>(&self, sorting: Sorting) -> Vec<Wanted> {
+        let (context, outer) = (self.context, sorting == Sorting::Outer);
+        let ordered = if outer { &["slice_columns", "slice_ordered_lengths"][..] } else { &[] };
+        let own = ["slice_end", "slice_marks", "slice_counts", "slice_lengths"];
+        let mut all = vec![self.expanding(outer, E::PLACES).wanted(EXPAND), E::wanted(self)];
+        all.extend(own.iter().chain(ordered).map(|name| self.slicing().wanted(*name)));
+        all.extend([scanning(context, scan_u64), scanning(context, scan_bits)]);
+        if outer || sorting == Sorting::Radix {
+            all.extend(sort::wanted(context));
+        }
+        if sorting != Sorting::Radix {
+            all.extend(segmented_merge::wanted(context));
+        }
+        all
+    }
+
+    fn sliced<E: End>(&self, sorting: Sorting, end: &mut E) -> Result<(Vec<E::Made>, Buffer)> {
         let (context, a) = (self.context, self.a.pattern);
         let runs = self.lengths((a.indices.pointer(), a.nnz), None)?;
         let counts = Buffer::zeroed_for::<u64>(context, a.nrows + 1)?;
@@ -225,15 +258,19 @@ impl Job<'_> {
         Ok(made)
     }
 
+    fn expanding(&self, outer: bool, factors: bool) -> Program<'_> {
+        Program::new(self.context, Template::SpgemmExpand, |s| {
+            let semiring = if factors { of_positions() } else { self.semiring.clone() };
+            let s = s.semiring(semiring).flag("mapped", !factors && self.ids.mapped()).flag("by_columns", outer);
+            s.flag("places", factors)
+        })
+    }
+
     /// Keys row << bits | column of the slice's products where their entries of A stand, and their values or their factors' places.
     fn expanded(&self, slice: &Slice, bits: u32, outer: bool, factors: bool) -> Result<(Keyed, Buffer)> {
         let (context, n, block) = (self.context, slice.products, self.tuning.primitive_block);
         let (a, b, tile) = (self.a.pattern, self.b.pattern, u64::from(block * self.tuning.entry_items));
-        let program = Program::new(context, Template::SpgemmExpand, |s| {
-            let semiring = if factors { of_positions() } else { self.semiring.clone() };
-            let s = s.semiring(semiring).flag("mapped", !factors && self.ids.mapped()).flag("by_columns", outer);
-            s.flag("places", factors)
-        });
+        let program = self.expanding(outer, factors);
         let keyed = Keyed::room(context, n)?;
         let size = match (factors, program.spec.is_constant()) {
             (true, _) => 8,
@@ -243,7 +280,7 @@ impl Job<'_> {
         let terms = Buffer::alloc(context, n.saturating_mul(size))?;
         let row_bits = bits_below(places(slice.rows));
         let ordered = if outer { Some(self.ordered(slice, row_bits)?) } else { None };
-        let kernel = program.kernel("spgemm_expand")?;
+        let kernel = program.kernel(EXPAND)?;
         let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(slice.begin).arg(slice.entries);
         let launch = launch.arg(slice.first).arg(slice.rows).arg(a.offsets.pointer() + 8 * slice.first).arg(&a.indices);
         let launch = launch.arg(self.a.values).arg(&b.offsets).arg(&b.indices).arg(self.b.values);

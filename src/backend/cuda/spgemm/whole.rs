@@ -297,9 +297,13 @@ impl Job<'_> {
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
     fn sampled_by_threads(&self, width: u32) -> Result<u64> {
         let (program, block, shared, _) = self.short(Kind::Thread(width), false, &[]);
+        let follow = || {
+            let (whole, ..) = self.short(Kind::Thread(width), true, &["whole"]);
+            vec![whole.wanted(whole.spec.template.name())]
+        };
         let sums = Buffer::zeroed_for::<u64>(self.context, 2)?;
         let stretches = self.rows.div_ceil(block as u64).div_ceil(SAMPLE);
-        let kernel = program.kernel(program.spec.template.name())?;
+        let kernel = program.kernel_beside(program.spec.template.name(), follow)?;
         let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
         let launch = launch.arg(&sums).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
         // SAFETY: as above.
