@@ -1,5 +1,5 @@
 //! The rows of a matrix that have entries, in tiles of rows and entries together: found once, kept with the pattern.
-use super::entries::{block_and_tile, places, structure};
+use super::entries::{block_and_tile, places, structures};
 use super::program::{Program, tuning};
 use super::vector::{self, DeviceBitmap};
 use super::{Buffer, DevicePattern};
@@ -62,13 +62,17 @@ impl RowTiles {
         let (tuning, block) = (tuning(context), block_and_tile(context).0);
         let grid = |n: u64| n.div_ceil(u64::from(block));
         let present = Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?;
-        let kernel = structure(context, "rows_present")?;
+        let program = Program::new(context, Template::RowTiles, |s| s);
+        let kernel = structures(context).kernel_beside("rows_present", || {
+            let mut others = vector::compacting(context, pattern.nrows, u8::TEXT);
+            others.push(program.wanted("row_tiles"));
+            others
+        })?;
         // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
         unsafe { kernel.launch(grid(all), block, 0).arg(all).arg(&pattern.offsets).arg(&present).run()? };
         // Their numbers alone are wanted: any values will do.
         let values = Buffer::alloc(context, all)?;
         let (rows, _) = vector::compact(context, pattern.nrows, u8::TEXT, DeviceBitmap { present, values })?;
-        let program = Program::new(context, Template::RowTiles, |s| s);
         let starts = if rows.nnz == all {
             None
         } else {

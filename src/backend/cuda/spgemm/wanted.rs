@@ -12,7 +12,7 @@ fn only(program: &Program<'_>) -> Wanted {
 impl Run<'_> {
     /// Those of the counting pass, if that is to come, and those that are sure to follow: the more work a kernel has, the sooner it
     /// stands here. `staged`: rows of few products are made while others are counted. Which tables have rows in the end, and how
-    /// many, is known when rows are counted.
+    /// many, is known when rows are counted; rows are moved together but where there was no room to spare.
     pub(super) fn wanted(&self, counting: bool, staged: bool) -> Vec<Wanted> {
         let mut all = Vec::new();
         let passes = if counting { &[true, false][..] } else { &[true] };
