@@ -211,16 +211,33 @@ fn a_kernel_that_does_not_compile_is_told_where_it_is_needed() {
         std::os::unix::fs::symlink(folder.join(file), home.path().join(file)).unwrap();
     }
     let compiler = home.path().join("compiler");
+    // Says when it begins and ends.
     let script = format!(
-        "#!/bin/sh\nfor f in \"$@\"; do\n  case $f in *.cu) if grep -q -F -f \"${PLANTED}\" \"$f\"; then echo planted; exit 1; fi ;; esac\n\
-         done\nexec ${{PLANTED_CXX:-c++}} \"$@\"\n"
+        r#"#!/bin/sh
+for f in "$@"; do
+  case $f in *.cu) if grep -q -F -f "${PLANTED}" "$f"; then echo planted; exit 1; fi ;; esac
+done
+echo + >> "${PLANTED}.log"
+${{PLANTED_CXX:-c++}} "$@"
+status=$?
+echo - >> "${PLANTED}.log"
+exit $status
+"#
     );
     std::fs::write(&compiler, script).unwrap();
     std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
     let text = |path: &Path| path.as_os_str().to_owned();
     let (planted, cxx) = (text(&home.path().join("lines")), std::env::var_os("EMU_CXX").unwrap_or_default());
-    let home = text(home.path());
-    let variables = [(PLANTED, planted), ("EMU_CXX", text(&compiler)), ("PLANTED_CXX", cxx), ("EMU_HOME", home)];
+    let variables =
+        [(PLANTED, planted), ("EMU_CXX", text(&compiler)), ("PLANTED_CXX", cxx), ("EMU_HOME", text(home.path()))];
     let Some((text, _)) = child("planted", false, &variables) else { return };
     assert!(text.contains("KERNELS again"), "{text}");
+    // As many at once as there are processors for, and no more.
+    let log = std::fs::read_to_string(home.path().join("lines.log")).unwrap();
+    let at_once = log.lines().scan(0, |n, line| {
+        *n += if line == "+" { 1 } else { -1 };
+        Some(*n)
+    });
+    let (most, processors) = (at_once.max(), std::thread::available_parallelism().map_or(1, |n| n.get() as i32));
+    assert!(most >= Some(processors.min(2)) && most <= Some(processors), "{most:?} of {processors}: {log}");
 }
