@@ -100,7 +100,7 @@ fn side_by_side<T: Sync, R>(
         }
     };
     thread::scope(|scope| {
-        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, &work).ok();
+        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok();
         // Where there is no thread to be had, this one has more to do.
         let threads: Vec<_> = (0..others.len().min(limit.saturating_sub(1))).map_while(start).collect();
         let made = asked();
