@@ -1,7 +1,9 @@
 //! The columns of flags, a byte a column, taken 64 at a time: each flag is 0 after it.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::simd::{Simd, Sixteen, avx2::Avx2};
-use super::tiny::SLACK;
+use super::{
+    simd::{Simd, Sixteen, avx2::Avx2},
+    tiny::SLACK,
+};
 use std::mem::MaybeUninit;
 
 /// A bit for each flag that is set.

@@ -47,6 +47,7 @@ impl Simd {
 }
 
 /// Sixteen lanes of u32. Who has a value of such a type has asked the processor. Masks have a lane each too.
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
 pub(super) trait Sixteen: Copy + Debug {
     /// The lanes.
     type V: Copy;

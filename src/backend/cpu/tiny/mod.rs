@@ -119,6 +119,7 @@ impl Tiny {
 
     /// Ends as many rows from the first of `rows` on as have few products and, with a mask, few columns that it admits:
     /// their columns are appended, what is to be added is `listed`; how many rows. `VALUES`: whether anything is added.
+    #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(unused_variables))]
     pub(super) fn rows<const VALUES: bool>(
         &mut self,
         operation: &'static str,
