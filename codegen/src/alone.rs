@@ -33,6 +33,8 @@ impl Template {
                 | Self::Vector
                 | Self::SegmentedMerge
                 | Self::SpgemmSlices
+                | Self::SpgemmAnalyze
+                | Self::Spmspv
         )
     }
 }

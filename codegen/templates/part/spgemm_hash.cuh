@@ -78,29 +78,40 @@ template <u32 SLOTS, bool FITTED> struct HashTable {
     }
     return n;
   }
-  template <u32 K> __device__ void sort_some(u32 n) const {
+  // 32·K keys from `from` on, of n in all.
+  template <u32 K> __device__ void sort_some(u32 from, u32 n) const {
     u32 key[K];
 #pragma unroll
-    for (u32 j = 0; j < K; j++) key[j] = j * 32 + lane_id() < n ? keys[j * 32 + lane_id()] : empty;
+    for (u32 j = 0; j < K; j++) key[j] = from + j * 32 + lane_id() < n ? keys[from + j * 32 + lane_id()] : empty;
     warp_sort_many<K>(key);
     __syncwarp();
 #pragma unroll
-    for (u32 j = 0; j < K; j++) keys[lane_id() * K + j] = key[j];
+    for (u32 j = 0; j < K; j++) keys[from + lane_id() * K + j] = key[j];
     __syncwarp();
+  }
+  // Blocks of 256 keys, and by neighbours that leave the smaller keys to the one before, all of them. Few rows have more than one:
+  // networks of 512 and 1024 keys in registers would be most of the compiler's time.
+  __device__ void sort_blocks(u32 n) const {
+    constexpr u32 size = 256;
+    const u32 blocks = SLOTS == size ? 1 : (n + size - 1) / size, rounds = blocks < 3 ? blocks : blocks + 1;
+#pragma unroll 1
+    for (u32 round = 0; round < rounds; round++) {
+      for (u32 b = (round + 1) % 2; round > 0 && b + 1 < blocks; b += 2) {
+        u32* const low = keys + b * size;
+        for (u32 i = lane_id(); i < size; i += 32) sort_pair(low[i], low[2 * size - 1 - i]);
+      }
+      __syncwarp();
+#pragma unroll 1
+      for (u32 b = 0; b < blocks; b++) sort_some<size / 32>(b * size, round == 0 ? n : blocks * size);
+    }
   }
   // Of one table: the first n keys, ascending.
   __device__ void sort(u32 n) const {
-    if (SLOTS == 32 || n <= 32) sort_some<1>(n);
-    else if constexpr (SLOTS == 64) sort_some<2>(n);
-    else if (n <= 64) sort_some<2>(n);
-    else if (SLOTS == 128 || n <= 128) sort_some<4>(n);
-    else if constexpr (SLOTS > 128) {
-      if (SLOTS == 256 || n <= 256) sort_some<8>(n);
-      else if constexpr (SLOTS > 256) {
-        if (SLOTS == 512 || n <= 512) sort_some<16>(n);
-        else if constexpr (SLOTS > 512) sort_some<32>(n);
-      }
-    }
+    if (SLOTS == 32 || n <= 32) sort_some<1>(0, n);
+    else if constexpr (SLOTS == 64) sort_some<2>(0, n);
+    else if (n <= 64) sort_some<2>(0, n);
+    else if (SLOTS == 128 || n <= 128) sort_some<4>(0, n);
+    else if constexpr (SLOTS > 128) sort_blocks(n);
   }
   // Of the lanes' tables, LANES lanes each, with at most 32 keys: the first n, ascending, by counting how many are smaller.
   template <u32 LANES> __device__ void sort_each(u32 n, u32 most) const {

@@ -6,11 +6,15 @@ use super::one_row::{Room, row_of};
 use super::product::{DeviceIds, MaskBits, Operand, Product, is_narrow};
 use super::program::{Program, tuning};
 use super::vector::{self, DeviceBitmap};
-use super::{Buffer, Context, DevicePattern, spmv, turned};
+use super::{Buffer, Context, DevicePattern, ahead, spmv, turned};
 use crate::error::Result;
 use oplus_codegen::text::{Atomic, ScalarText, Terminal};
 use oplus_codegen::{Template, Tuning};
 use std::sync::Arc;
+
+/// The kernels that find which entry of x reaches a column first, and write the row of these.
+const CLAIM: &str = "spmspv_claim";
+const CLAIMED: &str = "spmspv_claimed";
 
 /// Blocks a multiprocessor holds, or so.
 const RESIDENT: u32 = 4;
@@ -90,7 +94,7 @@ impl<'a> Push<'a> {
     }
     /// Which entry of x is the first that reaches a column.
     fn claim(&self, state: &Buffer) -> Result<()> {
-        let kernel = self.program.kernel("spmspv_claim")?;
+        let kernel = self.program.kernel(CLAIM)?;
         let launch = kernel.launch(self.grid, self.tuning.spmv_block, 0).arg(self.x.pattern.nnz).arg(self.each);
         let launch = launch.arg(&self.x.pattern.indices).arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices);
         // SAFETY: parameters as the README lists them; the state has a word for each column.
@@ -101,9 +105,9 @@ impl<'a> Push<'a> {
         let (x, a, columns) = (self.x, self.a, self.a.pattern.ncols);
         let mut claimed = Buffer::alloc_for::<u32>(self.context, columns)?;
         claimed.fill(0xff)?;
-        self.claim(&claimed)?;
+        ahead::listed(&|| vec![self.program.wanted(CLAIMED)], || self.claim(&claimed))?;
         let room = Room { most: columns as u64, size: self.c.size as u64 };
-        let kernel = self.program.kernel("spmspv_claimed")?;
+        let kernel = self.program.kernel(CLAIMED)?;
         row_of(&kernel, columns as u64, (columns, room), |launch| {
             let launch = launch.arg(columns as u64).arg(&x.pattern.indices).arg(x.values).arg(&a.pattern.offsets);
             let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(self.ids.k.as_ref());
@@ -118,8 +122,14 @@ impl<'a> Push<'a> {
         let present = Buffer::alloc_for::<u32>(context, if bits { a.pattern.ncols.div_ceil(32) } else { 0 })?;
         let values = Buffer::alloc(context, columns * self.c.size as u64)?;
         let state = Buffer::alloc_for::<u32>(context, a.pattern.ncols)?;
-        // Bits are for a row of what has one.
-        let follow = || if bits { vector::compacting(context, a.pattern.ncols, self.c) } else { Vec::new() };
+        let push = if all && !self.claims { "spmspv_push_all" } else { "spmspv_push" };
+        let follow = || {
+            let claim = self.claims.then_some(CLAIM);
+            let own = claim.into_iter().chain([push]).map(|name| self.program.wanted(name));
+            // Bits are for a row of what has one.
+            let row = bits.then(|| vector::compacting(context, a.pattern.ncols, self.c));
+            own.chain(row.into_iter().flatten()).collect()
+        };
         let kernel = self.program.kernel_beside("spmspv_clear", follow)?;
         let launch = kernel.launch(columns.div_ceil(u64::from(block)), block, 0).arg(columns);
         // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
@@ -127,15 +137,14 @@ impl<'a> Push<'a> {
         if self.claims {
             self.claim(&state)?;
         }
+        let kernel = self.program.kernel(push)?;
         if all && !self.claims {
             let (n, (block, tile)) = (a.pattern.nnz, block_and_tile(context));
-            let kernel = self.program.kernel("spmspv_push_all")?;
             let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(count).arg(&a.pattern.offsets);
             let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(x.values).arg(self.ids.k.as_ref());
             // SAFETY: as above.
             unsafe { launch.arg(self.ids.j.as_ref()).arg(&present).arg(&values).arg(&state).run()? };
         } else {
-            let kernel = self.program.kernel("spmspv_push")?;
             let launch = kernel.launch(self.grid, block, 0).arg(count).arg(self.each).arg(&x.pattern.indices);
             let launch = launch.arg(x.values).arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
             let launch = launch.arg(self.bits()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());

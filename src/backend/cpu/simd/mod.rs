@@ -24,10 +24,8 @@ impl Simd {
     pub(super) fn found() -> Option<Simd> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
-            if let Some(found) = avx512::Avx512::found() {
-                return Some(Simd::Avx512(found));
-            }
-            return avx2::Avx2::found().map(Simd::Avx2);
+            let widest = avx512::Avx512::found().map(Simd::Avx512);
+            widest.or_else(|| avx2::Avx2::found().map(Simd::Avx2))
         }
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         None
@@ -36,11 +34,10 @@ impl Simd {
     #[cfg(test)]
     pub(super) fn all() -> Vec<Simd> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        return avx512::Avx512::found()
-            .map(Simd::Avx512)
-            .into_iter()
-            .chain(avx2::Avx2::found().map(Simd::Avx2))
-            .collect();
+        {
+            let (a, b) = (avx512::Avx512::found().map(Simd::Avx512), avx2::Avx2::found().map(Simd::Avx2));
+            a.into_iter().chain(b).collect()
+        }
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         Vec::new()
     }

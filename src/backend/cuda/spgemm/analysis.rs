@@ -1,11 +1,17 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
 use super::{CLASS_COUNT, CONTROL, Job};
+use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::program::{Program, scan_states};
 use crate::backend::cuda::report::Report;
 use crate::backend::cuda::{Buffer, Context, Launch};
 use crate::error::Result;
 use oplus_codegen::Template;
 use std::sync::Arc;
+
+/// The kernels.
+const MEASURE: &str = "spgemm_analyze";
+const COUNT: &str = "spgemm_count_units";
+const LIST: &str = "spgemm_list_units";
 
 /// Lists of rows that several blocks may share.
 pub(super) const SHARED_LISTS: u64 = super::BLOCK_SIZES as u64 - 1;
@@ -100,7 +106,7 @@ pub(super) fn measure(
 ) -> Result<()> {
     let (a, b, tuning) = (job.a.pattern, job.b.pattern, job.tuning);
     let grid = (job.rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
-    let kernel = program.kernel("spgemm_analyze")?;
+    let kernel = program.kernel(MEASURE)?;
     let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
     let launch = launch.arg(&b.indices).arg(job.rows).arg(control).arg(products);
     // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
@@ -113,11 +119,23 @@ pub(super) fn uncounted_places(job: &Job) -> Option<u64> {
     (places <= job.tuning.list_places.into()).then_some(places)
 }
 
+/// The kernels of [`analyze`], to be listed.
+pub(super) fn analyzing(job: &Job, reduce: bool) -> Vec<Wanted> {
+    let program = program(job, reduce);
+    let counting = (reduce || uncounted_places(job).is_none()).then_some(COUNT);
+    [MEASURE, LIST].into_iter().chain(counting).map(|name| program.wanted(name)).collect()
+}
+
+/// The kernels that count and list rows.
+pub(super) fn program<'a>(job: &Job<'a>, reduce: bool) -> Program<'a> {
+    Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce))
+}
+
 /// `limits`: which rows are sorted, and which get a window. Of a product, what is in the control block too.
 pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Work, Vec<u64>)> {
     let (context, tuning, rows, nrows) = (job.context, job.tuning, job.rows, job.a.pattern.nrows);
     let reduce = matches!(per_row, PerRow::Units(_));
-    let program = Program::new(context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce));
+    let program = program(job, reduce);
     // Of no rows too the last kernel tells that there are none.
     let bins = rows.div_ceil(tuning.bin_block as u64).max(1);
     let uncounted = if reduce { None } else { uncounted_places(job) };
@@ -139,13 +157,13 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
     let (a, m_offsets) = (job.a.pattern, job.mask.map(|m| &m.pattern.offsets));
     measure(job, &program, &work.control.buffer, (&work.products, &work.first, &work.last))?;
     if uncounted.is_none() {
-        let kernel = program.kernel("spgemm_count_units")?;
+        let kernel = program.kernel(COUNT)?;
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { limits.arguments(launch).run()? };
     }
-    let kernel = program.kernel("spgemm_list_units")?;
+    let kernel = program.kernel(LIST)?;
     let list = |report: Report| {
         let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);

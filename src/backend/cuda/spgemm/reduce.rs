@@ -1,9 +1,9 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
-use super::analysis::{Limits, PerRow, analyze};
+use super::analysis::{Limits, PerRow, analyze, analyzing};
 use super::{Job, SLICES, TABLE, TABLES, UNITS};
-use crate::backend::cuda::Buffer;
 use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::{Buffer, ahead};
 use crate::error::Result;
 use oplus_codegen::text::{Atomic, Terminal};
 use oplus_codegen::{FunctionText, Shared, Template};
@@ -26,7 +26,8 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
         })
     };
     let row_units = Buffer::alloc_for::<u32>(context, nrows)?;
-    let (work, control) = analyze(&job, Limits::NONE, &PerRow::Units(&row_units))?;
+    let (work, control) =
+        ahead::listed(&|| analyzing(&job, true), || analyze(&job, Limits::NONE, &PerRow::Units(&row_units)))?;
     // The rows of each table, and its program.
     let tables = || {
         (0..TABLES).filter_map(|t| {

@@ -1,7 +1,7 @@
 //! Rows of B scattered into a dense vector, a block a row of A, with as many virtual warps as suit the rows of B (Kurt, Thumma,
 //! Hong, Sukumaran-Rajam, Sadayappan, 10.1109/HiPC.2017.00040, section VII), the vector a tile of columns at a time (Matam,
 //! Bharadwaj, Kothapalli, 10.1109/HiPC.2012.6507483).
-use super::analysis::measure;
+use super::analysis::{self, measure};
 use super::{BLOCKS, CONTROL, Job, LONGEST, NNZ};
 use crate::backend::cuda::entries::places;
 use crate::backend::cuda::program::{Program, resident, scan_in_place};
@@ -50,7 +50,7 @@ impl Job<'_> {
             // Rows without products stay 0.
             offsets: Buffer::zeroed_for::<u64>(context, nrows + 1)?,
         };
-        let program = Program::new(context, Template::SpgemmAnalyze, |s| self.masked(s));
+        let program = analysis::program(self, false);
         measure(self, &program, &rows.control, (&rows.products, &rows.first, &rows.last))?;
         for size in 0..SIZES.len() {
             self.scattered(size, &rows, None)?;

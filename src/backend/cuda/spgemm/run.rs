@@ -1,5 +1,5 @@
 //! Products whose rows are counted, classed and listed first: each class by its kernels, rows moved together in the end.
-use super::analysis::{Limits, PerRow, Work, analyze};
+use super::analysis::{self, Limits, PerRow, Work, analyze, analyzing};
 use super::{
     BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED,
     SUMS, TABLE, TABLES, THREAD, UNITS, places, short,
@@ -13,6 +13,9 @@ use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{BlockShape, Spec, TableLaunch, Template};
+
+/// The kernels that count the rows of the tables again, and list them.
+pub(super) const LISTING_SUMS: [&str; 2] = ["spgemm_count_sums", "spgemm_list_sums"];
 
 /// Large blocks a multiprocessor has room for, parts of rows for each of these, and blocks of a row at most.
 const LARGE_BLOCKS: u64 = 2;
@@ -89,7 +92,8 @@ impl<'a> Run<'a> {
         let room = Buffer::alloc_for::<u64>(context, nrows + 1)?;
         let per_row = PerRow::Product { counts: &c_offsets, kinds: &row_kinds, room: &room };
         // Whatever the classes, rows are counted.
-        let (work, control) = ahead::listed(&|| vec![scanning(context, scan_u64)], || analyze(job, limits, &per_row))?;
+        let list = || analyzing(job, false).into_iter().chain([scanning(context, scan_u64)]).collect();
+        let (work, control) = ahead::listed(&list, || analyze(job, limits, &per_row))?;
         let tabled = control[SLICES] > 0 || control[UNITS + TABLE..][..TABLES].iter().any(|n| *n > 0);
         // A part has a product at least.
         let most_parts = control[PRODUCTS].min(rows.saturating_add(1 << 16));
@@ -348,9 +352,9 @@ impl<'a> Run<'a> {
     /// The rows of the tables by class again, for the numeric phase.
     fn list_sums(&self, value_bytes: u32) -> Result<()> {
         let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        let program = Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s));
+        let program = analysis::program(job, false);
         let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
-        for (name, units) in [("spgemm_count_sums", None), ("spgemm_list_sums", Some(&listed.sums))] {
+        for (name, units) in LISTING_SUMS.into_iter().zip([None, Some(&listed.sums)]) {
             let kernel = program.kernel(name)?;
             let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
             let launch =

@@ -1,5 +1,6 @@
 //! The kernels that a product will need once its rows are classed, to be compiled side by side.
-use super::run::Run;
+use super::analysis;
+use super::run::{LISTING_SUMS, Run};
 use super::{BLOCK_SIZES, TABLES};
 use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::program::{Program, scan_u64, scanning};
@@ -41,6 +42,10 @@ impl Run<'_> {
         all.extend(self.compacting().filter(|_| staged).map(|(program, _)| only(&program)));
         if counting {
             all.push(scanning(self.job.context, scan_u64));
+            if self.listed.parts_room > 0 {
+                let analysis = analysis::program(self.job, false);
+                all.extend(LISTING_SUMS.map(|name| analysis.wanted(name)));
+            }
         }
         all
     }
