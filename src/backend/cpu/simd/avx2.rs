@@ -15,7 +15,7 @@ impl Avx2 {
 }
 
 /// For each byte, the places of its bits that are set, in order; then zeros.
-const KEPT: [[u8; 8]; 256] = {
+static KEPT: [[u8; 8]; 256] = {
     let (mut kept, mut byte) = ([[0; 8]; 256], 0);
     while byte < 256 {
         let (mut bit, mut n) = (0, 0);
@@ -31,7 +31,7 @@ const KEPT: [[u8; 8]; 256] = {
     kept
 };
 /// For each byte, how many of its bits up to each are set.
-const COUNTED: [[u8; 8]; 256] = {
+static COUNTED: [[u8; 8]; 256] = {
     let (mut counted, mut byte) = ([[0; 8]; 256], 0);
     while byte < 256 {
         let (mut bit, mut n) = (0, 0);
