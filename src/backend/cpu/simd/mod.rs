@@ -7,6 +7,8 @@ use std::fmt::Debug;
 pub(super) mod avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) mod avx512;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) mod network;
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests;
 

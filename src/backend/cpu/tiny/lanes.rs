@@ -1,10 +1,10 @@
 //! [`Tiny`] by sixteen lanes.
 use super::super::analysis::{AHEAD, OnMask, Soon};
 use super::super::job::read;
-use super::super::simd::Sixteen;
 use super::super::simd::avx2::Avx2;
 use super::super::simd::avx512::Avx512;
-use super::{ADMITTED, ENTRIES, MOST, NUMBER, PRODUCTS, ROWS, SLACK, Tiny, To, network};
+use super::super::simd::{Sixteen, network};
+use super::{ADMITTED, ENTRIES, MOST, NUMBER, PRODUCTS, ROWS, SLACK, Tiny, To};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;

@@ -10,8 +10,6 @@ use std::ops::Range;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod lanes;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-mod network;
 mod sums;
 #[cfg(test)]
 mod tests;
