@@ -115,7 +115,7 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     let first = of.start;
     let (offsets, indices, values) = (&a.pattern.offsets[first..=of.end], &a.pattern.indices[..], &a.values[..]);
     assert!(a.pattern.ncols <= x.len());
-    let with = |v: A, r: usize, e: usize| {
+    let with = move |v: A, r: usize, e: usize| {
         // SAFETY: entries of rows lie within the array, and columns below ncols, which is at most the length of x: asserted, or
         // the pattern's promise.
         let (k, y) = unsafe {
@@ -128,12 +128,15 @@ pub(super) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     let most = if S::Multiply::READS.position { 0 } else { indices.len() };
     match values {
         // What reads no values is compiled once.
-        [one] if S::Multiply::READS.a => sums::<S::Out, S::Add>(offsets, batches, out, most, |r, e| with(*one, r, e)),
+        [one] if S::Multiply::READS.a => {
+            let one = *one;
+            sums::<S::Out, S::Add>(offsets, batches, out, most, move |r, e| with(one, r, e))
+        }
         _ => {
             assert!(indices.len() == values.len());
             // SAFETY: entries of rows lie within both arrays, whose lengths are equal.
-            let value = |e| unsafe { *values.get_unchecked(e) };
-            sums::<S::Out, S::Add>(offsets, batches, out, most, |r, e| with(value(e), r, e))
+            let value = move |e| unsafe { *values.get_unchecked(e) };
+            sums::<S::Out, S::Add>(offsets, batches, out, most, move |r, e| with(value(e), r, e))
         }
     }
 }
@@ -146,13 +149,15 @@ pub(super) fn sums<T: Scalar, M: Monoid<T>>(
     batches: Option<&[Batch]>,
     out: &mut [MaybeUninit<T>],
     most: usize,
-    product: impl Fn(usize, usize) -> T,
+    product: impl Fn(usize, usize) -> T + Copy,
 ) -> usize {
     let len = offsets.len() - 1;
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
     let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<T>]| {
+        // A copy of its own stays in registers, whatever else is called in between.
+        let product = product;
         for r in rows {
             let (from, to) = range(r);
             if from < to {
