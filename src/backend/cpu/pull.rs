@@ -156,12 +156,12 @@ pub(super) fn sums<T: Scalar, M: Monoid<T>>(
     let mut n = 0;
     // Sums of short rows do not wait for each other, and what is soon final is not long.
     let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<T>]| {
-        // A copy of its own stays in registers, whatever else is called in between.
-        let product = product;
+        // A copy stays in registers, whatever else is called in between.
+        let own = product;
         for r in rows {
             let (from, to) = range(r);
             if from < to {
-                out[*n] = MaybeUninit::new(along::<T, M>(product(r, from), from + 1, to, |e| product(r, e)));
+                out[*n] = MaybeUninit::new(along::<T, M>(own(r, from), from + 1, to, |e| own(r, e)));
                 *n += 1;
             }
         }
