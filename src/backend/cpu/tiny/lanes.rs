@@ -22,6 +22,13 @@ fn at_mut(list: &mut [u32], at: usize) -> *mut u32 {
     list.as_mut_ptr().wrapping_add(at)
 }
 
+/// Ranks of the bits that are set: the first one's is `before`. No closure: it would be compiled without the lanes' instructions
+/// where it is not inlined.
+#[inline(always)]
+fn ranked<S: Sixteen>(s: S, bits: u16, before: usize) -> S::V {
+    s.add(s.counted(bits), s.splat((before as u32).wrapping_sub(1)))
+}
+
 impl Tiny {
     /// # Safety
     /// A's columns are rows of B, buffers are grown.
@@ -253,7 +260,7 @@ impl Tiny {
                 s.store_kept(to.add(met), new, columns);
                 if VALUES {
                     let listed = self.listed.len + 16 * r;
-                    let sums = s.add(s.counted(new), s.splat(((before + met) as u32).wrapping_sub(1)));
+                    let sums = ranked(s, new, before + met);
                     s.store(at_mut(&mut self.listed.sums, listed), sums);
                     s.store(at_mut(&mut self.listed.places, listed), s.pick::<K>(places, key));
                     s.store(at_mut(&mut self.listed.entries, listed), s.pick::<K>(entries, key));
@@ -302,9 +309,7 @@ impl Tiny {
             s.store_kept(to.add(lows), high, s.add(all, s.splat(16)));
         }
         if VALUES {
-            // The bit that is the first has rank 0.
-            let rank = |bits, before: usize| s.add(s.counted(bits), s.splat((before as u32).wrapping_sub(1)));
-            let (low, high) = (rank(low, before), rank(high, before + lows));
+            let (low, high) = (ranked(s, low, before), ranked(s, high, before + lows));
             for (r, column) in columns.into_iter().enumerate() {
                 let (listed, from) = (self.listed.len + 16 * r, from + 16 * r);
                 // SAFETY: as above; as many products are listed as were found.
@@ -383,7 +388,7 @@ impl Tiny {
             return 0;
         }
         // Which of the admitted columns that are met each is.
-        let ranks = s.add(s.counted(used as u16), s.splat((before as u32).wrapping_sub(1)));
+        let ranks = ranked(s, used as u16, before);
         for p in 0..K {
             let (listed, met) = (self.listed.len, s.bits(met[p]));
             // SAFETY: as above; fewer products are listed than were found, and sixteen more have room.
