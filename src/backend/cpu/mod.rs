@@ -37,6 +37,7 @@ mod flags;
 mod flat;
 mod gather;
 mod job;
+mod keys;
 mod kronecker;
 mod layout;
 mod loops;
