@@ -26,11 +26,10 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
             (90, false) => {
                 !semiring(&["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"])
             }
-            // Between the oldest and Hopper nothing else differs but limits, which these show.
-            (80, false) => {
+            // Before Hopper and after it nothing else differs but limits, which these show.
+            (80 | 100, false) => {
                 free || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])
             }
-            (100, false) => free || semiring(&["plus_times_f64"]),
             (_, false) => free || semiring(&["plus_times_f64", "shortest_hop"]),
             (90, true) => free || semiring(&["min_plus_f64"]),
             (_, true) => false,

@@ -153,11 +153,6 @@ fn copied(emulator: &emulator::Emulator, (name, step): &Step, n: u64) -> [usize;
 
 fn nothing_grows(steps: Vec<Step>) {
     let Some(emulator) = emulator::emulator() else { return };
-    // What runs here is run by other tests too.
-    if std::env::var("OPLUS_EMULATOR_FLAGS").is_ok_and(|flags| flags.contains("sanitize")) {
-        eprintln!("skipped: copies are counted without sanitizers");
-        return;
-    }
     let _counted = COUNTED.lock().unwrap_or_else(|e| e.into_inner());
     let mut wrong = Vec::new();
     for step in &steps {

@@ -1,7 +1,8 @@
 //! Builds the emulated CUDA driver and NVRTC and makes this process use them, unless a real driver was asked for.
 //!
 //! `OPLUS_TEST_DEVICE=gpu` takes the machine's own driver; `OPLUS_EMULATOR_FLAGS` are further flags of the C++ compiler,
-//! such as `-fsanitize=address,undefined` (then the sanitizer's library must be loaded first: see `.ci/run`).
+//! such as `-fsanitize=address,undefined` (then the sanitizer's library must be loaded first: see `.ci/run`). Without a
+//! C++ compiler nothing is tested; `OPLUS_REQUIRE_CUDA=1` makes that a failure.
 #![allow(dead_code)]
 use std::ffi::{CStr, c_char, c_long};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,7 @@ pub fn build(flags: &str) -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emulator");
     let compiler = std::env::var("EMU_CXX").unwrap_or_else(|_| "c++".into());
     if Command::new(&compiler).arg("--version").output().is_err() {
+        assert!(std::env::var_os("OPLUS_REQUIRE_CUDA").is_none(), "no C++ compiler ({compiler})");
         eprintln!("skipped: no C++ compiler ({compiler}), so no emulated CUDA driver");
         return None;
     }

@@ -1,0 +1,89 @@
+//! The examples with `--device cuda`: the figures of independent oracles, and the refusals of the CPU.
+#![cfg(feature = "cuda")]
+#[path = "common/emulator.rs"]
+mod emulator;
+#[path = "common/example.rs"]
+mod example;
+mod oracles;
+use emulator::Cuda;
+use example::*;
+use oracles::*;
+
+/// Whether there is a GPU, emulated or not, for the examples to run on.
+fn on_cuda() -> bool {
+    let Some(cuda) = emulator::cuda() else { return false };
+    SETTINGS.get_or_init(|| {
+        let mut settings = match cuda {
+            Cuda::Emulated(emulator) => emulator::environment(&emulator.folder),
+            Cuda::Gpu => Vec::new(),
+        };
+        settings.push(("OPLUS_DEVICE", "cuda".into()));
+        settings
+    });
+    true
+}
+
+#[test]
+fn searches_and_paths() {
+    if !on_cuda() {
+        return;
+    }
+    let (n, _, edges) = tiny("karate.mtx");
+    let path = data("karate.mtx");
+    assert_eq!(json("triangle_count", &[&path])["device"], "cuda:0");
+    check_bfs(&path, n, &edges, 16);
+    check_multi_source_bfs(&path, n, &edges, &[0, 33, 0, 16], false);
+    check_triangles(&path, n, &edges);
+    check_sssp(&path, 33, &dijkstra(n, &edges, 33));
+    check_apsp(&path, &floyd_warshall(n, &edges).unwrap());
+    let (n, _, edges) = tiny("weights.mtx");
+    let path = data("weights.mtx");
+    check_bfs(&path, n, &edges, 0);
+    check_multi_source_bfs(&path, n, &edges, &[5, 3], true);
+    check_triangles(&path, n, &edges);
+    (0..n).for_each(|s| check_sssp(&path, s, &bellman_ford(n, &edges, s).unwrap()));
+    check_apsp(&path, &floyd_warshall(n, &edges).unwrap());
+    refused("apsp", &[&data("negative_cycle.mtx")], "negative cycle");
+    refused("bfs", &[&path, "--source", "99"], "99");
+}
+
+#[test]
+fn products_over_semirings_and_types() {
+    if !on_cuda() {
+        return;
+    }
+    for ((semiring, add, multiply), scalar) in NUMBERS.into_iter().zip(["f64", "f32", "i64", "i32"].into_iter().cycle())
+    {
+        check_product(semiring, add, multiply, scalar);
+    }
+    let found = json("spgemm", &[&data("hermitian.mtx"), "--type", "c64", "--check"]);
+    assert_eq!((&found["nnz_c"], &found["sum"]), (&4.into(), &serde_json::json!([12.0, 0.0])));
+    let wide = data("wide.mtx");
+    let found = json("spgemm", &[&wide, "--semiring", "lor_land", "--type", "bool", "--transpose-b", "--check"]);
+    assert_eq!((&found["nnz_c"], &found["sum"]), (&4.into(), &2.0.into()));
+    refused("spgemm", &[&wide], "A is 2×3, B is 2×3: they do not fit");
+}
+
+#[test]
+fn strategies_by_name() {
+    if !on_cuda() {
+        return;
+    }
+    let karate = data("karate.mtx");
+    for strategy in oplus::spgemm::Strategy::ALL {
+        let name = strategy.to_string();
+        let masked = ["--mask", &karate, "--strategy", &name, "--check", "--explain"];
+        let found = json("spgemm", &[&[karate.as_str()], &masked[..]].concat());
+        assert_eq!((&found["sum"], &found["nnz_c"]), (&270.0.into(), &134.into()), "{name}");
+        assert!(found["explain"]["kernels"].as_array().is_some_and(|kernels| !kernels.is_empty()), "{name}: {found}");
+    }
+}
+
+#[test]
+fn multigrid() {
+    if !on_cuda() {
+        return;
+    }
+    let found = json("multigrid", &["--grid", "4"]);
+    assert!(found["converged"] == true && found["error"].as_f64().unwrap() < 1e-6, "{found}");
+}
