@@ -287,6 +287,7 @@ fn in_a_process_of_its_own() {
             let best = Operands::on(Device::best()).and_then(|o| step(&o)).unwrap();
             assert_eq!(best, expected);
         }
+        "lost" => lost_kernels_tell_nothing(),
         "cache" => {
             let (hits, misses) = Cache::get().counts();
             println!("CACHE {hits} hits {misses} misses {:?}", Cache::get().status());
@@ -297,6 +298,33 @@ fn in_a_process_of_its_own() {
 
 fn words(text: &str) -> OsString {
     text.into()
+}
+
+/// What was read over the page of host memory that kernels write to is no kernel's answer.
+fn lost_kernels_tell_nothing() {
+    let Some((emulator, _one)) = device() else { return };
+    let context = Context::get(0).unwrap();
+    let x = Vector::<i64>::full(20_000, 1).unwrap();
+    let x: Vec<(u64, i64)> = x.entries().unwrap().into_iter().map(|(i, _)| (i, i as i64 % 5)).collect();
+    let x = Vector::<i64>::build(20_000, &x).unwrap().to(&GPU).unwrap();
+    let sum = reduce(&x, Plus).unwrap();
+    assert_eq!(sum, 40_000);
+    for (words, told) in [(512, 0), (511, 96)] {
+        // Two numbers are told by each round, and some before the first.
+        for next in (0..48).map(|round| told + 2 * round + round % 16) {
+            let page = Buffer::from_host(&context, &vec![next; words]).unwrap();
+            assert_eq!(page.to_host::<u64>().unwrap(), vec![next; words]);
+            emulator.lose_launch(0);
+            let lost = reduce(&x, Plus);
+            assert!(lost.as_ref().is_err_and(|e| e.to_string().contains("has told nothing")), "{next}: {lost:?}");
+            assert_eq!(reduce(&x, Plus).unwrap(), sum);
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_tells_nothing_is_an_error() {
+    child("lost", &[("OPLUS_CUDA_KEEP", words("1000000"))]);
 }
 
 #[test]

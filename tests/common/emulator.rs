@@ -40,6 +40,11 @@ impl Emulator {
         // SAFETY: void emu_fail_launch(long).
         unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_launch")(n) }
     }
+    /// The n-th launch from now is said to have begun, and does nothing.
+    pub fn lose_launch(&self, n: i64) {
+        // SAFETY: void emu_lose_launch(long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_lose_launch")(n) }
+    }
     /// Another schedule.
     pub fn seed(&self, seed: u64) {
         // SAFETY: void emu_seed(uint64_t).

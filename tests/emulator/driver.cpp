@@ -20,7 +20,7 @@ namespace {
 std::recursive_mutex mutex;
 std::string last_report;
 bool broken;
-long fail_launch = -1;
+long fail_launch = -1, lose_launch = -1;
 bool launches_armed;
 size_t copied_out, copied_in;
 typedef std::chrono::steady_clock::time_point Time;
@@ -83,6 +83,7 @@ extern "C" {
 // For tests.
 const char* emu_last_report() { return last_report.c_str(); }
 void emu_fail_launch(long n) { LOCK; launches_armed = true; fail_launch = n; }
+void emu_lose_launch(long n) { LOCK; lose_launch = n; }
 // Bytes copied to the host and to the device so far.
 void emu_copied(size_t* to_host, size_t* to_device) { LOCK; *to_host = copied_out; *to_device = copied_in; }
 void emu_seed(uint64_t s) { LOCK; seed(s); }
@@ -262,6 +263,7 @@ R cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, un
     fail_launch = setting("EMU_FAIL_LAUNCH", -1);
   }
   if (fail_launch >= 0 && fail_launch-- == 0) return out_of_memory;
+  if (lose_launch >= 0 && lose_launch-- == 0) return success;
   Launch launch{function.name.c_str(), function.entry, arguments, {gx, gy, gz}, {bx, by, bz}, shared, nullptr, nullptr};
   launch.shared_begin = static_cast<char*>(dlsym(function.module->handle, "emu_shared_begin"));
   launch.shared_end = launch.shared_begin;

@@ -1,7 +1,7 @@
 //! Bytes on a device.
 use super::Context;
 use super::account::Share;
-use super::keep::PAGE;
+use super::keep::COPIED;
 use crate::error::{Error, Result};
 use crate::memory;
 use bytemuck::Pod;
@@ -196,7 +196,7 @@ impl Buffer {
     unsafe fn copy_to(&self, operation: &'static str, range: Range<u64>, to: *mut u8) -> Result<()> {
         self.context.bind(operation)?;
         let length = (range.end - range.start) as usize;
-        if length <= PAGE {
+        if length <= COPIED {
             // SAFETY: by the caller.
             if let Some(done) = unsafe { self.context.copy_by_page(operation, self.pointer + range.start, length, to) }
             {

@@ -351,7 +351,12 @@ impl Drop for Context {
     fn drop(&mut self) {
         let api = &self.driver.api;
         if self.bind("close device").is_ok() {
-            // Buffers and kernels hold the context, so none is left; modules go before the context does.
+            // Buffers and kernels hold the context, so none is left; but what was launched may be at work yet.
+            if !self.stream.is_null() {
+                // SAFETY: ours.
+                unsafe { (api.stream_synchronize)(self.stream) };
+            }
+            // Modules go before the context does.
             if let Some(lanes) = self.lanes.get() {
                 lanes.close(api);
             }
@@ -359,7 +364,7 @@ impl Drop for Context {
             self.keep.drain().into_iter().for_each(|pointer| self.release(pointer));
             self.free_page();
             if !self.stream.is_null() {
-                // SAFETY: ours, and destroyed once. Pending work is completed first.
+                // SAFETY: ours, and destroyed once; pending is at most what was freed above, which is completed first.
                 unsafe { (api.stream_synchronize)(self.stream) };
                 // SAFETY: as above.
                 unsafe { (api.stream_destroy)(self.stream) };

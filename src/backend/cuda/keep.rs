@@ -3,7 +3,7 @@
 //! The driver's pool takes a microsecond or two to give and to take back, and a copy to pageable memory goes by way of a buffer
 //! of the driver's: more, together, than a small product needs. Everything here is in the order of the context's one stream,
 //! so what is freed may be given away again at once.
-use super::report::Host;
+use super::report::{Host, NUMBER};
 use super::{Context, lock};
 use crate::error::Result;
 use std::sync::Mutex;
@@ -13,8 +13,10 @@ const LEAST: u32 = 8;
 const FINE: u32 = 20;
 const MOST: u32 = 24;
 const CLASSES: usize = (FINE - LEAST + 1 + 4 * (MOST - FINE)) as usize;
-/// Bytes of the page.
-pub(super) const PAGE: usize = 4096;
+/// Bytes of the page, and how many of them copies go through: what a kernel has told last is behind them.
+const PAGE: usize = 4096;
+pub(super) const COPIED: usize = 8 * NUMBER;
+const _: () = assert!(COPIED + 8 <= PAGE);
 
 /// What is kept.
 #[derive(Debug)]
@@ -132,7 +134,7 @@ impl Keep {
 }
 
 impl Context {
-    /// Copies `length` <= [`PAGE`] bytes at `from` to `to` by way of the page, and waits. `None`: there is no page.
+    /// Copies `length` <= [`COPIED`] bytes at `from` to `to` by way of the page, and waits. `None`: there is no page.
     ///
     /// # Safety
     /// `from` holds and `to` has room for so many bytes.

@@ -14,7 +14,7 @@ pub(super) const TOLD: usize = 14;
 /// Words of the slate: where more begin as zero, filling them is little of all.
 const SLATE: u64 = 1 << 13;
 /// The word that the host waits for, and the most that may be told before it.
-const NUMBER: usize = 511;
+pub(super) const NUMBER: usize = 511;
 /// A look costs a core; after so long the driver waits.
 const PATIENCE: Duration = Duration::from_micros(100);
 
@@ -73,11 +73,16 @@ impl Host {
         launch: impl FnOnce(Report) -> Result<()>,
     ) -> Option<Result<[u64; N]>> {
         const { assert!(N <= NUMBER) };
+        if let Err(e) = context.bind("wait for kernel") {
+            return Some(Err(e));
+        }
         let page = self.page.address(context)?;
         self.number += 1;
         let number = self.number;
         // SAFETY: the page is ours alone under the lock and stays; the device writes to it as to an atomic.
         let said = unsafe { AtomicU64::from_ptr(page.add(NUMBER)) };
+        // Nothing that was there before, a page's first contents among it, is this number; no kernel is at work that would write one.
+        said.store(0, Ordering::Release);
         let wait = || {
             let since = Instant::now();
             while said.load(Ordering::Acquire) != number {
@@ -140,9 +145,10 @@ impl Context {
     /// The zeros that are kept, made now if there are none yet. They are nobody's in the count of bytes in use.
     fn slate(&self, host: &mut Host) -> Option<u64> {
         if host.slate.is_none() && self.keep.keeps() {
+            self.bind("allocate").ok()?;
             let made = self.allocate("allocate", 8 * SLATE).ok()?;
             self.usage.subtract(8 * SLATE);
-            // SAFETY: the whole of our own allocation, the context is current since it was made.
+            // SAFETY: the whole of our own allocation, the context is current.
             let status = unsafe { (self.driver().api.memset_d8_async)(made, 0, 8 * SLATE as usize, self.stream()) };
             if status != 0 {
                 self.release(made);
