@@ -90,7 +90,8 @@ impl Spec {
         let (exact, constant) = semiring.kind();
         let size = u32::try_from(semiring.c.size).ok()?;
         // A constant needs no sums, but parts of rows still need a bound.
-        let values = bytes / self.value_bytes(table)?.max(1) / 32 * 32;
+        // Of one word's columns at least, as a range is no narrower.
+        let values = (bytes / self.value_bytes(table)?.max(1) / 32 * 32).max(32);
         let state_words = match (exact, threads) {
             (true, _) => 0,
             (false, 32) => values.div_ceil(32),

@@ -1716,7 +1716,9 @@ namespace oplus {
 template <u32 THREADS, u32 SLOTS, u32 BYTES> struct TableSizeOf {
   static constexpr u32 threads = THREADS, block = THREADS == 32 ? tuning::table_warp_block : THREADS, slots = SLOTS;
   static constexpr u32 state = THREADS == 32 || Exact<Semiring, C>::value ? 0 : 4;
-  static constexpr u32 values = BYTES / (Semiring::constant ? 1 : sizeof(C) + state) / 32 * 32;
+  // Of one word's columns at least, beyond which no range is narrowed.
+  static constexpr u32 fitting = BYTES / (Semiring::constant ? 1 : sizeof(C) + state) / 32 * 32;
+  static constexpr u32 values = fitting < 32 ? 32 : fitting;
 };
 template <u32 T> struct TableSize;
 #define OPLUS_TABLE_SIZE(T) \

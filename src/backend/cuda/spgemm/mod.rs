@@ -166,6 +166,8 @@ impl<'a> Job<'a> {
             width
         };
         let warp = fits(self.tuning.esc_products, 32, &|width| spec.esc_launch(width).1);
+        // The narrowest kernel is for 64 products.
+        let warp = if spec.esc_launch(64).1 <= properties.shared_per_block_optin { warp } else { 0 };
         let esc = match warp == self.tuning.esc_products {
             true => fits(self.tuning.sort_products, warp, &|width| spec.sort_launch(width).1),
             false => warp,

@@ -1,7 +1,7 @@
 //! Strategies that take a whole product, asked for by name.
 use super::band::Bands;
 use super::slices::Sorting;
-use super::{Job, Made};
+use super::{Job, Made, TABLES};
 use crate::backend::cuda::band::Band;
 use crate::backend::cuda::band_pairs::Pairs;
 use crate::backend::cuda::entries::{empty, movable};
@@ -11,8 +11,8 @@ use crate::backend::cuda::values::of_marks;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
-use oplus_codegen::FunctionText;
 use oplus_codegen::text::OperatorText;
+use oplus_codegen::{FunctionText, Spec, Template};
 
 /// What takes a whole product.
 enum Way {
@@ -40,9 +40,23 @@ pub(super) fn sums_in_order(strategy: Strategy) -> bool {
 }
 
 impl Job<'_> {
+    /// Whether the largest table has room for a part of a row's sums.
+    pub(super) fn tables_fit(&self) -> bool {
+        let spec = Spec::new(Template::SpgemmNumeric, self.context.properties().architecture);
+        let largest = spec.semiring(self.semiring.clone()).table_launch(TABLES - 1);
+        largest.is_some_and(|table| table.values >= 64)
+    }
+    /// What takes the whole product. Values of hundreds of bytes leave no room in shared memory: their products are sorted in device
+    /// memory, whatever was asked for.
+    fn way(&self, strategy: Strategy) -> Option<Way> {
+        match Way::of(strategy) {
+            None | Some(Way::Rows) if !self.tables_fit() => Some(Way::Slices(Sorting::Radix)),
+            way => way,
+        }
+    }
     /// The product by this strategy; `None` where it is one of those that choose row by row.
     pub(super) fn by_name(&self, strategy: Strategy) -> Result<Option<Made>> {
-        let Some(way) = Way::of(strategy) else { return Ok(None) };
+        let Some(way) = self.way(strategy) else { return Ok(None) };
         if self.is_empty() {
             return empty(self.context, self.a.pattern.nrows, self.b.pattern.ncols).map(Some);
         }
@@ -61,7 +75,10 @@ impl Job<'_> {
     /// Says what `by_name` will do; false where it leaves the product to others. Fails as it would.
     pub(super) fn explain_by_name(&self, strategy: Strategy, to: &mut Analysis) -> Result<bool> {
         let (rows, size) = (self.rows, self.semiring.c.size as u64);
-        let (about, workspace) = match Way::of(strategy) {
+        let way = self.way(strategy);
+        let sorted = matches!(way, Some(Way::Slices(Sorting::Radix)));
+        let done = if sorted { Strategy::EscGlobal } else { strategy };
+        let (about, workspace) = match way {
             None => return Ok(false),
             Some(Way::Rows) if !self.sum_fits() => return Ok(false),
             Some(Way::Rows) => {
@@ -89,9 +106,12 @@ impl Job<'_> {
                 (format!("along {a} diagonals of A and {b} of B"), laid_out.saturating_add(8 * rows + masked))
             }
         };
-        to.strategy = strategy.name();
-        to.reason = format!("{strategy} was asked for");
-        to.bins = vec![Bin::new(strategy.name(), about, rows)];
+        to.strategy = done.name();
+        to.reason = match done == strategy {
+            true => format!("{strategy} was asked for"),
+            false => format!("values of {size} bytes leave no room for tables in shared memory"),
+        };
+        to.bins = vec![Bin::new(done.name(), about, rows)];
         to.workspace = workspace;
         Ok(true)
     }

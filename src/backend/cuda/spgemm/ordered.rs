@@ -25,6 +25,10 @@ pub(in crate::backend::cuda) fn mxm_ordered(product: &Product, strategy: Strateg
         return mxm(product, strategy);
     }
     let job = Job { in_order: true, ..Job::new(product)? };
+    if !job.tables_fit() {
+        // Sorted, and summed in that order.
+        return job.make(Strategy::EscGlobal);
+    }
     let in_order = |whole: &Whole| matches!(whole, Whole::Thread(_) | Whole::Esc(..) | Whole::Hash);
     if let Some(made) = job.without_analysis(strategy, in_order)? {
         return Ok(made);

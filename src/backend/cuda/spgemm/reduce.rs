@@ -1,12 +1,17 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
 use super::analysis::{Limits, PerRow, analyze, analyzing};
 use super::{Job, SLICES, TABLE, TABLES, UNITS};
-use crate::backend::cuda::product::Product;
+use crate::backend::cuda::product::{Operand, Product};
 use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::reduce::reduce as values_reduced;
 use crate::backend::cuda::{Buffer, ahead};
 use crate::error::Result;
+use crate::spgemm::Strategy;
 use oplus_codegen::text::{Atomic, Terminal};
 use oplus_codegen::{FunctionText, Shared, Template};
+
+/// Bytes of a value of which a warp has room for one beside its products.
+const LARGEST: usize = 256;
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
 pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
@@ -14,6 +19,11 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
     let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
     if rows == 0 {
         return Ok(None);
+    }
+    if job.semiring.c.size > LARGEST || !job.tables_fit() {
+        let (pattern, values) = job.make(Strategy::EscGlobal)?;
+        let op = FunctionText { name: "op", ..(*reduce).clone() };
+        return values_reduced(op.into(), Operand { pattern: &pattern, values: &values });
     }
     // Adding products as they come is right where ⊞ is ⊕ and any order gives the same.
     let same = reduce.text == job.semiring.add
