@@ -23,6 +23,7 @@ pub mod context;
 mod dense;
 mod device_csr;
 mod entries;
+mod fused;
 mod given;
 mod keep;
 mod kronecker;
