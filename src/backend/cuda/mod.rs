@@ -17,6 +17,7 @@ mod build_tests;
 pub mod cache;
 mod chain;
 mod chunks;
+mod closure;
 mod columns;
 mod composed;
 pub mod context;
