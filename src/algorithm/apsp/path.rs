@@ -86,7 +86,7 @@ impl Route for Path {
 pub(crate) fn of_edges(edges: &Matrix<f64, MinPlus>) -> Result<Matrix<Path, ShortestPath>> {
     let heads: Matrix<u32> = cast(&apply_index(edges, ColIndex, 0).eval()?.over())?;
     let steps = apply_second(edges, OfLength, 1u32).eval()?;
-    Ok(ewise_mult(&steps.over(), &heads, ToVertex).eval()?)
+    ewise_mult(&steps.over(), &heads, ToVertex).eval()
 }
 
 pub(crate) fn next_of(paths: &Matrix<Path, ShortestPath>) -> Result<Matrix<u32>> {
