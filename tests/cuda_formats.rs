@@ -1,5 +1,5 @@
 //! Matrices of every format on their way to CUDA, emulated or real, which knows compressed rows alone; and products with what
-//! follows them, there step by step.
+//! follows them.
 #![cfg(feature = "cuda")]
 #[path = "common/chains.rs"]
 mod chains;

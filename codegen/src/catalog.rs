@@ -156,6 +156,8 @@ templates! {
     Build = "build", semiring false, functions ["op"], types [], flags [], numbers [];
     /// Kronecker product of two matrices.
     Kronecker = "kronecker", semiring false, functions ["op"], types [], flags [], numbers [];
+    /// All ways through all places of a square array, the best of each kept.
+    Closure = "closure", semiring false, functions ["join", "better"], types [], flags [], numbers ["pivots" = 64];
     /// Columns moved: where entries go.
     Columns = "columns", semiring false, functions [], types [], flags [], numbers [];
     /// Entries of rows in the order of their values.

@@ -60,6 +60,23 @@ fn chains(architecture: u32) -> Vec<(String, Spec)> {
     all.map(|(name, spec)| (format!("chain-{name}"), spec)).into()
 }
 
+/// Lengths, and lengths with what comes with them.
+fn closures(architecture: u32) -> Vec<(String, Spec)> {
+    let closure = |scalar: ScalarText, join: &'static str, better: &'static str| {
+        let named = |name, output, text| {
+            let parameters = ["x", "y"].as_slice();
+            FunctionText::new(name, vec![scalar, scalar], output, OperatorText { parameters, expression: text })
+        };
+        let spec = Spec::new(Template::Closure, architecture).function(named("join", scalar, join));
+        (format!("closure-{}", scalar.name), spec.function(named("better", built_in("bool", 1), better)))
+    };
+    vec![
+        closure(built_in("f64", 8), "add(x, y)", "lt(x, y)"),
+        closure(built_in("i32", 4), "add_sat(x, y)", "lt(x, y)"),
+        closure(PAIR, "Pair::make(add(x.x, y.x), x.y)", "lt(x.x, y.x) || (eq(x.x, y.x) && lt(x.y, y.y))"),
+    ]
+}
+
 /// Every template that has no semiring, by name.
 #[must_use]
 pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
@@ -183,6 +200,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         ["value", "row", "column", "thunk"].iter().zip(reads).fold(spec, |s, (name, read)| s.flag(name, read))
     };
     all.extend(chains(architecture));
+    all.extend(closures(architecture));
     all.extend(maps.map(|(name, f, reads)| (format!("map-{name}"), flagged(0, f, reads))));
     all.extend(predicates.map(|(name, f, reads)| (format!("map-{name}"), flagged(1, f, reads))));
     all

@@ -530,6 +530,7 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 
 }  // namespace oplus
 #line 6 "codegen/templates/structure.cu"
+#line 7 "codegen/templates/structure.cu"
 
 namespace oplus {
 
@@ -608,6 +609,30 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 shift_offsets(u64 n, const u64* from, u64 first, u64 start, u64* out) {
   const u64 r = global_thread();
   if (r < n) out[r] = from[r] - first + start;
+}
+
+// out[r] = no fewer entries than row r of a product has, r < rows: its products, which lie in columns first[r] to last[r], or those that
+// a mask admits (m_offsets may be null).
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_bounds(u64 rows, const u32* products, const u32* first, const u32* last, const u64* m_offsets, u64* out) {
+  const u64 r = global_thread();
+  if (r >= rows) return;
+  u64 most = products[r];
+  if (most) most = min(most, u64(last[r] - first[r]) + 1);
+  out[r] = m_offsets ? min(most, m_offsets[r + 1] - m_offsets[r]) : most;
+}
+
+// Rows cut into ranges whose sum is at most `most`, or of one row: found[0] (0 before) = how many, found[1 + c] = the row after range c. `sums`:
+// before each row, rows + 1 of them. Launch: one warp.
+extern "C" __global__ void __launch_bounds__(32)
+cut_rows(u64 rows, const u64* sums, u64 most, u64 room, u64* found) {
+  u64 count = 0;
+  for (u64 row = 0; row < rows && count < room; count++) {
+    const u64 end = warp_last_not_above(row, rows, sums[row] + most, [&](u64 r) { return sums[r]; });
+    row = max(end, row + 1);
+    if (lane_id() == 0) found[1 + count] = row;
+  }
+  if (lane_id() == 0) found[0] = count;
 }
 
 // *total (0 before) = how many products entries of A in these columns have with rows of B.

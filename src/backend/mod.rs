@@ -115,6 +115,9 @@ impl MxmOptions {
     }
 }
 
+/// Pivots of a closure handled at once. It is part of the order in which ways are joined, so that it is one for all.
+pub(crate) const PIVOTS: usize = 64;
+
 /// The kernels every device offers, but for products, whose operands come as [`untyped`] stores and whose semiring comes as
 /// a table, a [`ring`].
 pub(crate) trait Backend: Sized {
@@ -243,6 +246,14 @@ pub(crate) trait Backend: Sized {
         a: &Self::Csr<A>,
         b: &Self::Csr<B>,
     ) -> Result<Self::Csr<F::Out>>;
+    /// Of a square matrix: the best ways through all places, as [`closure`](crate::operation::closure) has it; `Err` of a place from
+    /// which a way to itself is better than `trivial`.
+    fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &Self::Csr<T>,
+        trivial: T,
+        absent: T,
+    ) -> Result<std::result::Result<Self::Csr<T>, usize>>;
     /// F where either has an entry, alpha and beta for those that are not there.
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,

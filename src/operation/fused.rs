@@ -11,8 +11,6 @@ use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body};
 use crate::container::{Matrix, Owned};
 use crate::device::Device;
-#[cfg(feature = "cuda")]
-use crate::error::Error;
 use crate::error::Result;
 use crate::mask::Mask;
 use crate::storage::store::Store;
@@ -25,9 +23,12 @@ mod chunks;
 /// A product of matrices and what is done to its entries; `T` is the scalar of the result.
 ///
 /// T is what [`apply`](super::apply()), [`select`](super::select()) and [`top_k`](super::top_k()) make of the product, to the
-/// bit. On the CPU rows are handed from one step to the next as they are computed, so that neither the product nor what is
-/// between is ever stored; on CUDA and the reference the steps run one after the other, on CUDA for some rows before
-/// the next where the product does not fit in memory or under its limit.
+/// bit where its sums are the same in any order or [`reproducible`](Operation::reproducible); others may differ as those of two
+/// strategies do. On the CPU rows are handed from one step to the next as they are computed, so that neither the product nor what
+/// is between is ever stored. On CUDA all steps are done to some rows before the next rows are multiplied, so many that
+/// they surely take no more than a 128th of the device's memory, a quarter of a
+/// [`memory_limit`](Operation::memory_limit), or are one row; a product that is no larger is made at once. There the bounds of
+/// the rows cost a look at the entries of A, O(nnz(A)). The reference runs the steps one after the other.
 pub struct Fused<A: 'static, B: 'static, C: 'static, T, S> {
     core: Ended<A, B, C, T>,
     label: PhantomData<fn() -> S>,
@@ -83,7 +84,7 @@ type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
 macro_rules! steps {
     ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
         impl<$($generic)*> $on {
-            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU it is done to rows as they are made.
+            /// f(c, i, j, thunk) in place of each entry c at (i, j). It is done to rows as they are made.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -127,8 +128,8 @@ macro_rules! steps {
             ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindSecond::<F>::new(), value)
             }
-            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory of what is
-            /// dropped is never taken.
+            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. The memory of what is
+            /// dropped is never taken, on CUDA but for some rows.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -145,8 +146,8 @@ macro_rules! steps {
                 let $step = kept::<$from, Y, F>(thunk);
                 $then
             }
-            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. On the CPU the result and a few rows
-            /// are all that is stored.
+            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. The result and a few rows
+            /// are all that is stored, on CUDA some rows.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -202,18 +203,12 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
         if let Some(fused) = self.by_rows(mask.as_ref(), device)? {
             return Ok((Owned(fused), false));
         }
-        let whole = || {
-            let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
-            (self.steps)(&product.0)
-        };
-        let made = match whole() {
-            #[cfg(feature = "cuda")]
-            Err(Error::OutOfMemory { .. }) if matches!(device, Device::Cuda(_)) => {
-                self.by_chunks(mask.as_ref(), device)
-            }
-            made => made,
-        };
-        made.map(|t| (Owned(t), false))
+        #[cfg(feature = "cuda")]
+        if let Device::Cuda(_) = device {
+            return self.by_chunks(mask.as_ref(), device).map(|t| (Owned(t), false));
+        }
+        let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
+        (self.steps)(&product.0).map(|t| (Owned(t), false))
     }
 }
 

@@ -27,6 +27,7 @@ mod assign;
 mod assignment;
 mod cast;
 mod chain;
+pub(crate) mod closure;
 mod diagonal;
 mod ewise;
 mod explain;

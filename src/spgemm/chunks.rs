@@ -8,7 +8,13 @@ pub(crate) trait ByRows {
     type Part;
     /// All of them.
     type Whole;
+    /// So often a smaller chunk is tried before rows that were computed are dropped.
+    const TRIES: u32 = 0;
     fn rows(&self) -> usize;
+    /// Where a chunk of rows from this one on ends at the latest.
+    fn end(&self, _row: usize) -> usize {
+        self.rows()
+    }
     fn part(&self, rows: Range<usize>) -> Result<Self::Part>;
     fn entries(part: &Self::Part) -> u64;
     /// Room for all rows with so many entries.
@@ -44,11 +50,12 @@ fn make_way<P>(chunks: &mut [Chunk<P>]) -> bool {
 /// `OutOfMemory` where one row or the result does not fit.
 pub(crate) fn by_chunks<P: ByRows>(product: &P, first: usize) -> Result<P::Whole> {
     let (mut chunks, mut size, mut row) = (Vec::<Chunk<P::Part>>::new(), first.max(1), 0);
-    let mut good = 0;
+    let (mut good, mut bad) = (0, 0);
     while row < product.rows() {
-        let rows = row..product.rows().min(row.saturating_add(size));
+        let rows = row..product.end(row).min(row.saturating_add(size));
         match product.part(rows.clone()) {
             Ok(part) => {
+                bad = 0;
                 crate::memory::reserve("mxm", &mut chunks, 1)?;
                 row = rows.end;
                 chunks.push(Chunk { rows, entries: P::entries(&part), kept: Some(part) });
@@ -57,10 +64,10 @@ pub(crate) fn by_chunks<P: ByRows>(product: &P, first: usize) -> Result<P::Whole
                     size = size.saturating_mul(2);
                 }
             }
-            Err(e) if is_memory(&e) && make_way(&mut chunks) => {}
+            Err(e) if is_memory(&e) && (bad >= P::TRIES || rows.len() == 1) && make_way(&mut chunks) => {}
             Err(e) if is_memory(&e) && rows.len() > 1 => {
                 size = rows.len().div_ceil(2);
-                good = 0;
+                (good, bad) = (0, bad + 1);
             }
             Err(e) => return Err(e),
         }

@@ -4,9 +4,9 @@ use crate::algebra::{Min, MinPlus};
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::operation::closure::closure;
 use crate::operation::reduce;
 
-mod dense;
 mod path;
 mod sparse;
 
@@ -16,13 +16,12 @@ use path::{Path, Route};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApspMethod {
-    /// Squares while the distances are sparse, and goes on densely on the host's cores when they fill up. On CUDA always
-    /// squares, so that everything stays there.
+    /// Squares while the distances are sparse, and goes on densely when an eighth of all pairs have one.
     #[default]
     Auto,
     /// D = D min (D min.plus D) until nothing changes: ⌈log₂ n⌉ sparse products at most.
     RepeatedSquaring,
-    /// Floyd–Warshall on an n × n array, in blocks, on the host's cores whatever the device.
+    /// Floyd–Warshall on an n × n array in blocks of 64 pivots, by the cores of the host or the CUDA device.
     FloydWarshall,
 }
 
@@ -34,7 +33,7 @@ pub struct ApspOptions {
     pub method: ApspMethod,
     /// Also find the next vertex on the way.
     pub next_hops: bool,
-    /// The most bytes the dense array may take: `Auto` stays sparse above, `FloydWarshall` is an error.
+    /// The most bytes the dense array may take, 8 or with next hops 16 a pair, where the weights are: `Auto` stays sparse above, `FloydWarshall` is an error.
     pub memory: u64,
 }
 impl Default for ApspOptions {
@@ -82,10 +81,10 @@ impl Apsp {
 /// Lengths of the shortest paths between all pairs, next hops where asked for.
 ///
 /// d(i, j) = min over paths of the sum of weights; no path, no entry. O(n³ log n) squaring in the worst case, O(n³)
-/// dense, O(n²) memory once filled. Weights may be negative where no negative cycle exists; ∞ is no edge. The length of
+/// dense, O(n²) memory once filled: the array and the result of 12 or 20 bytes a pair, all on the weights' device. Weights may be negative where no negative cycle exists; ∞ is no edge. The length of
 /// a path is summed in another order by squaring than by Floyd–Warshall, so that inexact weights may differ in the last
-/// bits between methods, never between runs of one. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
-/// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553.
+/// bits between methods, never between runs of one, nor between the CPU and CUDA where both go the same way. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
+/// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553; in tiles on a GPU: Katz, Kider, 2008.
 ///
 /// # Errors
 /// `NotSquare`, `InvalidValue` for NaN and −∞, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
@@ -136,16 +135,23 @@ fn solve<R: Route>(
     let fits = bytes <= options.memory as u128 && n < u32::MAX as u64;
     if options.method == ApspMethod::FloydWarshall && !fits {
         let (needed, available) = (bytes.min(u64::MAX as u128) as u64, Some(options.memory));
-        return Err(Error::OutOfMemory { operation: "apsp", device: "host".into(), needed, available });
+        let device = match edges.device() {
+            Device::Cuda(_) => edges.device().to_string(),
+            _ => "host".into(),
+        };
+        return Err(Error::OutOfMemory { operation: "apsp", device, needed, available });
     }
-    let on_host = matches!(edges.device(), Device::Cpu | Device::Reference);
     let full = match options.method {
         // A dense step costs n³ simple ones, a squaring nnz²/n dearer ones: worth it from an eighth on.
-        ApspMethod::Auto if fits && on_host => n as u128 * n as u128 / 8,
+        ApspMethod::Auto if fits => n as u128 * n as u128 / 8,
         ApspMethod::FloydWarshall => 0,
         _ => u128::MAX,
     };
     let (paths, squarings, done) = sparse::squared(edges, n, full)?;
-    let paths = if done { sparse::with_diagonal(paths, n)? } else { dense::floyd_warshall(&paths, n)? };
+    let ends = (R::TRIVIAL, R::ABSENT);
+    let paths = match done {
+        true => sparse::with_diagonal(paths, n)?,
+        false => closure::<R, R::Semiring, R::Join, R::Better>("apsp", &paths, ends)?,
+    };
     Ok((paths, squarings, !done))
 }

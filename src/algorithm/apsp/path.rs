@@ -1,8 +1,8 @@
 //! What is minimised: a length, or a length with the number of edges and the vertex to go to next.
-use crate::algebra::{BinaryOp, Min, MinPlus, Ne, Scalar, Semiring};
+use crate::algebra::{BinaryOp, ColIndex, Lt, Min, MinPlus, Ne, Plus, Scalar, Semiring};
 use crate::container::Matrix;
 use crate::error::Result;
-use crate::operation::{apply, ewise_mult, reduce};
+use crate::operation::{apply, apply_index, apply_second, cast, ewise_mult, reduce};
 use crate::{operator, scalar, semiring, unary_operator};
 
 scalar! { /// A path: its length, its number of edges, the vertex after its first.
@@ -18,8 +18,17 @@ semiring! {
     multiply = |a, b, _| (Path::make(add(a.length, b.length), add(a.hops, b.hops), a.next));
 }
 
+operator! { /// One path, then another.
+pub(crate) Joined[](Path, Path) -> Path = |x, y| Path::make(add(x.length, y.length), add(x.hops, y.hops), x.next) }
+operator! { /// Shorter, or of fewer edges, or with a smaller next vertex.
+pub(crate) Better[](Path, Path) -> bool = |x, y| x.length < y.length || (x.length == y.length
+    && (x.hops < y.hops || (x.hops == y.hops && x.next < y.next))) }
 operator! { /// Not the same path.
 pub(crate) Differ[](Path, Path) -> bool = |x, y| x.length != y.length || x.hops != y.hops || x.next != y.next }
+operator! { /// A path of so many edges, to nowhere yet.
+pub(crate) OfLength[](f64, u32) -> Path = |x, y| Path::make(x, y, y) }
+operator! { /// The same path to this vertex.
+pub(crate) ToVertex[](Path, u32) -> Path = |x, y| Path::make(x.length, x.hops, y) }
 unary_operator! { /// The length.
 pub(crate) LengthOf[](Path) -> f64 = |x| x.length }
 unary_operator! { /// The next vertex.
@@ -32,13 +41,12 @@ pub(crate) trait Route: Scalar {
     type Add: BinaryOp<Self, Self, Out = Self> + Default;
     /// The path of no edges.
     const TRIVIAL: Self;
-    /// No path.
+    /// No path: of those of infinite length the best, so that nothing joined with it is better.
     const ABSENT: Self;
     /// a, then b.
-    fn join(a: Self, b: Self) -> Self;
+    type Join: BinaryOp<Self, Self, Out = Self>;
     /// Whether x is the one to take.
-    fn better(x: Self, y: Self) -> bool;
-    fn length(self) -> f64;
+    type Better: BinaryOp<Self, Self, Out = bool>;
     fn lengths<S: 'static>(paths: &Matrix<Self, S>) -> Result<Matrix<f64, MinPlus>>;
     /// Whether two matrices of equal pattern are equal.
     fn same<S>(a: &Matrix<Self, S>, b: &Matrix<Self, S>) -> Result<bool>;
@@ -49,17 +57,8 @@ impl Route for f64 {
     type Add = Min;
     const TRIVIAL: f64 = 0.0;
     const ABSENT: f64 = f64::INFINITY;
-    #[inline(always)]
-    fn join(a: f64, b: f64) -> f64 {
-        a + b
-    }
-    #[inline(always)]
-    fn better(x: f64, y: f64) -> bool {
-        x < y
-    }
-    fn length(self) -> f64 {
-        self
-    }
+    type Join = Plus;
+    type Better = Lt;
     fn lengths<S: 'static>(paths: &Matrix<f64, S>) -> Result<Matrix<f64, MinPlus>> {
         Ok(paths.over())
     }
@@ -72,19 +71,9 @@ impl Route for Path {
     type Semiring = ShortestPath;
     type Add = ShortestPath;
     const TRIVIAL: Path = Path::make(0.0, 0, u32::MAX);
-    const ABSENT: Path = Path::make(f64::INFINITY, u32::MAX, u32::MAX);
-    #[inline(always)]
-    fn join(a: Path, b: Path) -> Path {
-        // A trivial first part leaves the second's next vertex.
-        Path::make(a.length + b.length, a.hops.saturating_add(b.hops), if a.hops == 0 { b.next } else { a.next })
-    }
-    #[inline(always)]
-    fn better(x: Path, y: Path) -> bool {
-        x.length < y.length || (x.length == y.length && (x.hops < y.hops || (x.hops == y.hops && x.next < y.next)))
-    }
-    fn length(self) -> f64 {
-        self.length
-    }
+    const ABSENT: Path = Path::make(f64::INFINITY, 0, 0);
+    type Join = Joined;
+    type Better = Better;
     fn lengths<S: 'static>(paths: &Matrix<Path, S>) -> Result<Matrix<f64, MinPlus>> {
         Ok(apply(paths, LengthOf).eval()?.over())
     }
@@ -95,12 +84,9 @@ impl Route for Path {
 
 /// Each edge as a path of one.
 pub(crate) fn of_edges(edges: &Matrix<f64, MinPlus>) -> Result<Matrix<Path, ShortestPath>> {
-    let coo = edges.to_coo()?;
-    let mut values = crate::memory::with_capacity("apsp", coo.len())?;
-    values.extend(coo.values.iter().zip(&coo.columns).map(|(w, j)| Path::make(*w, 1, *j as u32)));
-    let paths =
-        crate::storage::Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values };
-    Matrix::from_coo(&paths)?.to(&edges.device())
+    let heads: Matrix<u32> = cast(&apply_index(edges, ColIndex, 0).eval()?.over())?;
+    let steps = apply_second(edges, OfLength, 1u32).eval()?;
+    ewise_mult(&steps.over(), &heads, ToVertex).eval()
 }
 
 pub(crate) fn next_of(paths: &Matrix<Path, ShortestPath>) -> Result<Matrix<u32>> {

@@ -23,6 +23,7 @@ mod assign;
 mod bins;
 mod blocks;
 pub(crate) mod chain;
+mod closure;
 mod columns;
 mod cut;
 mod dot;
@@ -248,6 +249,15 @@ impl Backend for Cpu {
         b: &HostCsr<B>,
     ) -> Result<HostCsr<F::Out>> {
         kronecker::kronecker::<A, B, F>(a, b)
+    }
+
+    fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &HostCsr<T>,
+        trivial: T,
+        absent: T,
+    ) -> Result<std::result::Result<HostCsr<T>, usize>> {
+        closure::closure::<T, J, B>(a, (trivial, absent))
     }
 
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(

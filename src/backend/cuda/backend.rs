@@ -4,8 +4,8 @@ use super::product::Operand;
 use super::scale::{self, Scaling};
 use super::values::{Values, of_marks};
 use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, columns, composed, entries, kronecker, map,
-    one_row, order, pair, places, reduce, segmented_merge, transpose,
+    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, closure, columns, composed, entries, kronecker,
+    map, one_row, order, pair, places, reduce, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
@@ -401,6 +401,17 @@ impl Backend for Cuda {
             return DeviceCsr::iso(Arc::new(pattern), F::apply(x, y));
         }
         made(kronecker::kronecker(binary_text::<A, B, F>("op"), a.read()?.operand(), b.read()?.operand()))
+    }
+    fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &DeviceCsr<T>,
+        trivial: T,
+        absent: T,
+    ) -> Result<std::result::Result<DeviceCsr<T>, usize>> {
+        let by = (binary_text::<T, T, J>("join"), binary_text::<T, T, B>("better"));
+        let (trivial, absent) = ([trivial], [absent]);
+        let closed = closure::closure(by, a.read()?.operand(), (as_bytes(&trivial), as_bytes(&absent)))?;
+        Ok(closed.map(|(pattern, values)| DeviceCsr::new(pattern, values)))
     }
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,

@@ -3,7 +3,7 @@ use super::entries::{block_and_tile, places, structure};
 use super::product::{Operand, Product};
 use super::spgemm;
 use super::transpose::transpose;
-use super::{Buffer, DevicePattern};
+use super::{Buffer, Context, DevicePattern};
 use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -22,10 +22,7 @@ pub(super) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePatt
         made => return made,
     }
     let (rows, columns) = (chunks.rows(), product.b.pattern.ncols);
-    let made = by_chunks(&chunks, rows.div_ceil(2))?;
-    let longest = made.longest;
-    let pattern = DevicePattern::new((rows, columns), made.entries, made.offsets, made.indices);
-    Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, made.values))
+    Ok(by_chunks(&chunks, rows.div_ceil(2))?.filled((rows, columns)))
 }
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩ as bytes: of all rows, or where there is no memory for that, of some rows each, in order.
@@ -67,18 +64,45 @@ pub(super) fn mxv_ordered(product: &Product, options: &MxmOptions) -> Result<(De
     transpose(product.semiring.c, Operand { pattern: &pattern, values: &values })
 }
 
-struct RowChunks<'a> {
-    product: &'a Product<'a>,
-    options: &'a MxmOptions,
+pub(super) struct RowChunks<'a> {
+    pub(super) product: &'a Product<'a>,
+    pub(super) options: &'a MxmOptions,
 }
 
 /// A result being put together.
-struct Room {
+pub(super) struct Room {
     entries: u64,
     longest: Option<u64>,
     offsets: Buffer,
     indices: Buffer,
     values: Buffer,
+}
+
+impl Room {
+    /// For so many rows with so many entries, whose values have this size.
+    pub(super) fn of(context: &Arc<Context>, rows: usize, entries: u64, size: usize) -> Result<Self> {
+        Ok(Room {
+            entries,
+            longest: Some(0),
+            offsets: Buffer::alloc_for::<u64>(context, rows + 1)?,
+            indices: Buffer::alloc_for::<u32>(context, places(entries))?,
+            values: Buffer::alloc(context, entries.saturating_mul(size as u64))?,
+        })
+    }
+    /// Puts rows where they belong, `start` entries after the first.
+    pub(super) fn place(&mut self, part: Operand<'_>, size: usize, rows: Range<usize>, start: u64) -> Result<()> {
+        let (Operand { pattern, values }, size) = (part, size as u64);
+        shift(&pattern.offsets, 0, rows.len() as u64 + 1, 0, start, &self.offsets, rows.start as u64)?;
+        self.indices.copy_range(start * 4, &pattern.indices, 0..pattern.nnz * 4)?;
+        self.values.copy_range(start * size, values, 0..pattern.nnz * size)?;
+        self.longest = self.longest.zip(pattern.longest).map(|(x, y)| x.max(y));
+        Ok(())
+    }
+    /// The result, all rows in their places.
+    pub(super) fn filled(self, shape: (usize, usize)) -> (DevicePattern, Buffer) {
+        let pattern = DevicePattern::new(shape, self.entries, self.offsets, self.indices);
+        (if let Some(longest) = self.longest { pattern.with_longest(longest) } else { pattern }, self.values)
+    }
 }
 
 impl ByRows for RowChunks<'_> {
@@ -104,27 +128,17 @@ impl ByRows for RowChunks<'_> {
     }
 
     fn room(&self, entries: u64) -> Result<Room> {
-        Ok(Room {
-            entries,
-            longest: Some(0),
-            offsets: Buffer::alloc_for::<u64>(self.product.context, self.rows() + 1)?,
-            indices: Buffer::alloc_for::<u32>(self.product.context, places(entries))?,
-            values: Buffer::alloc(self.product.context, entries.saturating_mul(self.product.semiring.c.size as u64))?,
-        })
+        Room::of(self.product.context, self.rows(), entries, self.product.semiring.c.size)
     }
 
     fn place(&self, to: &mut Room, part: &(DevicePattern, Buffer), rows: Range<usize>, start: u64) -> Result<()> {
-        let ((pattern, values), size) = (part, self.product.semiring.c.size as u64);
-        shift(&pattern.offsets, 0, rows.len() as u64 + 1, 0, start, &to.offsets, rows.start as u64)?;
-        to.indices.copy_range(start * 4, &pattern.indices, 0..pattern.nnz * 4)?;
-        to.values.copy_range(start * size, values, 0..pattern.nnz * size)?;
-        to.longest = to.longest.zip(pattern.longest).map(|(x, y)| x.max(y));
-        Ok(())
+        let (pattern, values) = (&part.0, &part.1);
+        to.place(Operand { pattern, values }, self.product.semiring.c.size, rows, start)
     }
 }
 
 impl RowChunks<'_> {
-    fn made(&self, product: &Product, strategy: Strategy) -> Result<(DevicePattern, Buffer)> {
+    pub(super) fn made(&self, product: &Product, strategy: Strategy) -> Result<(DevicePattern, Buffer)> {
         if self.options.reproducible { spgemm::mxm_ordered(product, strategy) } else { spgemm::mxm(product, strategy) }
     }
     /// What `work` makes of some rows of A and of the mask.

@@ -1,4 +1,5 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
+use super::fused::{self, After, Then};
 use super::product::Product;
 use super::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
@@ -113,6 +114,24 @@ impl Cuda {
         let positions = |product: &Product| Ok(chunks::mxm(product, options)?.0);
         let pattern = self.of(Step::Mxm, of_positions(), a, b, mask, at, options, positions)?;
         Ok(DeviceCsr::with(Arc::new(pattern), Values::of_all(scalar, value)?))
+    }
+    /// What `then` makes of a product of matrices, whose result has values of `size` bytes: of some rows before the next where the
+    /// product is large. `one` is the value of all its entries, where that is known before.
+    pub(crate) fn multiply_then(
+        &self,
+        text: Shared<SemiringText>,
+        one: Option<&[u8]>,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        (size, then): (usize, &Then),
+    ) -> Result<DeviceCsr<()>> {
+        let one = one.map(|value| Values::of_all(text.c, value)).transpose()?;
+        let text = if one.is_some() { of_positions() } else { text };
+        let after = After { one, size, then };
+        self.of(Step::Mxm, text, a, b, mask, at, options, |product| fused::mxm_then(product, options, &after))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(

@@ -264,6 +264,35 @@ impl Backend for Reference {
         collect(c.pattern.nrows, c.pattern.ncols, rows)
     }
 
+    fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>>(
+        &self,
+        a: &HostCsr<T>,
+        trivial: T,
+        absent: T,
+    ) -> Result<std::result::Result<HostCsr<T>, usize>> {
+        let n = a.pattern.nrows;
+        let mut d = memory::filled(NAME, n.saturating_mul(n), absent)?;
+        for i in 0..n {
+            row_map(a, i).into_iter().for_each(|(j, x)| d[i * n + j as usize] = x);
+            d[i * n + i] = trivial;
+        }
+        for k in 0..n {
+            for i in 0..n {
+                for j in 0..n {
+                    let through = J::apply(d[i * n + k], d[k * n + j]);
+                    if B::apply(through, d[i * n + j]) {
+                        d[i * n + j] = through;
+                    }
+                }
+            }
+            if let Some(v) = (0..n).find(|v| B::apply(d[v * n + v], trivial)) {
+                return Ok(Err(v));
+            }
+        }
+        let row = |i: usize| (0..n).map(|j| (j as u32, d[i * n + j])).filter(|(_, x)| B::apply(*x, absent)).collect();
+        collect(n, n, (0..n).map(row)).map(Ok)
+    }
+
     fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         &self,
         a: &HostCsr<A>,

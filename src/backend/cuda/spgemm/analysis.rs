@@ -1,6 +1,7 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
 use super::{CLASS_COUNT, CONTROL, Job};
 use crate::backend::cuda::ahead::Wanted;
+use crate::backend::cuda::product::Product;
 use crate::backend::cuda::program::{Program, scan_states};
 use crate::backend::cuda::report::Report;
 use crate::backend::cuda::{Buffer, Context, Launch};
@@ -95,6 +96,28 @@ impl Limits {
 pub(super) enum PerRow<'a> {
     Product { counts: &'a Buffer, kinds: &'a Buffer, room: &'a Buffer },
     Units(&'a Buffer),
+}
+
+/// Products of each row, up to what 32 bits count, and the first and last of their columns.
+pub(in crate::backend::cuda) struct Measured {
+    pub(in crate::backend::cuda) products: Buffer,
+    pub(in crate::backend::cuda) first: Buffer,
+    pub(in crate::backend::cuda) last: Buffer,
+}
+
+/// No more entries than this are in A ⊕.⊗ B, whatever the mask; u64::MAX where that takes a look at the rows.
+pub(in crate::backend::cuda) fn bound(product: &Product) -> Result<u64> {
+    Ok(Job::new(product)?.bound().unwrap_or(u64::MAX))
+}
+
+/// How much work each row of a product is.
+pub(in crate::backend::cuda) fn measured(product: &Product) -> Result<Measured> {
+    let (job, nrows) = (Job::new(product)?, product.a.pattern.nrows);
+    let of_rows = || Buffer::alloc_for::<u32>(job.context, nrows);
+    let to = Measured { products: of_rows()?, first: of_rows()?, last: of_rows()? };
+    let control = Buffer::zeroed_for::<u64>(job.context, CONTROL)?;
+    measure(&job, &program(&job, false), &control, (&to.products, &to.first, &to.last))?;
+    Ok(to)
 }
 
 /// Products of each row, and the first and last of their columns.

@@ -32,6 +32,7 @@ use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+pub(super) use analysis::{bound, measured};
 pub(super) use explain::explain;
 pub(super) use ordered::{is_exact, mxm_ordered};
 pub(super) use plan::{Prepared, prepare};
