@@ -43,7 +43,7 @@ pub enum Strategy {
     /// Every row whose columns lie within some thousands of each other in a dense window of its own, however few products it
     /// has; the others as by `Hash`.
     Window,
-    /// One dot product per entry of the mask; needs a mask that is not complemented. On CUDA rows are made as by `Auto`, and
-    /// only what the mask admits.
+    /// One dot product per entry of the mask: what a row of A and a column of B have in common, the shorter looked up in the longer;
+    /// needs a mask that is not complemented. Sums run in the order of k.
     Dot,
 }

@@ -21,7 +21,7 @@ pub(super) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePatt
         Err(Error::OutOfMemory { .. }) => {}
         made => return made,
     }
-    let (rows, columns) = (chunks.rows(), product.b.pattern.ncols);
+    let (rows, columns) = (chunks.rows(), product.columns());
     let made = by_chunks(&chunks, rows.div_ceil(2))?;
     let longest = made.longest;
     let pattern = DevicePattern::new((rows, columns), made.entries, made.offsets, made.indices);
