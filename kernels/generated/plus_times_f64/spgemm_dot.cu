@@ -1571,30 +1571,28 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
 }
 
 // The listed entries, a block each: a stretch of the shorter list at a time, a place a thread, whose terms are added by one warp
-// after the other. Launch: any grid of blocks of dot_threads.
-extern "C" __global__ void __launch_bounds__(dot_threads)
-spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, C* values) {
-  OPLUS_DOT_BODY
+// after the other.
+__device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, u64 rows, const u64* longs, u64 count, u32* words,
+                                     C* values) {
   constexpr u32 warps = dot_threads / 32;
   __shared__ u64 space[(sizeof(Sum) + 7) / 8];
   __shared__ u32 hits[warps];
   __shared__ Position reached;
   // The sum, between warps.
   Sum* const kept = reinterpret_cast<Sum*>(space);
-  for (u64 l = blockIdx.x; l < *long_count; l += gridDim.x) {
+  for (u64 l = blockIdx.x; l < count; l += gridDim.x) {
     const u64 e = longs[l];
-    const u32 row = rows_of_entries(m_offsets, rows, e, e + 1).first, column = m_indices[e];
+    const u32 row = u32(warp_last_not_above(0, rows - 1, e, [&](u64 i) { return x.m.offsets[i]; })), column = x.m.indices[e];
     const Lists lists = lists_of(x, row, column);
-    const u32 *const own = lists.turned ? b_indices : a_indices, *const others = lists.turned ? a_indices : b_indices;
+    const u32 *const own = lists.turned ? x.b.indices : x.a.indices, *const others = lists.turned ? x.a.indices : x.b.indices;
     if (threadIdx.x == 0) {
       *kept = Sum{C(), false, false};
       reached = lists.at;
     }
     __syncthreads();
     for (Position from = 0; from < lists.left; from += dot_threads) {
-      const Position at = reached;
+      const Position at = reached, place = lists.begin + from + threadIdx.x;
       const bool active = from + threadIdx.x < lists.left;
-      const Position place = lists.begin + from + threadIdx.x;
       Position found = at;
       bool has = false;
       C term = C();
@@ -1630,6 +1628,13 @@ spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_co
     }
     __syncthreads();
   }
+}
+
+// Launch: any grid of blocks of dot_threads.
+extern "C" __global__ void __launch_bounds__(dot_threads)
+spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, C* values) {
+  OPLUS_DOT_BODY
+  dot_by_blocks(x, factors, rows, longs, *long_count, words, values);
 }
 
 }  // namespace oplus

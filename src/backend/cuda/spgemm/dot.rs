@@ -118,7 +118,8 @@ pub(in crate::backend::cuda) fn by_dots(
     }
     let work = Work { a, b, mask, transposed_b: options.transposed_b, tuning: tuning(context) };
     // Rows and columns of mean lengths: mostly that is enough to see that there is no need for a closer look.
-    if !work.prefers_dots(work.mean_places(), work.mean_products()) {
+    let products = work.mean_products();
+    if products < u64::from(work.tuning.dot_least) || !work.prefers_dots(work.mean_places(), products) {
         return Ok(false);
     }
     match work.measured(context) {
@@ -159,7 +160,7 @@ impl Work<'_> {
         let turning = u128::from(self.b.nnz) * turn;
         let (for_dots, for_rows) = if self.transposed_b { (0, turning) } else { (turning, 0) };
         let dots = u128::from(places) * place + u128::from(self.mask.nnz) + for_dots;
-        products >= u64::from(self.tuning.dot_least) && dots * clear < u128::from(products) + for_rows
+        dots * clear < u128::from(products) + for_rows
     }
     /// Places looked up, and products of the rows that the mask has; what B does not say as it lies from above, and by its mean.
     fn measured(&self, context: &Arc<Context>) -> Result<(u64, u64)> {
