@@ -1,7 +1,7 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
 use super::product::{Operand, Product};
 use super::transpose::transpose;
-use super::turned::columns_of;
+use super::turned::columns_within;
 use super::values::{NOTHING, Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
 use crate::algebra::texts::SEMIRINGS;
@@ -74,7 +74,7 @@ impl Cuda {
         let (kept, made);
         let b = if options.transposed_b {
             b
-        } else if let Some(columns) = columns_of(b, semiring.b, semiring.reads.b)? {
+        } else if let Some(columns) = columns_within(b, semiring.b, semiring.reads.b)? {
             kept = columns;
             kept.operand()
         } else {

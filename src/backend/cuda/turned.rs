@@ -71,6 +71,17 @@ pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     Ok(turned)
 }
 
+/// Aᵀ, if it is kept; and if A is asked for a second time, unless the operation is held to a limit: then nothing more is kept.
+pub(super) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
+    if !account::is_limited() {
+        return columns_of(a, scalar, reads);
+    }
+    Ok(match &*lock(&a.pattern.columns) {
+        Columns::Kept(of, turned) if *of == a.values.serial() || !reads => Some(turned.clone()),
+        _ => None,
+    })
+}
+
 /// Entries, and places for every column and for tiles of them.
 fn has_room(pattern: &DevicePattern, scalar: ScalarText) -> Result<bool> {
     let entries = pattern.nnz.saturating_mul(4 + scalar.size as u64);
