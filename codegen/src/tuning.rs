@@ -133,6 +133,8 @@ tuning! {
     table_warp_block,
     /// Threads of a block of the reduction of rows.
     reduce_block,
+    /// Places of a thread that adds marked values; they share a word.
+    marked_share,
     /// Threads of a block of the matrix-vector products.
     spmv_block,
     /// Rows with more entries get a block of their own there.
@@ -292,6 +294,7 @@ pub const SM_90: Tuning = Tuning {
     dot_clear: 2,
     table_warp_block: 256,
     reduce_block: 256,
+    marked_share: 8,
     spmv_block: 256,
     spmv_long: 4096,
     spmv_tile: 1792,

@@ -122,9 +122,10 @@ spgemm_reduce_rows(u64 rows, const u32* row_units, const u64* slices, const u32*
   if (threadIdx.x == 0) store_part(blockIdx.x, part, block_has, block_values);
 }
 
-// block_parts[b] = ⊞ over the values that bits of `words` mark, marked_share places a thread in their order. Launch: blocks of
+// block_parts[b] = ⊞ over the values that bits of `words` mark, tuning::marked_share places a thread in their order. Launch: blocks of
 // tuning::reduce_block threads, one for so many times marked_share of n places.
-constexpr u32 marked_share = 8;
+constexpr u32 marked_share = tuning::marked_share;
+static_assert(32 % marked_share == 0 && marked_share < 32, "a thread's bits are of one word");
 extern "C" __global__ void __launch_bounds__(tuning::reduce_block)
 spgemm_reduce_marked(u64 n, const u32* words, const C* values, u32* block_has, C* block_values) {
   __shared__ u64 space[tuning::reduce_block / 32 * ((sizeof(Partial<C>) + 7) / 8)];

@@ -9,7 +9,8 @@ pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, S
 /// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
 ///
 /// All but `Auto` and `Dot` say how CUDA works. The host has one way of making rows, an accumulator chosen row by row, and takes
-/// them for `Hash`; the reference takes all for one. Products with vectors and fused reductions take no notice.
+/// them for `Hash`; the reference takes all for one. Products with vectors take no notice, and fused reductions of `Dot`
+/// alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {

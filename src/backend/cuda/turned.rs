@@ -1,5 +1,5 @@
 //! The columns of a matrix as rows: found when a full vector is multiplied from the left with the same values a second time, and
-//! kept with the positions.
+//! kept with the positions. Dot products under a mask ask for them in the same way.
 use super::product::Operand;
 use super::row_tiles::RowTiles;
 use super::transpose::transpose;

@@ -87,9 +87,6 @@ impl Parts {
     }
 }
 
-/// Places of a thread that adds marked values.
-const MARKED_SHARE: u64 = 8;
-
 /// ⊞ over dot products, where they are found.
 fn dots_reduced(dots: &Dots, product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
     let (context, semiring) = (product.context, &product.semiring);
@@ -99,7 +96,7 @@ fn dots_reduced(dots: &Dots, product: &Product, reduce: Shared<FunctionText>) ->
         s.semiring(semiring.clone()).function(reduce).number("kernels", 1)
     });
     let (block, size) = (tuning(context).reduce_block, semiring.c.size as u64);
-    let parts = Parts::room(context, n.div_ceil(u64::from(block) * MARKED_SHARE), size)?;
+    let parts = Parts::room(context, n.div_ceil(u64::from(block * tuning(context).marked_share)), size)?;
     let kernel = program.kernel("spgemm_reduce_marked")?;
     let launch = kernel.launch(parts.blocks, block, 0).arg(n).arg(&marks.words).arg(&values);
     // SAFETY: as above.
