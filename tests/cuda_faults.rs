@@ -87,6 +87,19 @@ const STEPS: &[Step] = &[
         mxm(&band, &band).strategy(Strategy::Band).mask(&o.mask.structure()).eval()?.entries()
     }),
     ("mxm bitmap_rank", |o| mxm(&o.a, &o.b).strategy(Strategy::BitmapRank).eval()?.entries()),
+    ("mxm dot", |o| mxm(&o.a, &o.b).strategy(Strategy::Dot).mask(&o.mask.structure()).eval()?.entries()),
+    ("mxm dot, by columns", |o| {
+        let product = mxm(&o.a.over::<AnySecondI>(), &o.b.over()).transpose_b().strategy(Strategy::Dot);
+        let entries = product.mask(&o.mask.as_mask()).eval()?.entries()?;
+        Ok(entries.into_iter().map(|(i, j, k)| (i, j, k as i64)).collect())
+    }),
+    ("mxm dot, reduced", |o| {
+        mxm(&o.a, &o.b).strategy(Strategy::Dot).mask(&o.mask.structure()).reduce(Plus).map(|v| vec![(0, 0, v)])
+    }),
+    ("mxm dot, planned", |o| {
+        let plan = mxm(&o.a, &o.b).strategy(Strategy::Dot).mask(&o.mask.structure()).plan()?;
+        plan.run(&o.a, &o.b)?.entries()
+    }),
     ("mxm window", |o| mxm(&o.a, &o.b).strategy(Strategy::Window).eval()?.entries()),
     ("transpose_merged", |o| transpose_merged(&o.a).eval()?.entries()),
     ("mxm masked", |o| mxm(&o.a, &o.b).mask(&o.mask.structure()).eval()?.entries()),

@@ -98,6 +98,7 @@ fn the_peak_stays_below_the_limit() {
         ("supernodes", Box::new(|l| limited!(mxm(&s, &s).strategy(Strategy::BitmapRank), l).eval()?.entries())),
         ("tables", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Hash), l).eval()?.entries())),
         ("sorting", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Esc), l).eval()?.entries())),
+        ("dots", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot), l).eval()?.entries())),
         ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval()?.entries())),
         ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval()?.entries())),
         ("transposed", Box::new(|l| limited!(mxm(&b, &a).transpose_a().transpose_b(), l).eval()?.entries())),

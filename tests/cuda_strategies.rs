@@ -192,16 +192,6 @@ fn rows_of_every_length_by_every_strategy() {
 }
 
 #[test]
-fn dots_under_a_mask() {
-    if emulator::cuda().is_none() {
-        return;
-    }
-    for (left, right) in &adversaries() {
-        compare::<i64, i64, PlusTimes>((left, right), (|v| v as i64, |v| v as i64), &[Strategy::Dot], &[1]);
-    }
-}
-
-#[test]
 fn bands_by_name() {
     if emulator::cuda().is_none() {
         return;

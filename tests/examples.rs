@@ -6,8 +6,7 @@ use example::*;
 use oplus::prelude::*;
 use oracles::*;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 /// A real matrix, where the folder is there.
 fn real(name: &str) -> Option<(String, usize, Vec<Edge>)> {

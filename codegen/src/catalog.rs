@@ -90,6 +90,8 @@ templates! {
     SpgemmBand = "spgemm_band", semiring true, functions [], types [], flags ["mapped"], numbers ["chunk" = 16];
     /// Sparse product, values at known positions: every sum in the order of k.
     SpgemmOrdered = "spgemm_ordered", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
+    /// Sparse product under a mask: a dot product for each of its entries.
+    SpgemmDot = "spgemm_dot", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product a slice of rows at a time: which rows, lengths, marks.

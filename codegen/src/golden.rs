@@ -266,6 +266,13 @@ pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
                 all.push((format!("spgemm_band-{}_{}", s.name, s.c.name), spec));
             }
             if mask.is_empty() {
+                for narrow in [false, true] {
+                    let spec = Spec::new(Template::SpgemmDot, architecture).semiring(s.clone()).flag("narrow", narrow);
+                    let label = if narrow { "spgemm_dot_narrow" } else { "spgemm_dot" };
+                    all.push((format!("{label}-{}_{}", s.name, s.c.name), spec.flag("mapped", !narrow)));
+                }
+            }
+            if mask.is_empty() {
                 let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
                 all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));
             }

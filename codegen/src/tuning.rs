@@ -119,10 +119,22 @@ tuning! {
     block_bytes,
     /// Rows of a large block are split among blocks where these are few: at most one for so many products.
     split_products,
+    /// Dot products in which more places than this are looked up get a block each, others a lane for each place.
+    dot_long,
+    /// Products have to be so many at least for a look at whether dot products take less work.
+    dot_least,
+    /// Which a place looked up is taken for so many products,
+    dot_place,
+    /// an entry that is transposed for so many,
+    dot_turn,
+    /// and all of it together has to be so many times less.
+    dot_clear,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
     reduce_block,
+    /// Places of a thread that adds marked values; they share a word.
+    marked_share,
     /// Threads of a block of the matrix-vector products.
     spmv_block,
     /// Rows with more entries get a block of their own there.
@@ -275,8 +287,14 @@ pub const SM_90: Tuning = Tuning {
     block_threads: 512,
     block_bytes: 8192,
     split_products: 16384,
+    dot_long: 4096,
+    dot_least: 1 << 20,
+    dot_place: 4,
+    dot_turn: 16,
+    dot_clear: 2,
     table_warp_block: 256,
     reduce_block: 256,
+    marked_share: 8,
     spmv_block: 256,
     spmv_long: 4096,
     spmv_tile: 1792,

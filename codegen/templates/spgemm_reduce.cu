@@ -122,6 +122,25 @@ spgemm_reduce_rows(u64 rows, const u32* row_units, const u64* slices, const u32*
   if (threadIdx.x == 0) store_part(blockIdx.x, part, block_has, block_values);
 }
 
+// block_parts[b] = ⊞ over the values that bits of `words` mark, tuning::marked_share places a thread in their order. Launch: blocks of
+// tuning::reduce_block threads, one for so many times marked_share of n places.
+constexpr u32 marked_share = tuning::marked_share;
+static_assert(32 % marked_share == 0 && marked_share < 32, "a thread's bits are of one word");
+extern "C" __global__ void __launch_bounds__(tuning::reduce_block)
+spgemm_reduce_marked(u64 n, const u32* words, const C* values, u32* block_has, C* block_values) {
+  __shared__ u64 space[tuning::reduce_block / 32 * ((sizeof(Partial<C>) + 7) / 8)];
+  const Team<tuning::reduce_block> team = {nullptr};
+  const u64 begin = (u64(blockIdx.x) * tuning::reduce_block + threadIdx.x) * marked_share;
+  Partial<C> part = no_term<C>();
+  if (begin < n) {
+    // Bits beyond the last place are none.
+    u32 bits = words[begin / 32] >> (begin & 31) & ((1u << marked_share) - 1);
+    for (; bits; bits &= bits - 1) Join<Reduce>::append(part, values[begin + (__ffs(i32(bits)) - 1)], 0);
+  }
+  part = team_reduce<Reduce>(team, part, reinterpret_cast<Partial<C>*>(space));
+  if (threadIdx.x == 0) store_part(blockIdx.x, part, block_has, block_values);
+}
+
 // result_has[0], result[0] = ⊞ over n parts. Launch: one block of tuning::reduce_block threads.
 extern "C" __global__ void __launch_bounds__(tuning::reduce_block)
 spgemm_reduce_last(u64 n, const u32* has, const C* values, u32* result_has, C* result) {

@@ -1,5 +1,6 @@
 // Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.
 // Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
+#include "device/report.cuh"
 #include "device/rows.cuh"
 #include "thread/rank.cuh"
 #include "warp/scan.cuh"
@@ -118,6 +119,41 @@ count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
   }
   sum = warp_sum(sum);
   if (lane_id() == 0 && sum) atomicAdd(total, sum);
+}
+
+// What dot products under a mask look up, what rows of B would take, and the entries of A in rows that the mask has, added to
+// control[0 .. 3]. Of B the rows are known (b_offsets) or the columns (t_offsets): without columns a dot product looks up all of
+// its row of A, without rows there are no products. A warp a row; page, number, words: Report, and what it leaves zero.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+dot_costs(u64 rows, const u64* m_offsets, const u32* m_indices, const u64* a_offsets, const u32* a_indices,
+          const u64* b_offsets, const u64* t_offsets, u64* control, u64* page, u64 number, u64 words) {
+  __shared__ u64 place;
+  const u64 row = global_thread() / 32;
+  u64 dots = 0, products = 0, entries = 0;
+  if (row < rows && m_offsets[row] < m_offsets[row + 1]) {
+    const u64 begin = a_offsets[row], end = a_offsets[row + 1], from = m_offsets[row], to = m_offsets[row + 1];
+    entries = lane_id() == 0 ? end - begin : 0;
+    if (t_offsets) {
+      for (u64 e = from + lane_id(); e < to; e += 32) {
+        const u32 j = m_indices[e];
+        dots += min(end - begin, t_offsets[u64(j) + 1] - t_offsets[j]);
+      }
+    } else {
+      dots = (to - from) * entries;
+    }
+    for (u64 e = begin + lane_id(); b_offsets && e < end; e += 32) {
+      const u32 k = a_indices[e];
+      products += b_offsets[u64(k) + 1] - b_offsets[k];
+    }
+  }
+  dots = warp_sum(dots);
+  products = warp_sum(products);
+  if (lane_id() == 0) {
+    if (dots) atomicAdd(&control[0], dots);
+    if (products) atomicAdd(&control[1], products);
+    if (entries) atomicAdd(&control[2], entries);
+  }
+  tell({page, number}, control, report_said, words, &place);
 }
 
 // *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.

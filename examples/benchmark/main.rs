@@ -2,13 +2,14 @@
 //!
 //! `cargo run --release --example benchmark -- --data DIRECTORY --products a2,ap,ptap --output results.jsonl`, then
 //! `… -- plot results.jsonl --into DIRECTORY`; `… -- operations` for vectors and transposes; `… -- bandwidth` for
-//! what moves entries; `… -- calls` for what a call costs; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
+//! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
 mod aggregation;
 mod bandwidth;
 mod calls;
 mod cases;
 mod cusparse;
 mod factors;
+mod masked;
 mod measure;
 mod operations;
 mod options;
@@ -40,6 +41,7 @@ fn run(options: &Options) -> Outcome<()> {
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
         Some(Command::Bandwidth { entries }) => bandwidth::run(&mut Session::new(&options.common)?, *entries),
         Some(Command::Calls { entries, trace }) => calls::run(&mut Session::new(&options.common)?, *entries, *trace),
+        Some(Command::Masked) => masked::run(&mut Session::new(&options.common)?),
         Some(Command::Plot { files, into }) => plots::write(files, into),
     }
 }

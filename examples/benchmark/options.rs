@@ -37,6 +37,8 @@ pub(crate) enum Command {
         #[arg(long)]
         trace: bool,
     },
+    /// A·A and A·Aᵀ under masks, stored and summed: dot products beside rows, and which of them auto takes
+    Masked,
     /// Figures as SVG from JSON lines that --output wrote: GFLOP/s, share of the traffic bound, speed-ups
     Plot {
         /// Files of JSON lines

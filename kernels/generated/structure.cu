@@ -314,6 +314,47 @@ constexpr u32 entry_items = 8;
 #line 1 "codegen/templates/structure.cu"
 // Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.
 // Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/structure.cu"
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
 #line 1 "kernels/thread/search.cuh"
@@ -452,7 +493,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/structure.cu"
+#line 5 "codegen/templates/structure.cu"
 #line 1 "kernels/thread/rank.cuh"
 // Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
 #line 3 "kernels/thread/rank.cuh"
@@ -482,7 +523,7 @@ __device__ inline u32 nth_mark(u32 word, u32 n) {
 __device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
 
 }  // namespace oplus
-#line 5 "codegen/templates/structure.cu"
+#line 6 "codegen/templates/structure.cu"
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 3 "kernels/warp/scan.cuh"
@@ -529,8 +570,8 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
-#line 6 "codegen/templates/structure.cu"
 #line 7 "codegen/templates/structure.cu"
+#line 8 "codegen/templates/structure.cu"
 
 namespace oplus {
 
@@ -645,6 +686,41 @@ count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
   }
   sum = warp_sum(sum);
   if (lane_id() == 0 && sum) atomicAdd(total, sum);
+}
+
+// What dot products under a mask look up, what rows of B would take, and the entries of A in rows that the mask has, added to
+// control[0 .. 3]. Of B the rows are known (b_offsets) or the columns (t_offsets): without columns a dot product looks up all of
+// its row of A, without rows there are no products. A warp a row; page, number, words: Report, and what it leaves zero.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+dot_costs(u64 rows, const u64* m_offsets, const u32* m_indices, const u64* a_offsets, const u32* a_indices,
+          const u64* b_offsets, const u64* t_offsets, u64* control, u64* page, u64 number, u64 words) {
+  __shared__ u64 place;
+  const u64 row = global_thread() / 32;
+  u64 dots = 0, products = 0, entries = 0;
+  if (row < rows && m_offsets[row] < m_offsets[row + 1]) {
+    const u64 begin = a_offsets[row], end = a_offsets[row + 1], from = m_offsets[row], to = m_offsets[row + 1];
+    entries = lane_id() == 0 ? end - begin : 0;
+    if (t_offsets) {
+      for (u64 e = from + lane_id(); e < to; e += 32) {
+        const u32 j = m_indices[e];
+        dots += min(end - begin, t_offsets[u64(j) + 1] - t_offsets[j]);
+      }
+    } else {
+      dots = (to - from) * entries;
+    }
+    for (u64 e = begin + lane_id(); b_offsets && e < end; e += 32) {
+      const u32 k = a_indices[e];
+      products += b_offsets[u64(k) + 1] - b_offsets[k];
+    }
+  }
+  dots = warp_sum(dots);
+  products = warp_sum(products);
+  if (lane_id() == 0) {
+    if (dots) atomicAdd(&control[0], dots);
+    if (products) atomicAdd(&control[1], products);
+    if (entries) atomicAdd(&control[2], entries);
+  }
+  tell({page, number}, control, report_said, words, &place);
 }
 
 // *out = the place of the entry at (row, column), ~0 without one. Launch: one warp.

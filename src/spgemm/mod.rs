@@ -9,7 +9,8 @@ pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, S
 /// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
 ///
 /// All but `Auto` and `Dot` say how CUDA works. The host has one way of making rows, an accumulator chosen row by row, and takes
-/// them for `Hash`; the reference takes all for one. Products with vectors and fused reductions take no notice.
+/// them for `Hash`; the reference takes all for one. Products with vectors take no notice, and fused reductions of `Dot`
+/// alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -43,7 +44,7 @@ pub enum Strategy {
     /// Every row whose columns lie within some thousands of each other in a dense window of its own, however few products it
     /// has; the others as by `Hash`.
     Window,
-    /// One dot product per entry of the mask; needs a mask that is not complemented. On CUDA rows are made as by `Auto`, and
-    /// only what the mask admits.
+    /// One dot product per entry of the mask: what a row of A and a column of B have in common, the shorter looked up in the longer;
+    /// needs a mask that is not complemented. Sums run in the order of k.
     Dot,
 }

@@ -81,6 +81,11 @@ pub(super) fn outside<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Whether the thread's operation is held to a limit.
+pub(super) fn is_limited() -> bool {
+    CURRENT.with(|c| c.borrow().as_ref().is_some_and(|account| account.accounts().any(|a| a.limit < u64::MAX)))
+}
+
 /// What `work` makes, while the buffers it makes hold at most `limit` bytes at once; the most they held.
 pub(super) fn within<R>(limit: u64, work: impl FnOnce() -> Result<R>) -> Result<(R, u64)> {
     let before = CURRENT.with(|c| c.borrow().clone());

@@ -21,7 +21,7 @@ pub(super) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePatt
         Err(Error::OutOfMemory { .. }) => {}
         made => return made,
     }
-    let (rows, columns) = (chunks.rows(), product.b.pattern.ncols);
+    let (rows, columns) = (chunks.rows(), product.columns());
     Ok(by_chunks(&chunks, rows.div_ceil(2))?.filled((rows, columns)))
 }
 

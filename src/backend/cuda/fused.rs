@@ -4,7 +4,7 @@ use super::entries::{block_and_tile, structure};
 use super::product::Product;
 use super::program::sum_in_place;
 use super::values::Values;
-use super::{Buffer, DeviceCsr, DevicePattern, spgemm};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, spgemm};
 use crate::backend::MxmOptions;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -48,7 +48,7 @@ pub(super) fn mxm_then(product: &Product, options: &MxmOptions, after: &After) -
             made => return made,
         }
     }
-    let (pattern, values) = by_chunks(&fused, first)?.filled((rows, product.b.pattern.ncols));
+    let (pattern, values) = by_chunks(&fused, first)?.filled((rows, product.columns()));
     Ok(DeviceCsr::new(pattern, values))
 }
 
@@ -102,8 +102,12 @@ fn ends(product: &Product, most: u64) -> Result<Vec<u64>> {
     let (context, rows, mask) = (product.context, product.a.pattern.nrows as u64, product.mask);
     let mask = mask.filter(|m| !m.complement).map(|m| &m.pattern);
     let admitted = mask.map_or(u64::MAX, |m: &Arc<DevicePattern>| m.nnz);
-    let (bound, most) = (spgemm::bound(product)?.min(admitted), most.max(1));
-    if bound <= most {
+    let most = most.max(1);
+    if let Some(mask) = mask.filter(|_| product.by_columns) {
+        // Dot products: rows have what the mask has at most.
+        return if mask.nnz <= most { Ok(Vec::new()) } else { cut(context, &mask.offsets, rows, mask.nnz, most) };
+    }
+    if spgemm::bound(product)?.min(admitted) <= most {
         return Ok(Vec::new());
     }
     let measured = spgemm::measured(product)?;
@@ -118,11 +122,16 @@ fn ends(product: &Product, most: u64) -> Result<Vec<u64>> {
     if total <= most {
         return Ok(Vec::new());
     }
+    cut(context, &sums, rows, total, most)
+}
+
+/// Where rows with these sums of entries before them are cut.
+fn cut(context: &Arc<Context>, sums: &Buffer, rows: u64, total: u64, most: u64) -> Result<Vec<u64>> {
     // Any two neighbours together have more than `most`.
     let count = (total / most).saturating_mul(2).saturating_add(2).min(rows + 1);
     let found = Buffer::zeroed(context, 8 * (count + 1))?;
     let kernel = structure(context, "cut_rows")?;
-    let launch = kernel.launch(1u32, 32u32, 0).arg(rows).arg(&sums).arg(most);
+    let launch = kernel.launch(1u32, 32u32, 0).arg(rows).arg(sums).arg(most);
     // SAFETY: as above; room for the ends of all ranges.
     unsafe { launch.arg(count).arg(&found).run()? };
     let mut found: Vec<u64> = found.to_host()?;

@@ -1,14 +1,16 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
 use super::fused::{self, After, Then};
-use super::product::Product;
-use super::values::{Read, Values};
+use super::product::{Operand, Product};
+use super::transpose::transpose;
+use super::turned::columns_within;
+use super::values::{NOTHING, Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
 use crate::algebra::texts::SEMIRINGS;
 use crate::algebra::*;
 use crate::backend::ring::Step;
 use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
-use crate::error::Result;
-use crate::spgemm::Analysis;
+use crate::error::{Error, Result};
+use crate::spgemm::{Analysis, Strategy};
 use oplus_codegen::text::ScalarText;
 use oplus_codegen::{FunctionText, SemiringText, Shared};
 use std::any::TypeId;
@@ -24,6 +26,11 @@ pub(crate) fn of_positions() -> Shared<SemiringText> {
 
 type Mask = MaskOn<Arc<DevicePattern>>;
 
+/// An operand; what is multiplied once is multiplied again.
+fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
+    if reads { a.read_again() } else { a.blank() }
+}
+
 /// The positions of a product and what its values are computed by.
 #[derive(Clone, Debug)]
 pub(crate) struct DevicePlan {
@@ -32,6 +39,51 @@ pub(crate) struct DevicePlan {
 }
 
 impl Cuda {
+    /// What `work` makes of a product of matrices: by dot products under the mask where that was asked for or is clearly the least work.
+    fn of_matrices<R>(
+        &self,
+        semiring: Shared<SemiringText>,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        work: impl Fn(&Product) -> Result<R>,
+    ) -> Result<R> {
+        if spgemm::by_dots(&self.context, (&a.pattern, &b.pattern), mask, options)? {
+            match self.of_dots(semiring.clone(), a, b, mask, at, options, &work) {
+                // Nobody asked for it, and columns of B may be what there was no room for.
+                Err(Error::OutOfMemory { .. }) if options.strategy == Strategy::Auto => {}
+                made => return made,
+            }
+        }
+        self.of(Step::Mxm, semiring, a, b, mask, at, options, work)
+    }
+    /// What `work` makes of a product of matrices with B's columns.
+    fn of_dots<R>(
+        &self,
+        semiring: Shared<SemiringText>,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        work: impl FnOnce(&Product) -> Result<R>,
+    ) -> Result<R> {
+        let (context, a, b) = (&self.context, factor(a, semiring.reads.a)?, factor(b, semiring.reads.b)?);
+        let (a, b) = (a.operand(), b.operand());
+        let (kept, made);
+        let b = if options.transposed_b {
+            b
+        } else if let Some(columns) = columns_within(b, semiring.b, semiring.reads.b)? {
+            kept = columns;
+            kept.operand()
+        } else {
+            made = transpose(if semiring.reads.b { semiring.b } else { NOTHING }, b)?;
+            Operand { pattern: &made.0, values: &made.1 }
+        };
+        work(&Product { context, semiring, a, b, by_columns: true, mask, bits: None, at })
+    }
     /// What `work` makes of a product, B turned where that was asked for.
     fn of<R>(
         &self,
@@ -46,10 +98,6 @@ impl Cuda {
     ) -> Result<R> {
         let turned = if options.transposed_b { Some(b.transposed(semiring.b)?) } else { None };
         let b = turned.as_ref().unwrap_or(b);
-        // What is multiplied once is multiplied again.
-        fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
-            if reads { a.read_again() } else { a.blank() }
-        }
         let (reads_a, reads_b) = (semiring.reads.a, semiring.reads.b);
         let (a, b) = match step {
             Step::Mxm => (factor(a, reads_a)?, factor(b, reads_b)?),
@@ -58,7 +106,7 @@ impl Cuda {
             Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
         let (context, a, b) = (&self.context, a.operand(), b.operand());
-        work(&Product { context, semiring, a, b, mask, bits: None, at })
+        work(&Product { context, semiring, a, b, by_columns: false, mask, bits: None, at })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
@@ -72,13 +120,20 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
         let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
-        let (pattern, values) = self.of(step, text, a, b, mask, at, options, |product| match step {
-            Step::Mxm => chunks::mxm(product, options).map(known),
-            Step::Mxv if options.reproducible => chunks::mxv_ordered(product, options).map(known),
-            Step::Vxm if options.reproducible => chunks::mxm(product, options).map(known),
-            Step::Mxv => spmv::mxv(product),
-            Step::Vxm => spmspv::vxm(product),
-        })?;
+        let (pattern, values) = match step {
+            Step::Mxm => {
+                let made = |product: &Product| chunks::mxm(product, options).map(known);
+                self.of_matrices(text, a, b, mask, at, options, made)?
+            }
+            Step::Mxv => self.of(step, text, a, b, mask, at, options, |product| match options.reproducible {
+                true => chunks::mxv_ordered(product, options).map(known),
+                false => spmv::mxv(product),
+            })?,
+            Step::Vxm => self.of(step, text, a, b, mask, at, options, |product| match options.reproducible {
+                true => chunks::mxm(product, options).map(known),
+                false => spmspv::vxm(product),
+            })?,
+        };
         Ok(DeviceCsr::on(pattern, values))
     }
     /// The same with a mask wherever it is: that of a product with a vector is looked up, and nobody lists its bits.
@@ -112,7 +167,7 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
         let positions = |product: &Product| Ok(chunks::mxm(product, options)?.0);
-        let pattern = self.of(Step::Mxm, of_positions(), a, b, mask, at, options, positions)?;
+        let pattern = self.of_matrices(of_positions(), a, b, mask, at, options, positions)?;
         Ok(DeviceCsr::with(Arc::new(pattern), Values::of_all(scalar, value)?))
     }
     /// What `then` makes of a product of matrices, whose result has values of `size` bytes: of some rows before the next where the
@@ -131,7 +186,7 @@ impl Cuda {
         let one = one.map(|value| Values::of_all(text.c, value)).transpose()?;
         let text = if one.is_some() { of_positions() } else { text };
         let after = After { one, size, then };
-        self.of(Step::Mxm, text, a, b, mask, at, options, |product| fused::mxm_then(product, options, &after))
+        self.of_matrices(text, a, b, mask, at, options, |product| fused::mxm_then(product, options, &after))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(
@@ -144,10 +199,13 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Analysis> {
+        let dots =
+            matches!(step, Step::Mxm) && spgemm::by_dots(&self.context, (&a.pattern, &b.pattern), mask, options)?;
         self.of(step, text, a, b, mask, at, options, |product| match step {
             Step::Mxm => {
-                let ordered = options.reproducible && !spgemm::is_exact(&product.semiring);
-                let mut analysis = spgemm::explain(product, options.strategy)?;
+                let ordered = options.reproducible && !dots && !spgemm::is_exact(&product.semiring);
+                let dots = dots.then_some(options.transposed_b);
+                let mut analysis = spgemm::explain(product, options.strategy, dots)?;
                 if ordered {
                     analysis.reason += "; what does not sum in the order of k is summed again so";
                 }
@@ -177,7 +235,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Vec<Vec<u8>>> {
-        self.of(Step::Mxm, text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
+        self.of_matrices(text, a, b, mask, at, options, |product| chunks::mxm_reduce(product, &reduce))
     }
     /// What is known of a product of matrices before values are.
     pub(crate) fn plan(
@@ -189,8 +247,12 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DevicePlan> {
-        let prepared = self.of(Step::Mxm, text, a, b, mask, at, options, |product| spgemm::prepare(product, options));
-        let (prepared, pattern) = prepared?;
+        let prepare = |product: &Product| spgemm::prepare(product, options);
+        let (prepared, pattern) = match options.strategy {
+            // By themselves plans have ways of their own.
+            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, prepare)?,
+            _ => self.of(Step::Mxm, text, a, b, mask, at, options, prepare)?,
+        };
         Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
     }
     /// The product, by its plan.
@@ -205,7 +267,10 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
         let values = |product: &Product| plan.prepared.values(product, &plan.pattern);
-        let values = self.of(Step::Mxm, text, a, b, mask, at, options, values)?;
+        let values = match options.strategy {
+            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, values)?,
+            _ => self.of(Step::Mxm, text, a, b, mask, at, options, values)?,
+        };
         Ok(DeviceCsr::on(plan.pattern.clone(), values))
     }
 }

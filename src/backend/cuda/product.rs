@@ -27,7 +27,9 @@ pub(super) struct Product<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) semiring: Shared<SemiringText>,
     pub(super) a: Operand<'a>,
+    /// Its rows, or with `by_columns` its columns: then the mask's entries are dot products.
     pub(super) b: Operand<'a>,
+    pub(super) by_columns: bool,
     pub(super) mask: DeviceMask<'a>,
     /// The mask of a product with a vector, where it comes as bits and not as a list.
     pub(super) bits: Option<&'a MaskBits>,
@@ -35,6 +37,10 @@ pub(super) struct Product<'a> {
 }
 
 impl Product<'_> {
+    /// Columns of the product.
+    pub(super) fn columns(&self) -> usize {
+        if self.by_columns { self.b.pattern.nrows } else { self.b.pattern.ncols }
+    }
     pub(super) fn is_masked(&self) -> bool {
         self.mask.is_some() || self.bits.is_some()
     }

@@ -1,5 +1,5 @@
 //! The columns of a matrix as rows: found when a full vector is multiplied from the left with the same values a second time, and
-//! kept with the positions.
+//! kept with the positions. Dot products under a mask ask for them in the same way.
 use super::product::Operand;
 use super::row_tiles::RowTiles;
 use super::transpose::transpose;
@@ -69,6 +69,17 @@ pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
         None => Columns::Refused(serial),
     };
     Ok(turned)
+}
+
+/// Aᵀ, if it is kept; and if A is asked for a second time, unless the operation is held to a limit: then nothing more is kept.
+pub(super) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
+    if !account::is_limited() {
+        return columns_of(a, scalar, reads);
+    }
+    Ok(match &*lock(&a.pattern.columns) {
+        Columns::Kept(of, turned) if *of == a.values.serial() || !reads => Some(turned.clone()),
+        _ => None,
+    })
 }
 
 /// Entries, and places for every column and for tiles of them.

@@ -1,5 +1,6 @@
 //! What a product will do: the way that would be taken, rows by class, a few rows computed.
 use super::analysis::{Limits, PerRow, analyze, uncounted_places};
+use super::dot;
 use super::short::{self, Kind};
 use super::whole::Whole;
 use super::{
@@ -18,8 +19,8 @@ use std::sync::Arc;
 const ROWS: u64 = 256;
 const WORK: u64 = 1 << 26;
 
-/// What `mxm` will do with these operands.
-pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy) -> Result<Analysis> {
+/// What `mxm` will do with these operands; `dots`: by dot products, B given by columns or not.
+pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy, dots: Option<bool>) -> Result<Analysis> {
     let (job, mask, size) = (Job::new(product)?, product.mask, product.semiring.c.size);
     let control = job.control(job.limits(strategy))?;
     let dense = job.rows.saturating_mul(u64::from(job.columns));
@@ -31,7 +32,10 @@ pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy) -
         sample: job.sample(&control, product)?,
         ..Analysis::default()
     };
-    job.choose(strategy, &control, &mut analysis)?;
+    match dots {
+        Some(transposed_b) => dot::explain(product, strategy, transposed_b, &mut analysis),
+        None => job.choose(strategy, &control, &mut analysis)?,
+    }
     Ok(analysis.sized(job.rows, size))
 }
 

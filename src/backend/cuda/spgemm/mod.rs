@@ -7,6 +7,7 @@
 //! before the values, `ordered` sums in the order of k.
 mod analysis;
 mod band;
+mod dot;
 mod explain;
 mod factor_places;
 mod hashed;
@@ -28,11 +29,13 @@ use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
 use analysis::Limits;
+use dot::Dots;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 pub(super) use analysis::{bound, measured};
+pub(super) use dot::by_dots;
 pub(super) use explain::explain;
 pub(super) use ordered::{is_exact, mxm_ordered};
 pub(super) use plan::{Prepared, prepare};
@@ -213,7 +216,10 @@ type Made = (DevicePattern, Buffer);
 
 /// T⟨M⟩ = A ⊕.⊗ B.
 pub(super) fn mxm(product: &Product, strategy: Strategy) -> Result<Made> {
-    Job::new(product)?.make(strategy)
+    match Dots::of(product) {
+        Some(dots) => dots.made(),
+        None => Job::new(product)?.make(strategy),
+    }
 }
 
 impl Job<'_> {

@@ -21,7 +21,7 @@ pub(in crate::backend::cuda) fn is_exact(semiring: &SemiringText) -> bool {
 
 /// T⟨M⟩ = A ⊕.⊗ B, each sum in the order of k.
 pub(in crate::backend::cuda) fn mxm_ordered(product: &Product, strategy: Strategy) -> Result<Made> {
-    if is_exact(&product.semiring) || sums_in_order(strategy) {
+    if product.by_columns || is_exact(&product.semiring) || sums_in_order(strategy) {
         return mxm(product, strategy);
     }
     let job = Job { in_order: true, ..Job::new(product)? };

@@ -1,9 +1,9 @@
 //! Products of known structure: positions are kept, and the places of all factors or else the analysis and its counts; values are
 //! computed again and again.
-use super::Job;
 use super::factor_places::FactorPlaces;
 use super::ordered::{is_exact, mxm_ordered, values_in_order};
 use super::run::{Listed, Run};
+use super::{Job, mxm};
 use crate::backend::MxmOptions;
 use crate::backend::cuda::product::Product;
 use crate::backend::cuda::{Buffer, DevicePattern, chunks, lock};
@@ -36,6 +36,9 @@ pub(in crate::backend::cuda) struct Facts {
 /// The positions of T⟨M⟩ = A ⊕.⊗ B, and what its values are computed by.
 pub(in crate::backend::cuda) fn prepare(product: &Product, options: &MxmOptions) -> Result<(Prepared, DevicePattern)> {
     let strategy = options.strategy;
+    if product.by_columns {
+        return Ok((Prepared::Again(*options), mxm(product, strategy)?.0));
+    }
     if options.reproducible && !is_exact(&product.semiring) {
         return Ok((Prepared::Ordered, mxm_ordered(product, strategy)?.0));
     }

@@ -1,20 +1,26 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
 use super::analysis::{Limits, PerRow, analyze, analyzing};
+use super::dot::{Dots, Found};
 use super::{Job, SLICES, TABLE, TABLES, UNITS};
+use crate::backend::cuda::entries::places;
 use crate::backend::cuda::product::{Operand, Product};
-use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::program::{Program, resident, tuning};
 use crate::backend::cuda::reduce::reduce as values_reduced;
-use crate::backend::cuda::{Buffer, ahead};
+use crate::backend::cuda::{Buffer, Context, ahead};
 use crate::error::Result;
 use crate::spgemm::Strategy;
 use oplus_codegen::text::{Atomic, Terminal};
 use oplus_codegen::{FunctionText, Shared, Template};
+use std::sync::Arc;
 
 /// Bytes of a value of which a warp has room for one beside its products.
 const LARGEST: usize = 256;
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
 pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
+    if let Some(dots) = Dots::of(product) {
+        return dots_reduced(&dots, product, reduce);
+    }
     let (job, context, nrows) = (Job::new(product)?, product.context, product.a.pattern.nrows);
     let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
     if rows == 0 {
@@ -49,9 +55,9 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
     let ends = program(0).kernel_beside("spgemm_reduce_rows", || {
         tables().map(|(kernel, _, _, program)| program.wanted(kernel)).collect()
     })?;
-    let places = nrows + work.slice_places;
-    let unit_has = Buffer::zeroed_for::<u32>(context, places)?;
-    let unit_values = Buffer::zeroed(context, places as u64 * size)?;
+    let units = nrows + work.slice_places;
+    let unit_has = Buffer::zeroed_for::<u32>(context, units)?;
+    let unit_values = Buffer::zeroed(context, units as u64 * size)?;
     for (kernel, units, table, program) in tables() {
         let kernel = program.kernel(&kernel)?;
         let grid = resident(&kernel, table.block, table.shared, units.div_ceil(table.teams as u64))?;
@@ -60,17 +66,50 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(&unit_has).arg(&unit_values).run()? };
     }
-    let blocks = rows.div_ceil(tuning.reduce_block as u64);
-    let (block_has, block_values) =
-        (Buffer::alloc_for::<u32>(context, blocks as usize)?, Buffer::alloc(context, blocks * size)?);
-    let (result_has, result) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
+    let parts = Parts::room(context, rows.div_ceil(tuning.reduce_block as u64), size)?;
+    let launch = ends.launch(parts.blocks, tuning.reduce_block, 0).arg(rows).arg(&row_units).arg(&work.slices);
     // SAFETY: as above.
-    unsafe {
-        let launch = ends.launch(blocks, tuning.reduce_block, 0).arg(rows).arg(&row_units).arg(&work.slices);
-        launch.arg(&unit_has).arg(&unit_values).arg(&block_has).arg(&block_values).run()?;
-        let kernel = program(0).kernel("spgemm_reduce_last")?;
-        let launch = kernel.launch(1u32, tuning.reduce_block, 0).arg(blocks).arg(&block_has).arg(&block_values);
-        launch.arg(&result_has).arg(&result).run()?;
+    unsafe { launch.arg(&unit_has).arg(&unit_values).arg(&parts.has).arg(&parts.values).run()? };
+    parts.last(&program(0), size)
+}
+
+/// Sums of blocks, and whether they have any term.
+struct Parts {
+    blocks: u64,
+    has: Buffer,
+    values: Buffer,
+}
+
+impl Parts {
+    fn room(context: &Arc<Context>, blocks: u64, size: u64) -> Result<Self> {
+        let values = Buffer::alloc(context, blocks.saturating_mul(size))?;
+        Ok(Self { blocks, has: Buffer::alloc_for::<u32>(context, places(blocks))?, values })
     }
-    if result_has.read_one::<u32>(0)? == 0 { Ok(None) } else { result.to_host().map(Some) }
+    /// The sum of all.
+    fn last(&self, program: &Program, size: u64) -> Result<Option<Vec<u8>>> {
+        let context = program.context;
+        let (has, sum) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
+        let kernel = program.kernel("spgemm_reduce_last")?;
+        let launch = kernel.launch(1u32, tuning(context).reduce_block, 0).arg(self.blocks).arg(&self.has);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(&self.values).arg(&has).arg(&sum).run()? };
+        if has.read_one::<u32>(0)? == 0 { Ok(None) } else { sum.to_host().map(Some) }
+    }
+}
+
+/// ⊞ over dot products, where they are found.
+fn dots_reduced(dots: &Dots, product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
+    let (context, semiring) = (product.context, &product.semiring);
+    let Some(Found { marks, values }) = dots.found()? else { return Ok(None) };
+    let n = product.mask.map_or(0, |m| m.pattern.nnz);
+    let program = Program::new(context, Template::SpgemmReduce, |s| {
+        s.semiring(semiring.clone()).function(reduce).number("kernels", 1)
+    });
+    let (block, size) = (tuning(context).reduce_block, semiring.c.size as u64);
+    let parts = Parts::room(context, n.div_ceil(u64::from(block * tuning(context).marked_share)), size)?;
+    let kernel = program.kernel("spgemm_reduce_marked")?;
+    let launch = kernel.launch(parts.blocks, block, 0).arg(n).arg(&marks.words).arg(&values);
+    // SAFETY: as above.
+    unsafe { launch.arg(&parts.has).arg(&parts.values).run()? };
+    parts.last(&program, size)
 }

@@ -1,0 +1,78 @@
+//! Products under masks of more and of fewer entries: dot products beside rows, and what `auto` makes of it.
+use crate::Outcome;
+use crate::measure::Sum;
+use crate::session::Session;
+use oplus::prelude::*;
+use serde_json::json;
+
+const STRATEGIES: [Strategy; 4] = [Strategy::Auto, Strategy::Dot, Strategy::Hash, Strategy::Esc];
+
+/// A·A and A·Aᵀ under A's own positions and under few, stored and, over (+, pair), summed at once.
+pub(crate) fn run(session: &mut Session) -> Outcome<()> {
+    print!("{:16} {:7} {:>12} {:>10} {:8}", "matrix", "product", "mask", "nnz(C)", "auto is");
+    STRATEGIES.iter().for_each(|s| print!(" {:>9}", s.name()));
+    println!(" | {:>9} {:>9} results", "sum: auto", "dot");
+    session.for_each(|session, name, coo| {
+        if coo.nrows != coo.ncols {
+            return Ok(());
+        }
+        let a = Matrix::<f64>::from_coo(&coo)?.to(&session.device)?;
+        drop(coo);
+        let n = a.nrows();
+        let few = |each: u64| -> Outcome<Mask> {
+            let mut coo = oplus::generate::uniform(n.div_ceil(each), n, 1, 7)?;
+            coo.rows.iter_mut().for_each(|i| *i = *i * each % n);
+            coo.nrows = n;
+            Ok(Matrix::<f64>::build_with(&coo, First)?.to(&session.device)?.structure())
+        };
+        for (label, mask) in [("its own", a.structure()), ("1 a row", few(1)?), ("1 in 16 rows", few(16)?)] {
+            for turned in [false, true] {
+                row(session, (name, label), &a, &mask, turned)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn row(session: &mut Session, (name, label): (&str, &str), a: &Matrix<f64>, mask: &Mask, turned: bool) -> Outcome<()> {
+    let product = if turned { "A·Aᵀ" } else { "A·A" };
+    let by = |strategy| {
+        let product = if turned { mxm(a, a).transpose_b() } else { mxm(a, a) };
+        product.mask(mask).strategy(strategy)
+    };
+    let pairs = (a.over::<PlusPair>(), a.over::<PlusPair>());
+    let sum_by = |strategy| {
+        let product = if turned { mxm(&pairs.0, &pairs.1).transpose_b() } else { mxm(&pairs.0, &pairs.1) };
+        product.mask(mask).strategy(strategy)
+    };
+    let (mut ms, mut sums, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut expected, mut rival) = (None, None);
+    for strategy in STRATEGIES {
+        let (t, c) = session.measure_beside(rival, || Ok(by(strategy).eval()?))?;
+        let sum = Sum::of(&c)?;
+        if !sum.agrees::<f64>(expected.get_or_insert(sum)) {
+            wrong.push(strategy.name());
+        }
+        rival = rival.or(Some(t.ms));
+        ms.push(t.ms);
+        if matches!(strategy, Strategy::Auto | Strategy::Dot) {
+            let (t, sum) = session.measure_beside(rival, || Ok(sum_by(strategy).reduce(Plus)?))?;
+            sums.push((t.ms, sum));
+        }
+    }
+    if sums.iter().any(|s| s.1 != sums[0].1) {
+        wrong.push("sum");
+    }
+    let chosen = by(Strategy::Auto).explain()?.analysis.strategy;
+    let entries = expected.map_or(0, |s| s.entries);
+    print!("{name:16} {product:7} {label:>12} {entries:>10} {:8}", if chosen == "dot" { "dot" } else { "rows" });
+    ms.iter().for_each(|ms| print!(" {ms:>9.3}"));
+    let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {}", wrong.join(", ")) };
+    println!(" | {:>9.3} {:>9.3} {verdict}", sums[0].0, sums[1].0);
+    session.compared(&verdict, &format!("{name} {product} {label}"));
+    let times: serde_json::Map<_, _> = STRATEGIES.iter().zip(&ms).map(|(s, ms)| (s.name().into(), json!(ms))).collect();
+    session.record(&json!({
+        "mode": "masked", "matrix": name, "product": product, "mask": label, "nnz_c": entries, "chosen": chosen,
+        "ms": times, "sum_ms": {"auto": sums[0].0, "dot": sums[1].0}, "results": verdict,
+    }))
+}
