@@ -145,7 +145,7 @@ reals! {
         cosh f32::cosh, tanh f32::tanh, ceil f32::ceil, floor f32::floor, round f32::round, trunc f32::trunc,
         signum sign, ;
         exp2 f32::exp2, expm1 f32::exp_m1, log2 f32::log2, log10 f32::log10, log1p f32::ln_1p, asin f32::asin,
-        acos f32::acos, atan f32::atan, asinh libm::asinhf, acosh libm::acoshf, atanh libm::atanhf, cbrt f32::cbrt,
+        acos f32::acos, atan f32::atan, asinh libm::asinhf, acosh |x| if x < 1.0 { f32::NAN } else { libm::acoshf(x) }, atanh libm::atanhf, cbrt f32::cbrt,
         erf libm::erff, erfc libm::erfcf, lgamma libm::lgammaf, tgamma libm::tgammaf, frexpx |x| libm::frexpf(x).0,
         frexpe |x| if x.is_finite() { libm::frexpf(x).1 as f32 } else { 0.0 }, ;
         atan2 f32::atan2, hypot f32::hypot, fmod |x, y| x % y, remainder libm::remainderf, copysign f32::copysign,
@@ -156,7 +156,7 @@ reals! {
         cosh f64::cosh, tanh f64::tanh, ceil f64::ceil, floor f64::floor, round f64::round, trunc f64::trunc,
         signum sign, ;
         exp2 f64::exp2, expm1 f64::exp_m1, log2 f64::log2, log10 f64::log10, log1p f64::ln_1p, asin f64::asin,
-        acos f64::acos, atan f64::atan, asinh libm::asinh, acosh libm::acosh, atanh libm::atanh, cbrt f64::cbrt,
+        acos f64::acos, atan f64::atan, asinh libm::asinh, acosh |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }, atanh libm::atanh, cbrt f64::cbrt,
         erf libm::erf, erfc libm::erfc, lgamma libm::lgamma, tgamma libm::tgamma, frexpx |x| libm::frexp(x).0,
         frexpe |x| if x.is_finite() { libm::frexp(x).1.into() } else { 0.0 }, ;
         atan2 f64::atan2, hypot f64::hypot, fmod |x, y| x % y, remainder libm::remainder, copysign f64::copysign,
@@ -225,6 +225,7 @@ macro_rules! complex { ($($c:ident $t:ident)*) => {$(
             let size = x.magnitude();
             let (re, im) = (x.re.abs(), x.im.abs());
             let (large, small) = if re < im { (im, re) } else { (re, im) };
+            // Near 1 the logarithm is what is beside it.
             let log = if size > 0.5 && size < 2.0 {
                 ((large - 1.0) * (large + 1.0) + small * small).ln_1p() / 2.0
             } else {
@@ -235,7 +236,7 @@ macro_rules! complex { ($($c:ident $t:ident)*) => {$(
         fn sin(x: $c) -> $c { $c { re: x.re.sin() * x.im.cosh(), im: x.re.cos() * x.im.sinh() } }
         fn cos(x: $c) -> $c { $c { re: x.re.cos() * x.im.cosh(), im: -(x.re.sin() * x.im.sinh()) } }
         fn tan(x: $c) -> $c {
-            let y = Self::tanh($c { re: -x.im, im: x.re });
+            let y = <$c as Elementary>::tanh($c { re: -x.im, im: x.re });
             $c { re: y.im, im: -y.re }
         }
         fn sinh(x: $c) -> $c { $c { re: x.re.sinh() * x.im.cos(), im: x.re.cosh() * x.im.sin() } }
