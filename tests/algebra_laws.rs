@@ -25,7 +25,10 @@ const PLACES: [At; 3] = [At { i: 3, k: 5, j: 7 }, At { i: 0, k: u64::MAX, j: 1 }
 
 /// ⊕ of the semiring as its name has it.
 fn family(name: &str) -> &'static str {
-    ["Plus", "Min", "Max", "Lor", "Land", "Lxor", "Bor", "Band", "Bxor", "Bxnor", "Any"].into_iter().find(|f| name.starts_with(f)).expect("a known ⊕")
+    ["Plus", "Min", "Max", "Lor", "Land", "Lxor", "Bor", "Band", "Bxor", "Bxnor", "Any"]
+        .into_iter()
+        .find(|f| name.starts_with(f))
+        .expect("a known ⊕")
 }
 
 impl Visitor for Laws {

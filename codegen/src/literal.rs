@@ -67,7 +67,8 @@ fn literals_with_a_type_are_written_by_their_bits() {
     is("1e3f64", "f64_bits(0x408f400000000000ull)");
     is("2f64", "f64_bits(0x4000000000000000ull)");
     // What is CUDA already.
-    for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f32 == to_u8(y)", "0x1f32"] {
+    for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f32 == to_u8(y)", "0x1f32"]
+    {
         is(text, text);
     }
 }

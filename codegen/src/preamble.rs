@@ -103,8 +103,12 @@ fn function(
         let r#type = inputs.get(i).map_or_else(|| "At".to_string(), |s| type_name(s));
         parameters.push(if parameter == "_" { r#type } else { format!("{type} {parameter}") });
     }
-    let _ =
-        writeln!(text, "__device__ inline C apply({}) {{ return {}; }}", parameters.join(", "), translated(&flat(op.expression)));
+    let _ = writeln!(
+        text,
+        "__device__ inline C apply({}) {{ return {}; }}",
+        parameters.join(", "),
+        translated(&flat(op.expression))
+    );
     text += "}\n";
     Ok(text)
 }

@@ -2,7 +2,10 @@
 use super::scalar::Ordered;
 
 /// Integers as rows of bits.
-#[diagnostic::on_unimplemented(message = "`{Self}` is no integer", label = "this operator needs i8 to i64 or u8 to u64")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer",
+    label = "this operator needs i8 to i64 or u8 to u64"
+)]
 pub trait Bits: Ordered {
     /// All bits set.
     const ONES: Self;

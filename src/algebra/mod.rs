@@ -16,9 +16,9 @@ pub(crate) mod texts;
 pub use ::half::{bf16, f16};
 pub use bits::Bits;
 pub use cast::Cast;
+pub use complex::{ComplexNumber, Part, c32, c64};
 #[doc(hidden)]
 pub use define::typed_literal;
-pub use complex::{ComplexNumber, Part, c32, c64};
 pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;

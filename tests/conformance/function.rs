@@ -5,8 +5,8 @@ use oplus::prelude::*;
 
 /// What each library rounds as it can: within some units of the last place.
 const ROUNDED: [&str; 27] = [
-    "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "asin", "acos", "atan",
-    "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "lgamma", "tgamma", "pow", "atan2", "hypot",
+    "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "lgamma", "tgamma", "pow", "atan2", "hypot",
 ];
 
 /// A value whose distance to another can be told.

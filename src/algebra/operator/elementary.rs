@@ -1,10 +1,4 @@
-//! Elementary functions as operators.
-//!
-//! Rounding, remainders, `Sqrt` of real numbers, `Ldexp`, the parts of `frexp`, and [`Pow`] of integers give the same bits on
-//! every device. The rest is each device's own library: the last bits may differ, on CUDA by no more than the
-//! [bounds NVIDIA states](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions), which are 1 to 5
-//! units in the last place, 10 of `Tgamma`, and for `Lgamma` absolute near its zeros at −2.457 and −2.747. `f16` and `bf16` go
-//! through f32 and are rounded once. Of complex numbers the results are made by parts: ∞ · 0 in one is NaN.
+//! Elementary functions as operators. What differs between devices, and by how much, is said in [`algebra::operator`](crate::algebra::operator).
 use crate::algebra::elementary::{Elementary, Floating, Power};
 use crate::{operator, unary_operator};
 
