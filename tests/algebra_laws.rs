@@ -25,7 +25,10 @@ const PLACES: [At; 3] = [At { i: 3, k: 5, j: 7 }, At { i: 0, k: u64::MAX, j: 1 }
 
 /// ⊕ of the semiring as its name has it.
 fn family(name: &str) -> &'static str {
-    ["Plus", "Min", "Max", "Lor", "Land", "Lxor", "Any"].into_iter().find(|f| name.starts_with(f)).expect("a known ⊕")
+    ["Plus", "Min", "Max", "Lor", "Land", "Lxor", "Bor", "Band", "Bxor", "Bxnor", "Any"]
+        .into_iter()
+        .find(|f| name.starts_with(f))
+        .expect("a known ⊕")
 }
 
 impl Visitor for Laws {
@@ -86,7 +89,7 @@ where
     }
     let leaves_nan_out = matches!(family(name), "Min" | "Max") && y.real().is_nan();
     assert!(!leaves_nan_out || (plus(x, y).same(x) && plus(y, x).same(x)), "{name}: {x:?} ⊕ {y:?}");
-    let idempotent = matches!(family(name), "Min" | "Max" | "Lor" | "Land" | "Any");
+    let idempotent = matches!(family(name), "Min" | "Max" | "Lor" | "Land" | "Bor" | "Band" | "Any");
     assert!(!idempotent || plus(x, x).same(x), "{name}: {x:?} ⊕ {x:?}");
 }
 
@@ -106,6 +109,7 @@ where
         // ∞ + −∞.
         "MinPlus" | "MaxPlus" => [!float || !(a.real().is_nan() || a.real() == -e.real()); 2].into(),
         "MinMax" | "MaxMin" | "LorLand" | "LandLor" | "LxorLand" => (true, true),
+        "BorBand" | "BandBor" | "BxorBand" | "BxnorBor" => (true, true),
         // Of the values that First and Second do not read nothing can be expected.
         "MinFirst" | "MaxFirst" | "PlusFirst" => (true, false),
         "MinSecond" | "MaxSecond" | "PlusSecond" => (false, true),
@@ -182,6 +186,8 @@ impl Visitor for Arithmetic {
             "MinTimes" | "MaxTimes" => modulo(x.saturating_mul(y).clamp(bottom, top)),
             "MinMax" => modulo(x.max(y)),
             "MaxMin" => modulo(x.min(y)),
+            "BorBand" | "BxorBand" => modulo(x & y),
+            "BandBor" | "BxnorBor" => modulo(x | y),
             _ => return,
         };
         let product = multiply::<T, S>(a, b, PLACES[0]);
@@ -206,6 +212,10 @@ where
         "LorLand",
         "LandLor",
         "LxorLand",
+        "BorBand",
+        "BandBor",
+        "BxorBand",
+        "BxnorBor",
     ]
     .contains(&base)
     {

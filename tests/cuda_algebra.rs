@@ -10,7 +10,7 @@ mod shares;
 use common::emulator;
 use oplus::backend::cuda::{Buffer, Context, Source};
 use oplus::prelude::*;
-use oplus_codegen::{Spec, Template};
+use oplus_codegen::{Spec, Template, literal};
 use semirings::{Sample, Visitor, each};
 use shares::shared;
 use std::sync::Arc;
@@ -65,9 +65,20 @@ impl Cases {
     /// `call` is an expression of a[i], b[i] and i; type names are those visible in `oplus::{space}`.
     fn push<A: Sample, B: Sample, C: Sample>(
         &mut self,
+        what: (String, &str, &str),
+        arguments: (Vec<A>, Vec<B>),
+        expected: impl Fn(A, B, At) -> C,
+    ) {
+        self.compare(what, arguments, expected, C::same);
+    }
+
+    /// [`push`](Self::push) with what counts as the same.
+    fn compare<A: Sample, B: Sample, C: Sample>(
+        &mut self,
         (name, space, call): (String, &str, &str),
         (a, b): (Vec<A>, Vec<B>),
         expected: impl Fn(A, B, At) -> C,
+        same: impl Fn(C, C) -> bool + 'static,
     ) {
         let kernel = format!("case{}", self.cases.len());
         let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
@@ -81,7 +92,7 @@ impl Cases {
         let (count, size, arguments) = (a.len(), size_of::<C>(), [bytes(&a), bytes(&b)]);
         let check = move |found: &[u8]| {
             let found: Vec<C> = found.chunks_exact(size).map(value).collect();
-            let wrong = (0..count).find(|&i| !found[i].same(results[i]))?;
+            let wrong = (0..count).find(|&i| !same(found[i], results[i]))?;
             Some(format!("({:?}, {:?}) gives {:?}, in Rust {:?}", a[wrong], b[wrong], found[wrong], results[wrong]))
         };
         let definition = self.definitions.len() - 1;
@@ -103,7 +114,7 @@ impl Cases {
         self.definitions.push(format!(
             "namespace oplus {{ namespace {space} {{\ntypedef {ta} A; typedef {tb} B; typedef {tc} C;\n\
              __device__ inline C apply({parameters}) {{ return {}; }}\n}} }}\n",
-            text.expression.replace('\n', " ")
+            literal::translated(&text.expression.replace('\n', " "))
         ));
         space
     }
@@ -157,9 +168,12 @@ fn source(semiring: SemiringText) -> String {
 /// With what kernels for complex numbers and halves have besides.
 fn portable() -> String {
     #[cfg(feature = "half")]
-    let text = source(semiring_text::<c64, f16, AnyPair>());
+    let mut semiring = semiring_text::<c64, f16, AnyPair>();
     #[cfg(not(feature = "half"))]
-    let text = source(semiring_text::<c64, f32, AnyPair>());
+    let mut semiring = semiring_text::<c64, f32, AnyPair>();
+    // And of functions.
+    semiring.add.expression = "select(is_lor(x, y), bit_get(x, y), x)";
+    let text = source(semiring);
     text.split(PREAMBLE).next().unwrap().to_owned()
 }
 
@@ -227,11 +241,24 @@ macro_rules! mixed { ($cases:ident $($op:ident)+: $t:ident $u:ident) => {$(
 )+} }
 macro_rules! numbers { ($cases:ident: $($t:ident)+) => {$(
     binary!($cases Plus Minus Times Div PlusTop PlusBottom TimesSaturating Min Max First Second Any Eq Ne Lt Le Gt Ge: $t);
-    unary!($cases Identity, Negate, Abs, Inverse, IsTrue: $t);
+    binary!($cases IsEq IsNe IsLt IsLe IsGt IsGe IsLor IsLand IsLxor Rminus Rdiv: $t);
+    unary!($cases Identity, Negate, Abs, Inverse, IsTrue, IsZero: $t);
+)+} }
+macro_rules! bits { ($cases:ident: $($t:ident)+) => {$(
+    binary!($cases Bor Band Bxor Bxnor Bget Bset Bclr Pow: $t);
+    unary!($cases Bnot: $t);
+    mixed!($cases Bshift: $t i8);
+)+} }
+// What every device rounds the same.
+macro_rules! exact { ($cases:ident: $($t:ident)+) => {$(
+    binary!($cases Fmod Remainder CopySign Ldexp: $t);
+    unary!($cases Sqrt, Ceil, Floor, Round, Trunc, Signum, IsInf, IsNan, IsFinite, Frexpx, Frexpe: $t);
 )+} }
 macro_rules! for_complex { ($cases:ident: $($t:ident)+) => {$(
     binary!($cases Plus Minus Times Div TimesWide First Second Any Eq Ne: $t);
-    unary!($cases Identity, Negate, Abs, Inverse, IsTrue, Conjugate, RealPart, ImaginaryPart: $t);
+    binary!($cases IsEq IsNe IsLor IsLand IsLxor Rminus Rdiv: $t);
+    unary!($cases Identity, Negate, Abs, Inverse, IsTrue, IsZero, Conjugate, RealPart, ImaginaryPart: $t);
+    unary!($cases Sqrt, Ceil, Floor, Round, Trunc, Signum, IsInf, IsNan, IsFinite: $t);
 )+} }
 macro_rules! casts { ($cases:ident: $($t:ident)+) => {$(
     unary!($cases Cast<bool>, Cast<u8>, Cast<u16>, Cast<u32>, Cast<u64>, Cast<i8>, Cast<i16>, Cast<i32>, Cast<i64>,
@@ -245,18 +272,117 @@ fn operators_mean_the_same_in_both_languages() {
     let mut cases = Cases::default();
     numbers!(cases: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
     for_complex!(cases: c32 c64);
+    bits!(cases: u8 u16 u32 u64 i8 i16 i32 i64);
+    exact!(cases: f32 f64);
     #[cfg(feature = "half")]
     {
         numbers!(cases: f16 bf16);
+        exact!(cases: f16 bf16);
         mixed!(cases TimesWide FirstWide SecondWide: f16 f16);
         mixed!(cases TimesMixed FirstWide SecondWide: bf16 f32);
         mixed!(cases TimesMixed: f32 f16);
     }
     mixed!(cases FromParts: f32 f32);
     mixed!(cases FromParts: f64 f64);
-    binary!(cases Lor Land Lxor Lxnor First Second Any: bool);
-    unary!(cases Identity, Not, IsTrue: bool);
+    binary!(cases Lor Land Lxor Lxnor First Second Any IsEq IsNe IsLor IsLand IsLxor: bool);
+    unary!(cases Identity, Not, IsTrue, IsZero: bool);
     cases.check("operators_mean_the_same_in_both_languages");
+}
+
+oplus::operator! { Polynomial[](f64, f64) -> f64 = |x, y| add(mul(0.1f64, x), select(y < 1e-3f64, 2_5f64, mul(y, 0.75f64))) }
+oplus::operator! { Hashed[](u32, u32) -> u32 = |x, y| bit_xor(mul(x, 0x9e37_79b9u32), bit_shift(add(y, 7u32), 13i8)) }
+oplus::unary_operator! { Near[](f32) -> u8 = |x| select(abs(x) < 0.1f32, 255u8, 0b101u8) }
+
+/// Numbers in a user's own operator, decimal fractions among them, are the same to the bit.
+#[test]
+fn literals_mean_the_same_in_both_languages() {
+    let mut cases = Cases::default();
+    binary!(cases Polynomial: f64);
+    binary!(cases Hashed: u32);
+    unary!(cases Near: f32);
+    cases.check("literals_mean_the_same_in_both_languages");
+}
+
+/// Real and imaginary part.
+trait Parts: Sample {
+    fn parts(self) -> [f64; 2] {
+        [self.real(), 0.0]
+    }
+    /// The least that is not 0.
+    fn least() -> f64 {
+        Self::exactly(1).real()
+    }
+}
+impl Parts for f32 {}
+impl Parts for f64 {}
+#[cfg(feature = "half")]
+impl Parts for f16 {}
+#[cfg(feature = "half")]
+impl Parts for bf16 {}
+impl Parts for c32 {
+    fn parts(self) -> [f64; 2] {
+        [self.re.into(), self.im.into()]
+    }
+}
+impl Parts for c64 {
+    fn parts(self) -> [f64; 2] {
+        [self.re, self.im]
+    }
+}
+
+/// Within so many units of the last place of y, of a complex one of its larger part, or of `floor` where that is more.
+fn near<T: Parts>(x: T, y: T, units: f64, floor: f64) -> bool {
+    let size = y.parts().into_iter().fold(floor, |s, p| s.max(p.abs()));
+    x.parts().into_iter().zip(y.parts()).all(|(x, y)| {
+        let bound = units * T::ROUNDING * size + 8.0 * T::least();
+        x == y || (x.is_nan() && y.is_nan()) || (y.is_finite() && (x - y).abs() <= bound)
+    })
+}
+
+macro_rules! nearly { ($cases:ident $units:literal $floor:literal: $($op:ident)+, $($t:ident)+) => {
+    nearly!(@ $cases $units $floor: [$($op)+] $($t)+)
+};
+(@ $cases:ident $units:literal $floor:literal: $ops:tt $($t:ident)+) => {$( nearly!(@@ $cases $units $floor: $ops $t); )+};
+(@@ $cases:ident $units:literal $floor:literal: [$($op:ident)+] $t:ident) => {$(
+    let space = $cases.function::<$t, bool, $t>(<$op as UnaryOp<$t>>::TEXT);
+    let values = pairs::<$t, bool>();
+    let name = format!("{} over {}", stringify!($op), stringify!($t));
+    $cases.compare((name, &space, "apply(a[i], b[i])"), values, |x, _, _| <$op as UnaryOp<$t>>::apply(x),
+        |x, y| near::<$t>(x, y, $units, $floor));
+)+} }
+macro_rules! nearly_binary { ($cases:ident $units:literal: $($op:ident $t:ident $pairs:expr;)+) => {$(
+    let space = $cases.function::<$t, $t, $t>(<$op as BinaryOp<$t, $t>>::TEXT);
+    let name = format!("{} over {}", stringify!($op), stringify!($t));
+    $cases.compare((name, &space, "apply(a[i], b[i])"), $pairs, |x, y, _| <$op as BinaryOp<$t, $t>>::apply(x, y),
+        |x, y| near::<$t>(x, y, $units, 0.0));
+)+} }
+
+/// Small numbers against each other: powers of large complex ones are far from what the angle's last bits say.
+fn small_pairs<T: Sample>() -> (Vec<T>, Vec<T>) {
+    (0..256).map(|n| (T::small(n % 16), T::small(n / 16))).unzip()
+}
+
+/// Elementary functions are within some units of the last place: the bounds that NVIDIA states, and as much for the host.
+#[test]
+fn elementary_functions() {
+    let mut cases = Cases::default();
+    nearly!(cases 8.0 0.0: Exp Log Sin Cos Tan Sinh Cosh Tanh Exp2 Expm1 Log2 Log10 Log1p Asin Acos Atan Asinh Acosh Atanh
+        Cbrt Erf Erfc, f32 f64);
+    nearly!(cases 32.0 0.0: Tgamma, f32 f64);
+    // Absolute near its zeros.
+    nearly!(cases 32.0 1.0: Lgamma, f32 f64);
+    nearly_binary!(cases 8.0: Pow f32 pairs(); Pow f64 pairs(); Atan2 f32 pairs(); Atan2 f64 pairs(); Hypot f32 pairs();
+        Hypot f64 pairs(););
+    nearly!(cases 32.0 0.0: Exp Log Sin Cos Tan Sinh Cosh Tanh, c32 c64);
+    nearly_binary!(cases 64.0: Pow c32 small_pairs(); Pow c64 small_pairs(););
+    #[cfg(feature = "half")]
+    {
+        nearly!(cases 1.0 0.0: Exp Log Sin Cos Tan Sinh Cosh Tanh Exp2 Expm1 Log2 Log10 Log1p Asin Acos Atan Asinh Acosh
+            Atanh Cbrt Erf Erfc Tgamma, f16 bf16);
+        nearly!(cases 1.0 1.0: Lgamma, f16 bf16);
+        nearly_binary!(cases 1.0: Pow f16 pairs(); Pow bf16 pairs(); Atan2 f16 pairs(); Hypot bf16 pairs(););
+    }
+    cases.check("elementary_functions");
 }
 
 #[test]

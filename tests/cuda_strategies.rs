@@ -171,6 +171,10 @@ fn every_semiring_by_every_strategy() {
     compare::<bool, bool, AnyPair>(shapes, (|v| v > 50, |v| v > 30), &all, &[0, 1]);
     compare::<f64, i32, PlusPair>(shapes, (|v| v as f64, |v| v as i32), &all, &[0]);
     compare::<i64, i64, MaxFirst>(shapes, (|v| v as i64, |v| v as i64), &all, &[0]);
+    // By native atomics of 4 and 8 bytes; bits of both halves.
+    compare::<u32, u32, BorBand>(shapes, (|v| (v as u32) << 13, |v| (v as u32) << 15), &all, &[0]);
+    compare::<i64, i64, BxorBand>(shapes, (|v| (v as i64) << 58 | v as i64, |v| (v as i64) << 57 | 5), &all, &[0]);
+    compare::<i32, i32, BandBor>(shapes, (|v| !(v as i32), |v| (v as i32) << 25), &all, &[0]);
 }
 
 /// Rows from a few products to many thousands.

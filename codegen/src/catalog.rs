@@ -179,6 +179,8 @@ kernels! {
     "portable.cuh"
     "complex.cuh"
     "half.cuh"
+    "bits.cuh"
+    "math.cuh"
     "thread/banks.cuh"
     "thread/foremost.cuh"
     "thread/given.cuh"

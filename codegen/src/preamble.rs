@@ -1,6 +1,7 @@
 //! The generated part of a kernel: user scalars, `struct Semiring`, functions, flags, numbers; and tuning.
 use crate::error::Error;
 use crate::key::flat;
+use crate::literal::translated;
 use crate::spec::{FunctionText, SemiringText, Spec};
 use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
 use crate::tuning::Tuning;
@@ -9,10 +10,20 @@ use std::fmt::Write as _;
 const BUILT_IN: [&str; 15] =
     ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "c32", "c64", "f16", "bf16"];
 
-/// Files for scalars that few kernels have, and the names by which such scalars come in.
-const EXTENSIONS: [(&str, &[&str]); 2] = [
+/// Files for scalars and functions that few kernels have, and the names by which these come in.
+const EXTENSIONS: [(&str, &[&str]); 4] = [
     ("complex.cuh", &["c32", "c64", "complex", "to_c32", "to_c64"]),
     ("half.cuh", &["f16", "bf16", "to_f16", "to_bf16"]),
+    ("bits.cuh", &["bit_get", "bit_set", "bit_clear", "bit_shift"]),
+    ("math.cuh", MATH),
+];
+
+#[rustfmt::skip]
+const MATH: &[&str] = &[
+    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "asinh", "acosh", "atanh", "ceil", "floor", "round", "trunc", "signum", "cbrt", "erf", "erfc", "lgamma",
+    "tgamma", "is_inf", "is_finite", "frexpx", "frexpe", "pow", "atan2", "hypot", "fmod", "remainder", "copysign", "ldexp",
+    "is_eq", "is_ne", "is_lt", "is_le", "is_gt", "is_ge", "is_lor", "is_land", "is_lxor", "is_zero",
 ];
 
 /// The files a preamble needs besides `portable.cuh`.
@@ -92,8 +103,12 @@ fn function(
         let r#type = inputs.get(i).map_or_else(|| "At".to_string(), |s| type_name(s));
         parameters.push(if parameter == "_" { r#type } else { format!("{type} {parameter}") });
     }
-    let _ =
-        writeln!(text, "__device__ inline C apply({}) {{ return {}; }}", parameters.join(", "), flat(op.expression));
+    let _ = writeln!(
+        text,
+        "__device__ inline C apply({}) {{ return {}; }}",
+        parameters.join(", "),
+        translated(&flat(op.expression))
+    );
     text += "}\n";
     Ok(text)
 }

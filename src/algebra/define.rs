@@ -18,18 +18,41 @@ macro_rules! portable {
     (- $($r:tt)*) => { compile_error!("`-` overflows differently: use sub"); };
     (* $($r:tt)*) => { compile_error!("`*` overflows differently: use mul"); };
     (/ $($r:tt)*) => { compile_error!("`/` traps in Rust on integers: use div"); };
-    (% $($r:tt)*) => { compile_error!("`%` traps in Rust on integers and differs for negative values"); };
-    (<< $($r:tt)*) => { compile_error!("`<<` differs where the shift is too large"); };
-    (>> $($r:tt)*) => { compile_error!("`>>` differs where the shift is too large"); };
-    (^ $($r:tt)*) => { compile_error!("use `!=` on booleans"); };
-    (& $($r:tt)*) => { compile_error!("no references; use &&"); };
-    (| $($r:tt)*) => { compile_error!("no closures; use ||"); };
+    (% $($r:tt)*) => { compile_error!("`%` traps in Rust on integers: use fmod or remainder on floats"); };
+    (<< $($r:tt)*) => { compile_error!("`<<` differs where the shift is too large: use bit_shift"); };
+    (>> $($r:tt)*) => { compile_error!("`>>` differs where the shift is too large: use bit_shift"); };
+    (^ $($r:tt)*) => { compile_error!("`^` of small integers is an int in CUDA: use bit_xor, or `!=` on booleans"); };
+    (& $($r:tt)*) => { compile_error!("no references; use &&, or bit_and of integers"); };
+    (| $($r:tt)*) => { compile_error!("no closures; use ||, or bit_or of integers"); };
     (? $($r:tt)*) => { compile_error!("`?` is not CUDA C++"); };
     ({ $($i:tt)* } $($r:tt)*) => { compile_error!("no blocks or struct literals: use Type::make(…)"); };
     ([ $($i:tt)* ] $($r:tt)*) => { compile_error!("no indexing or arrays"); };
     ( ( $($i:tt)* ) $($r:tt)*) => { $crate::portable!{ $($i)* } $crate::portable!{ $($r)* } };
-    ($l:literal $($r:tt)*) => { compile_error!("untyped literals differ (1.0 is double in CUDA): use a named constant or a thunk"); };
+    // With its type it is written for CUDA by its bits.
+    ($l:literal $($r:tt)*) => { const _: () = $crate::algebra::typed_literal(stringify!($l)); $crate::portable!{ $($r)* } };
     ($t:tt $($r:tt)*) => { $crate::portable!{ $($r)* } };
+}
+
+/// Stops the compiler at a literal without its type: 1.0 is a double in CUDA, and no function there takes a double and an f32.
+#[doc(hidden)]
+pub const fn typed_literal(text: &str) {
+    const TYPES: [&[u8]; 10] = [b"u8", b"u16", b"u32", b"u64", b"i8", b"i16", b"i32", b"i64", b"f32", b"f64"];
+    let text = text.as_bytes();
+    // In hexadecimal f32 is digits.
+    let hexadecimal = text.len() > 1 && text[1] == b'x';
+    let (mut typed, mut i) = (false, 0);
+    while i < TYPES.len() {
+        typed |= ends(text, TYPES[i]) && !(hexadecimal && TYPES[i][0] == b'f');
+        i += 1;
+    }
+    assert!(typed && text[0].is_ascii_digit(), "a literal says its type, as 1u8 and 0.5f32 do: it differs in CUDA");
+}
+const fn ends(text: &[u8], with: &[u8]) -> bool {
+    let mut i = 0;
+    while i < with.len() && text.len() > with.len() && text[text.len() - with.len() + i] == with[i] {
+        i += 1;
+    }
+    i == with.len()
 }
 
 #[macro_export]
@@ -46,12 +69,18 @@ macro_rules! is_read {
 /// A binary operator, in Rust and CUDA from one text.
 ///
 /// A parameter written `_` is not read: kernels then never load those values. The body is one expression over the
-/// functions of [`algebra::portable`](crate::algebra::portable), comparisons, `&&`, `||`, `!` and field access.
+/// functions of [`algebra::portable`](crate::algebra::portable) (arithmetic, bits, elementary functions), comparisons, `&&`,
+/// `||`, `!`, field access and numbers that say their type: `1u8`, `0.5f32`. The operators `+ - * / % << >> ^ & |` are refused,
+/// with the function to take instead: C++ turns small integers into `int` and leaves what traps or wraps in Rust undefined.
 /// ```
 /// oplus::operator! { /// The larger of x and 2y.
 ///     pub Steep[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, add(y, y)) }
 /// use oplus::algebra::BinaryOp;
 /// assert_eq!(<Steep as BinaryOp<i32, i32>>::apply(3, 2), 4);
+///
+/// oplus::operator! { /// √(x² + 2y²), 0 below 10⁻³.
+///     pub Stretch[](f64, f64) -> f64 = |x, y| select(hypot(x, y) < 1e-3f64, 0f64, sqrt(add(mul(x, x), mul(2f64, mul(y, y))))) }
+/// assert_eq!(<Stretch as BinaryOp<f64, f64>>::apply(1.0, 2.0), 3.0);
 /// ```
 #[macro_export]
 macro_rules! operator {

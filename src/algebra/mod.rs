@@ -1,7 +1,9 @@
 //! Scalars, operators, monoids, semirings: zero-sized types, resolved at compile time.
+pub mod bits;
 pub mod cast;
 pub mod complex;
 mod define;
+pub mod elementary;
 #[cfg(feature = "half")]
 pub(crate) mod float16;
 pub mod operator;
@@ -12,10 +14,14 @@ pub(crate) mod texts;
 
 #[cfg(feature = "half")]
 pub use ::half::{bf16, f16};
+pub use bits::Bits;
 pub use cast::Cast;
 pub use complex::{ComplexNumber, Part, c32, c64};
+#[doc(hidden)]
+pub use define::typed_literal;
+pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-pub use scalar::{Arithmetic, Number, Ordered, Scalar, Truth, finite_bounds};
+pub use scalar::{Arithmetic, Flag, Number, Ordered, Scalar, Truth, finite_bounds};
 pub use semiring::*;

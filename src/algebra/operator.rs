@@ -1,9 +1,25 @@
 //! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
+//!
+//! Integers give the same bits on every device, and nothing of them is undefined: x/0, shifts by more than the width ([`Bshift`]),
+//! bits that a type has not ([`Bget`]), powers beyond the range ([`Pow`]). So do sums, products, comparisons and roundings of
+//! floats, [`Fmod`], [`Remainder`], [`Ldexp`], [`Frexpx`], [`Frexpe`] and [`Sqrt`].
+//!
+//! The other elementary functions, complex roots and powers of floats are by each device's own library: the last bits may differ, on
+//! CUDA by no more than the [bounds NVIDIA states](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions),
+//! 1 to 5 units in the last place, 10 of [`Tgamma`], and of [`Lgamma`] more between −11 and −2.2, where it has zeros. `f16` and
+//! `bf16` go through f32 and are rounded once. Results of complex numbers are made by parts: ∞ · 0 in one is NaN.
 use super::complex::{ComplexNumber, Part};
 use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
 use oplus_codegen::text::{OperatorText, Reads};
 use std::marker::PhantomData;
+
+mod bitwise;
+mod compared;
+mod elementary;
+pub use bitwise::*;
+pub use compared::*;
+pub use elementary::*;
 
 /// Where a product a(i,k) ⊗ b(k,j) stands, after the transpose options are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,7 +193,16 @@ impl<A: Scalar, C: HasOne> UnaryOp<A> for Pair<C> {
     }
 }
 
-macro_rules! positional { ($($(#[$m:meta])* $name:ident $field:ident $text:literal;)*) => {$(
+impl<A: Scalar, B: Scalar, C: HasOne> BinaryOp<A, B> for Pair<C> {
+    type Out = C;
+    const TEXT: OperatorText = OperatorText { parameters: &["_", "_"], expression: "one<C>()" };
+    #[inline(always)]
+    fn apply(_: A, _: B) -> C {
+        C::one()
+    }
+}
+
+macro_rules! positional { ($($(#[$m:meta])* $name:ident |$at:ident| $e:expr, $text:literal;)*) => {$(
     $(#[$m])* #[derive(Clone, Copy, Debug, Default)]
     pub struct $name;
     impl<A: Scalar, B: Scalar> Multiply<A, B> for $name {
@@ -185,17 +210,25 @@ macro_rules! positional { ($($(#[$m:meta])* $name:ident $field:ident $text:liter
         const TEXT: OperatorText = OperatorText { parameters: &["_", "_", "at"], expression: $text };
         const READS: Reads = Reads { a: false, b: false, position: true, flipped: false };
         #[inline(always)]
-        fn multiply(_: A, _: B, at: At) -> u64 { at.$field }
+        fn multiply(_: A, _: B, $at: At) -> u64 { $e }
     }
 )*} }
 positional! {
     /// The row i of a product (GraphBLAS FIRSTI).
-    FirstI i "at.i";
+    FirstI |at| at.i, "at.i";
     /// The inner index k of a product (GraphBLAS SECONDI, FIRSTJ).
-    SecondI k "at.k";
+    SecondI |at| at.k, "at.k";
     /// The column j of a product (GraphBLAS SECONDJ).
-    SecondJ j "at.j";
+    SecondJ |at| at.j, "at.j";
+    /// The row counted from 1 (SuiteSparse FIRSTI1).
+    FirstI1 |at| at.i.wrapping_add(1), "at.i + 1";
+    /// The inner index counted from 1 (SuiteSparse SECONDI1, FIRSTJ1).
+    SecondI1 |at| at.k.wrapping_add(1), "at.k + 1";
+    /// The column counted from 1 (SuiteSparse SECONDJ1).
+    SecondJ1 |at| at.j.wrapping_add(1), "at.j + 1";
 }
+/// The inner index under the name that it has on A's side.
+pub use self::{SecondI as FirstJ, SecondI1 as FirstJ1};
 
 index_operator! { /// The row.
 pub RowIndex[A: Scalar](A, i64) -> i64 = |_, i, _, y| add(i, y) }

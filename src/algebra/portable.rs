@@ -1,8 +1,10 @@
 //! Functions that exist under the same name in Rust and in the CUDA preamble, and mean the same in both.
 //!
 //! The body of every operator is written only with these, so one token stream serves both languages.
+pub use super::bits::functions::*;
 use super::complex::{ComplexNumber, Part};
-use super::scalar::{Arithmetic, Ordered, Truth};
+pub use super::elementary::functions::*;
+use super::scalar::{Arithmetic, Flag, Ordered, Truth};
 
 /// x + y; integers wrap.
 #[inline(always)]
@@ -108,4 +110,43 @@ pub fn conj<T: ComplexNumber>(x: T) -> T {
 #[inline(always)]
 pub fn arg<T: ComplexNumber>(x: T) -> T::Real {
     x.angle()
+}
+
+macro_rules! compared { ($($(#[$m:meta])* $f:ident($($x:ident),*) $e:expr;)*) => {$(
+    $(#[$m])*
+    #[inline(always)]
+    pub fn $f<T: Flag>($($x: T),*) -> T {
+        T::flag($e)
+    }
+)*} }
+macro_rules! ordered { ($($(#[$m:meta])* $f:ident $by:tt;)*) => {$(
+    $(#[$m])*
+    #[inline(always)]
+    pub fn $f<T: Ordered>(x: T, y: T) -> T {
+        if x $by y { T::ONE } else { T::ZERO }
+    }
+)*} }
+compared! {
+    /// x = y as 1 or 0.
+    is_eq(x, y) x == y;
+    /// x ≠ y as 1 or 0.
+    is_ne(x, y) x != y;
+    /// x ≠ 0 ∨ y ≠ 0 as 1 or 0.
+    is_lor(x, y) x.truth() || y.truth();
+    /// x ≠ 0 ∧ y ≠ 0 as 1 or 0.
+    is_land(x, y) x.truth() && y.truth();
+    /// x ≠ 0 ⊻ y ≠ 0 as 1 or 0.
+    is_lxor(x, y) x.truth() != y.truth();
+    /// x = 0 as 1 or 0.
+    is_zero(x) !x.truth();
+}
+ordered! {
+    /// x < y as 1 or 0.
+    is_lt <;
+    /// x ≤ y as 1 or 0.
+    is_le <=;
+    /// x > y as 1 or 0.
+    is_gt >;
+    /// x ≥ y as 1 or 0.
+    is_ge >=;
 }

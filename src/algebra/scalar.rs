@@ -149,6 +149,19 @@ pub trait Truth: Scalar {
     fn truth(self) -> bool;
 }
 
+/// What a comparison can be a number of: true is 1, false is 0. bool and all numbers.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no 0 and 1", label = "this operator needs numbers or bool")]
+pub trait Flag: Truth {
+    /// 1 where it holds, else 0.
+    fn flag(holds: bool) -> Self;
+}
+impl<T: Truth + super::operator::HasOne> Flag for T {
+    #[inline(always)]
+    fn flag(holds: bool) -> Self {
+        if holds { T::one() } else { T::zeroed() }
+    }
+}
+
 fn divide<T: PrimInt>(x: T, y: T) -> T {
     if y.is_zero() {
         return if x.is_zero() {

@@ -1,4 +1,5 @@
 //! Monoids and semirings: how products are made and added.
+use super::bits::Bits;
 use super::operator::*;
 use super::scalar::{Arithmetic, Ordered, Scalar};
 use super::texts::{FUNCTIONS, SEMIRINGS};
@@ -105,6 +106,35 @@ impl Monoid<bool> for Lxor {
 impl Monoid<bool> for Lxnor {
     fn identity() -> bool {
         true
+    }
+}
+impl<T: Bits> Monoid<T> for Bor {
+    fn identity() -> T {
+        T::ZERO
+    }
+    fn terminal() -> Terminal<T> {
+        Terminal::Value(T::ONES)
+    }
+    const ATOMIC: Atomic = Atomic::Or;
+}
+impl<T: Bits> Monoid<T> for Band {
+    fn identity() -> T {
+        T::ONES
+    }
+    fn terminal() -> Terminal<T> {
+        Terminal::Value(T::ZERO)
+    }
+    const ATOMIC: Atomic = Atomic::And;
+}
+impl<T: Bits> Monoid<T> for Bxor {
+    fn identity() -> T {
+        T::ZERO
+    }
+    const ATOMIC: Atomic = Atomic::Xor;
+}
+impl<T: Bits> Monoid<T> for Bxnor {
+    fn identity() -> T {
+        T::ONES
     }
 }
 /// `Any` has no identity in algebra; what stands here is initial memory only: every sum starts from its first term,
@@ -248,6 +278,14 @@ named! {
     LandLor = Land, Lor;
     /// (⊻, ∧): the field of two elements.
     LxorLand = Lxor, Land;
+    /// (bitwise ∨, ∧): sets as bits, joined along paths.
+    BorBand = Bor, Band;
+    /// (bitwise ∧, ∨): the dual of [`BorBand`].
+    BandBor = Band, Bor;
+    /// (bitwise ⊻, ∧): a field of two elements in every bit.
+    BxorBand = Bxor, Band;
+    /// (bitwise ≡, ∨): the dual of [`BxorBand`].
+    BxnorBor = Bxnor, Bor;
     /// (min, first): ignores B's values.
     MinFirst = Min, First;
     /// (min, second): ignores A's values.

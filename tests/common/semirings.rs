@@ -150,6 +150,7 @@ pub trait Visitor {
 
 macro_rules! over {
     ($v:ident $s:ty, numbers) => { over!($v $s, u8 u16 u32 u64 i8 i16 i32 i64 f32 f64) };
+    ($v:ident $s:ty, integers) => { over!($v $s, u8 u16 u32 u64 i8 i16 i32 i64) };
     ($v:ident $s:ty, arithmetic) => { over!($v $s, u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c32 c64) };
     ($v:ident $s:ty, all) => { over!($v $s, bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c32 c64) };
     ($v:ident $s:ty, $($t:ident)+) => { $($v.visit::<$t, $s>(&format!("{} over {}", stringify!($s), stringify!($t)));)+ };
@@ -167,6 +168,7 @@ macro_rules! semirings { ($($s:ty: $scalars:ident;)*) => {
 #[cfg(feature = "half")]
 macro_rules! over_halves {
     ($v:ident $s:ty, bool) => {};
+    ($v:ident $s:ty, integers) => {};
     ($v:ident $s:ty, $any:ident) => { over!($v $s, f16 bf16); };
 }
 semirings! {
@@ -181,6 +183,10 @@ semirings! {
     LorLand: bool;
     LandLor: bool;
     LxorLand: bool;
+    BorBand: integers;
+    BandBor: integers;
+    BxorBand: integers;
+    BxnorBor: integers;
     MinFirst: numbers;
     MinSecond: numbers;
     MaxFirst: numbers;

@@ -70,11 +70,20 @@ macro_rules! operators { ($($t:ident { $($name:literal $op:ident)* } { $($other:
 } }
 operators! {
     bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor "first" First "second" Second } {}
-    u8 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+    u8 {
+        "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second "bor" Bor
+        "band" Band "bxor" Bxor "bxnor" Bxnor
+    }
        { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
-    i32 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+    i32 {
+        "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second "bget" Bget
+        "bset" Bset "bclr" Bclr "rminus" Rminus "iseq" IsEq
+    }
         { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
-    f64 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second }
+    f64 {
+        "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second "rdiv" Rdiv
+        "fmod" Fmod "isgt" IsGt "copysign" CopySign
+    }
         { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
     c64 { "plus" Plus "minus" Minus "times" Times "div" Div "first" First "second" Second } { "eq" Eq "ne" Ne }
 }
@@ -92,12 +101,14 @@ pub fn unary(call: &Call) -> Fault<()> {
     } }
     by_type! {
         bool { "identity" Identity "lnot" Not }
-        u8 { "identity" Identity "ainv" Negate "minv" Inverse }
-        i32 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
-        f64 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse }
+        u8 { "identity" Identity "ainv" Negate "minv" Inverse "bnot" Bnot }
+        i32 { "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse "lnot" IsZero }
+        f64 {
+            "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse "sqrt" Sqrt "floor" Floor "signum" Signum
+        }
         c64 {
             "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse "conj" Conjugate "creal" RealPart
-            "cimag" ImaginaryPart
+            "cimag" ImaginaryPart "round" Round
         }
     }
 }

@@ -46,7 +46,7 @@ class Run(Regions):
             self.objects[role] = self.make(operand) if operand else NULL
             # Faults up to 10.5.1, README.md: full masks, and positions in hypersparse operands.
             form = lib.GxB_SPARSE | lib.GxB_HYPERSPARSE if role == "M" else None
-            if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj")):
+            if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj", "firsti1", "secondj1")):
                 form = lib.GxB_SPARSE
             if operand and form:
                 option = getattr(lib, f"GxB_{self.kind(role)}_Option_set_INT32")
@@ -160,6 +160,14 @@ class Run(Regions):
     def apply(self, head, d):
         f = unary(self.case.f, self.case.operand("A").scalar)
         check(getattr(lib, f"GrB_{self.kind()}_apply")(*head, f, self.get("A"), d))
+
+    def function(self, head, d):
+        """An operator value by value."""
+        scalar = self.case.operand("A").scalar
+        if self.case.operand("B"):
+            check(lib.GrB_Vector_eWiseMult_BinaryOp(*head, binary(self.case.f, scalar), self.get("A"), self.get("B"), d))
+        else:
+            check(lib.GrB_Vector_apply(*head, unary(self.case.f, scalar), self.get("A"), d))
 
     def cast(self, head, d):
         # The identity of the output's type: the input is cast to it.

@@ -12,7 +12,8 @@ lib.GxB_Global_Option_set_INT32(lib.GxB_JIT_C_CONTROL, lib.GxB_JIT_OFF)
 VERSION = ss.__version__
 NULL = ffi.NULL
 LOGICAL = {"lor", "land", "lxor", "lxnor"}
-POSITIONAL = {"secondi", "firsti", "secondj"}
+POSITIONAL = {"secondi", "firsti", "secondj", "firsti1", "secondi1", "secondj1"}
+BITWISE = {"bor", "band", "bxor", "bxnor"}
 
 
 def check(info):
@@ -36,20 +37,20 @@ def binary(name, scalar):
         return getattr(lib, f"GxB_{name.upper()}_INT64")
     if name == "pair":
         return find(f"GrB_ONEB_{suffix}")
-    if name in LOGICAL:
+    if name in LOGICAL and scalar == "bool":
         return getattr(lib, f"GrB_{name.upper()}")
     return find(f"GrB_{name.upper()}_{suffix}")
 
 
 def monoid(name, scalar):
     suffix = TYPES[scalar][0]
-    if name == "any" or scalar.startswith("c"):
+    if name == "any" or name in BITWISE or scalar.startswith("c"):
         return getattr(lib, f"GxB_{name.upper()}_{suffix}_MONOID")
     return getattr(lib, f"GrB_{name.upper()}_MONOID_{suffix}")
 
 
 def unary(name, scalar):
-    if name == "lnot":
+    if name == "lnot" and scalar == "bool":
         return lib.GrB_LNOT
     if name == "one":
         return getattr(lib, f"GxB_ONE_{TYPES[scalar][0]}")

@@ -70,17 +70,18 @@ rings! {
     bool {
         "lor_land" LorLand; "land_lor" LandLor; "lxor_land" LxorLand; "lor_first" Compose<Lor, First>;
         "lxor_second" Compose<Lxor, Second>; "lxnor_lor" Compose<Lxnor, Lor>; "plus_pair" PlusPair; "any_pair" AnyPair;
-        "min_secondi" MinSecondI;
+        "min_secondi" MinSecondI; "max_firsti1" Compose<Max, FirstI1>;
     }
     u8 {
         "plus_times" PlusTimes; "min_plus" MinPlus; "max_min" MaxMin; "times_plus" Compose<Times, Plus>;
-        "lor_lt" Compose<Lor, Lt>;
+        "lor_lt" Compose<Lor, Lt>; "min_secondi1" Compose<Min, SecondI1>; "bor_band" BorBand; "band_bor" BandBor;
+        "bxor_band" BxorBand; "bxnor_bor" BxnorBor; "bor_bxor" Compose<Bor, Bxor>;
     }
     i32 {
         "plus_times" PlusTimes; "min_plus" MinPlus; "max_plus" MaxPlus; "min_max" MinMax; "min_times" MinTimes;
         "min_first" MinFirst; "min_second" MinSecond; "plus_first" PlusFirst; "plus_minus" Compose<Plus, Minus>;
         "min_div" Compose<Min, Div>; "land_ge" Compose<Land, Ge>; "lxor_eq" Compose<Lxor, Eq>; "any_pair" AnyPair;
-        "max_secondi" MaxSecondI;
+        "max_secondi" MaxSecondI; "min_secondj1" Compose<Min, SecondJ1>;
     }
     f64 {
         "plus_times" PlusTimes; "min_plus" MinPlus; "max_plus" MaxPlus; "min_max" MinMax; "max_min" MaxMin;

@@ -1,5 +1,6 @@
 """Random cases: operation × types × semiring × mask × accumulator × replace × transposes × shapes × aliasing."""
 from cases import Case, Operand
+from random_functions import BITS, Functions
 from random_regions import Regions
 
 HUGE = 1 << 40
@@ -24,13 +25,17 @@ RINGS = {
     "lor_lt": (("f64", "u8"), "bool"), "land_ge": (("i32",), "bool"), "lxor_eq": (("i32",), "bool"),
     "plus_pair": (("bool", "f64", "c64"), "u64"), "any_pair": (("bool", "i32"), "bool"),
     "min_secondi": (("bool", "f64"), "u64"), "max_secondi": (("i32",), "u64"), "min_secondj": (("f64",), "u64"),
-    "max_firsti": (("f64",), "u64"),
+    "max_firsti": (("f64",), "u64"), "max_firsti1": (("bool",), "u64"), "min_secondi1": (("u8",), "u64"),
+    "min_secondj1": (("i32",), "u64"), "bor_band": (("u8",), None), "band_bor": (("u8",), None),
+    "bxor_band": (("u8",), None), "bxnor_bor": (("u8",), None), "bor_bxor": (("u8",), None),
 }
-MONOIDS = {"bool": ("lor", "land", "lxor", "lxnor"), "u8": ("plus", "times", "min", "max"),
+MONOIDS = {"bool": ("lor", "land", "lxor", "lxnor"), "u8": ("plus", "times", "min", "max") + BITS,
            "i32": ("plus", "times", "min", "max"), "f64": ("plus", "times", "min", "max"),
            "c64": ("plus", "times")}
-UNARY = {"bool": ("identity", "lnot"), "u8": ("identity", "ainv", "minv"), "i32": ("identity", "ainv", "abs", "minv"),
-         "f64": ("identity", "ainv", "abs", "minv"), "c64": ("identity", "ainv", "abs", "minv", "conj", "creal", "cimag")}
+UNARY = {"bool": ("identity", "lnot"), "u8": ("identity", "ainv", "minv", "bnot"),
+         "i32": ("identity", "ainv", "abs", "minv", "lnot"),
+         "f64": ("identity", "ainv", "abs", "minv", "sqrt", "floor", "signum"), 
+         "c64": ("identity", "ainv", "abs", "minv", "conj", "creal", "cimag", "round")}
 REAL = ("abs", "creal", "cimag")
 POSITIONS = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt")
 VALUES = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
@@ -39,7 +44,7 @@ OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "a
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
               "ewise_union": 3, "kronecker": 3, "diag": 1, "diag_extract": 1, "resize": 2, "concat": 2, "split": 2,
-              "sort": 2, "update": 3, "scale": 2}
+              "sort": 2, "update": 3, "scale": 2, "function": 8}
 # What most cases of values hold, and what some hold as well. Sums and products of the fractions are exact, so that no
 # order of summation shows.
 COMMON = {"f64": [-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 4.0, 6.5]}
@@ -58,7 +63,7 @@ LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-(1 << 15), (1 << 15) - 1),
           "u64": (0, (1 << 64) - 1)}
 
 
-class Generator(Regions):
+class Generator(Regions, Functions):
     """Cases from a `random.Random`; `size` bounds dimensions and entries: small, usual or large."""
 
     def __init__(self, rng, size="usual"):
@@ -213,7 +218,7 @@ class Generator(Regions):
             m = k = n
         if 0 in (m, k, n):
             m, k, n = min(m, 9), min(k, 9), min(n, 9)
-        if ring.endswith(("firsti", "secondj")):
+        if ring.endswith(("firsti", "secondj", "firsti1", "secondj1")):
             # Faults of SuiteSparse: README.md.
             m, k, n = min(m, 700), min(k, 700), min(n, 700)
         m, n = (1 if kinds[0] == "v" else m), (1 if kinds[1] == "v" else n)
@@ -264,7 +269,8 @@ class Generator(Regions):
             return LOGICAL
         if scalar == "c64":
             return FIELD + (COMPARISONS[:2] if compared else ())
-        return ARITHMETIC + (COMPARISONS if compared else ())
+        more = {"u8": BITS, "i32": ("bget", "bset", "bclr", "rminus", "iseq"), "f64": ("rdiv", "fmod", "isgt", "copysign")}
+        return ARITHMETIC + more[scalar] + (COMPARISONS if compared else ())
 
     def make_ewise_add(self, words):
         return self.two(words, lambda t: self.operators(t, False))

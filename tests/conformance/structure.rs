@@ -32,7 +32,9 @@ pub fn reduction(call: &Call) -> Fault<()> {
     } }
     by_type! {
         bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor }
-        u8 { "plus" Plus "times" Times "min" Min "max" Max }
+        u8 {
+            "plus" Plus "times" Times "min" Min "max" Max "bor" Bor "band" Band "bxor" Bxor "bxnor" Bxnor
+        }
         i32 { "plus" Plus "times" Times "min" Min "max" Max }
         f64 { "plus" Plus "times" Times "min" Min "max" Max }
         c64 { "plus" Plus "times" Times }

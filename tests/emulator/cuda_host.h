@@ -6,10 +6,53 @@
 #include <stdint.h>
 
 extern "C" {
-float sqrtf(float) noexcept;
-float atan2f(float, float) noexcept;
-double sqrt(double) noexcept;
-double atan2(double, double) noexcept;
+#define EMU_UNARY(name)          \
+  float name##f(float) noexcept; \
+  double name(double) noexcept;
+EMU_UNARY(sqrt)
+EMU_UNARY(exp)
+EMU_UNARY(log)
+EMU_UNARY(sin)
+EMU_UNARY(cos)
+EMU_UNARY(tan)
+EMU_UNARY(sinh)
+EMU_UNARY(cosh)
+EMU_UNARY(tanh)
+EMU_UNARY(ceil)
+EMU_UNARY(floor)
+EMU_UNARY(round)
+EMU_UNARY(trunc)
+EMU_UNARY(exp2)
+EMU_UNARY(expm1)
+EMU_UNARY(log2)
+EMU_UNARY(log10)
+EMU_UNARY(log1p)
+EMU_UNARY(asin)
+EMU_UNARY(acos)
+EMU_UNARY(atan)
+EMU_UNARY(asinh)
+EMU_UNARY(acosh)
+EMU_UNARY(atanh)
+EMU_UNARY(cbrt)
+EMU_UNARY(erf)
+EMU_UNARY(erfc)
+EMU_UNARY(lgamma)
+EMU_UNARY(tgamma)
+#undef EMU_UNARY
+#define EMU_BINARY(name)                \
+  float name##f(float, float) noexcept; \
+  double name(double, double) noexcept;
+EMU_BINARY(pow)
+EMU_BINARY(atan2)
+EMU_BINARY(hypot)
+EMU_BINARY(fmod)
+EMU_BINARY(remainder)
+EMU_BINARY(copysign)
+#undef EMU_BINARY
+float frexpf(float, int*) noexcept;
+double frexp(double, int*) noexcept;
+float ldexpf(float, int) noexcept;
+double ldexp(double, int) noexcept;
 }
 #ifndef EMU_RUNTIME
 inline float sqrt(float x) { return sqrtf(x); }

@@ -727,6 +727,12 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
     if (same_bits(Monoid::add(old, x), old)) return;
     if constexpr (kind == atomic_min) atomicMin(slot, x);
     else atomicMax(slot, x);
+  } else if constexpr ((kind == atomic_or || kind == atomic_and || kind == atomic_xor) && (integer4 || integer8)) {
+    typedef typename Number<T>::Wrapping U;
+    U* p = reinterpret_cast<U*>(slot);
+    if constexpr (kind == atomic_or) atomicOr(p, U(x));
+    else if constexpr (kind == atomic_and) atomicAnd(p, U(x));
+    else atomicXor(p, U(x));
   } else {
     combine_by_swap<Monoid, T>(slot, x);
   }

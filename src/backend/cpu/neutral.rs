@@ -32,6 +32,10 @@ fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
         TypeId::of::<Land>(),
         TypeId::of::<Lxor>(),
         TypeId::of::<Lxnor>(),
+        TypeId::of::<Bor>(),
+        TypeId::of::<Band>(),
+        TypeId::of::<Bxor>(),
+        TypeId::of::<Bxnor>(),
     ];
     if whole.contains(&t) && built_in.contains(&m) {
         return Some((Neutral::Identity, true));
