@@ -1,4 +1,7 @@
 //! The built examples as processes: the figures they print against independent oracles, and what they do with bad input.
+#[path = "common/data.rs"]
+mod real;
+
 mod oracles;
 use oplus::prelude::*;
 use oracles::*;
@@ -63,13 +66,9 @@ fn tiny(name: &str) -> (usize, usize, Vec<Edge>) {
     (size[0].parse().unwrap(), size[1].parse().unwrap(), if symmetric { both_ways(&edges) } else { edges })
 }
 
-/// A real matrix, where the folder is there.
+/// A real matrix, where it is here.
 fn real(name: &str) -> Option<(String, usize, Vec<Edge>)> {
-    let path = format!("{}/../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    if !cfg!(feature = "compression") || !Path::new(&path).exists() {
-        eprintln!("skipped: {path} is not here");
-        return None;
-    }
+    let path = real::real(name)?.display().to_string();
     let coo = oplus::io::matrix_market::read::<f64>(&path).unwrap();
     let edges = (0..coo.len()).map(|e| (coo.rows[e] as usize, coo.columns[e] as usize, coo.values[e])).collect();
     Some((path, coo.nrows as usize, edges))
