@@ -43,7 +43,7 @@ pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> 
 
 /// T = f(A) at every entry of A. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply; the same bits on every device, but for the last ones of `Arg`.
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply; the same bits on every device, but for the last ones of `Argument`.
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.
