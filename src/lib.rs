@@ -146,6 +146,7 @@
 //! ([`traced`](operation::Operation::traced)) and the strategies; [`plan`](operation::Operation::plan) for products whose values alone change.
 //! The examples of the repository are programs of the same kind as the one above: `quick_start`, `custom_semiring`, `multi_source_bfs`,
 //! `triangle_count`, `apsp`, `multigrid`.
+#![warn(missing_docs)]
 // Tests that are shared with integration tests name the library.
 #[cfg(test)]
 extern crate self as oplus;

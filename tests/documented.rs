@@ -65,7 +65,8 @@ fn lacks(function: &Function, examples: &str, computes: bool) -> Vec<&'static st
     let shown = [".", "::"]
         .iter()
         .any(|before| ["(", "::<"].iter().any(|after| examples.contains(&format!("{before}{name}{after}"))));
-    if !doc.contains("```") && !(*method && shown) {
+    let exemplified = doc.contains("```") || *method && shown;
+    if !exemplified {
         missing.push("an example");
     }
     if !doc.contains("O(") {
