@@ -1,15 +1,18 @@
 //! Matrices and vectors: a store under a semiring's label.
-use crate::algebra::{BinaryOp, First, PlusTimes, Scalar};
+use crate::algebra::{BinaryOp, PlusTimes, Scalar};
 use crate::backend::cpu::{in_order, mapped, ranks};
 use crate::backend::{Body, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::{filled, found, full_where_full};
+use crate::format::{found, full_where_full};
 use crate::mask::Mask;
-use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
+use crate::storage::{axis::Axis, store::Store};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+mod matrix;
+mod vector;
 
 mod sealed {
     pub trait Sealed {}
@@ -114,7 +117,7 @@ macro_rules! container {
             pub(crate) fn of(store: Store<T>) -> Self {
                 Self { store, label: PhantomData }
             }
-            /// The same entries under another semiring: a few pointers are copied.
+            /// The same entries under another semiring: a few pointers are copied, O(1).
             pub fn over<R>(&self) -> $name<T, R> {
                 $name::of(self.store.clone())
             }
@@ -128,14 +131,33 @@ macro_rules! container {
             pub fn nvals(&self) -> u64 {
                 self.store.nvals()
             }
-            /// The same entries in the memory of `device`; nothing is copied where they are there already.
+            /// The same entries in the memory of `device`; nothing is copied where they are there already. O(m + nnz), of what is stored: one
+            /// value where all are equal, and of hypersparse matrices the rows in use.
             ///
             /// # Errors
             /// `Unavailable` without such a device, `OutOfMemory`.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 3.0)])?;
+            /// let on_device = a.to(&Device::best())?;   // operations on it run there
+            /// assert_eq!(on_device.mxm(&on_device)?.to(&Device::Cpu)?.nvals(), 0);
+            /// # Ok(()) }
+            /// ```
             pub fn to(&self, device: &Device) -> Result<Self> {
                 if *device == self.store.device { Ok(self.clone()) } else { self.store.to(*device).map(Self::of) }
             }
-            /// The positions of the entries as a structural mask: a stored zero counts.
+            /// The positions of the entries as a structural mask: a stored zero counts. O(1); a format that lists no positions lists them the
+            /// first time.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 0.0), (0, 1, 2.0), (1, 0, 3.0)])?;
+            /// let all: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (1, 1, 1.0)])?;
+            /// assert_eq!(select(&all, ValueGt, 0.0).mask(&a.structure()).eval()?.entries()?, [(0, 0, 1.0)]);
+            /// assert_eq!(select(&all, ValueGt, 0.0).mask(&a).eval()?.nvals(), 0);   // by values: 0 is false
+            /// # Ok(()) }
+            /// ```
             pub fn structure(&self) -> Mask {
                 Mask::structural(self.store.pattern())
             }
@@ -222,206 +244,6 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
 /// With its value stored once, where all entries have the same, and as cells, where all have an entry.
 fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
     Ok(found(&store)?.unwrap_or_else(|| full_where_full(store)))
-}
-
-impl<T: Scalar, S> Matrix<T, S> {
-    /// No entries.
-    ///
-    /// # Errors
-    /// `OutOfMemory`.
-    pub fn new(nrows: u64, ncols: u64) -> Result<Self> {
-        Store::empty("new", nrows, ncols, Device::Cpu).map(Self::of)
-    }
-    /// From (row, column, value) in any order. O(e log e) in the worst case.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry` (see [`build_with`](Self::build_with)), `OutOfMemory`.
-    pub fn build(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Self> {
-        let coo = split(nrows, ncols, entries)?;
-        Self::from_coo(&coo)
-    }
-    /// From triplets; the same position twice is an error.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
-    pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
-            .and_then(|store| iso_where_equal(store).map(Self::of))
-    }
-    /// From triplets; values of one position are folded by `fold` in input order.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `OutOfMemory`.
-    pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
-            .and_then(|store| iso_where_equal(store).map(Self::of))
-    }
-    /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `OutOfMemory`, `Unavailable`.
-    pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
-    }
-    /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `OutOfMemory`.
-    /// ```
-    /// use oplus::prelude::*;
-    /// # fn main() -> oplus::Result<()> {
-    /// let graph: Matrix<f64> = Matrix::from_pattern(3, 3, &[(0, 1), (2, 0)], 1.0)?;
-    /// assert!(graph.is_iso());
-    /// assert_eq!(graph.entries()?, [(0, 1, 1.0), (2, 0, 1.0)]);
-    /// # Ok(()) }
-    /// ```
-    pub fn from_pattern(nrows: u64, ncols: u64, positions: &[(u64, u64)], value: T) -> Result<Self> {
-        let mut rows = crate::memory::with_capacity("build", positions.len())?;
-        let mut columns = crate::memory::with_capacity("build", positions.len())?;
-        rows.extend(positions.iter().map(|p| p.0));
-        columns.extend(positions.iter().map(|p| p.1));
-        let marks = crate::memory::zeroed("build", positions.len())?;
-        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
-        filled(&marks, value).map(Self::of)
-    }
-    /// From compressed rows; everything is checked, O(e).
-    ///
-    /// # Errors
-    /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
-    pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
-        let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
-        pattern.validate("from_csr", values.len())?;
-        let store = Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu);
-        iso_where_equal(store).map(Self::of)
-    }
-    /// Rows and columns.
-    pub fn shape(&self) -> (u64, u64) {
-        self.store.shape()
-    }
-    /// Number of rows.
-    pub fn nrows(&self) -> u64 {
-        self.store.rows.n()
-    }
-    /// Number of columns.
-    pub fn ncols(&self) -> u64 {
-        self.store.cols.n()
-    }
-    /// All entries as (row, column, value), ascending by row, then column.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; on CUDA `Driver`.
-    pub fn entries(&self) -> Result<Vec<(u64, u64, T)>> {
-        entries(&self.store)
-    }
-    /// All entries as triplets, ascending by row, then column.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; on CUDA `Driver`.
-    pub fn to_coo(&self) -> Result<Coo<T>> {
-        let host = self.store.to_host()?;
-        let mut coo = Coo::new(self.nrows(), self.ncols());
-        coo.values = crate::memory::copied("to_coo", &host.values)?;
-        coo.rows = crate::memory::with_capacity("to_coo", host.values.len())?;
-        coo.columns = crate::memory::with_capacity("to_coo", host.values.len())?;
-        for row in 0..host.pattern.nrows {
-            let columns = host.pattern.row(row);
-            coo.rows.extend(std::iter::repeat_n(self.store.rows.id(row), columns.len()));
-            coo.columns.extend(columns.iter().map(|c| self.store.cols.id(*c as usize)));
-        }
-        Ok(coo)
-    }
-    /// The value at (row, column), `None` where there is no entry. O(log of the row's length).
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`.
-    pub fn get(&self, row: u64, column: u64) -> Result<Option<T>> {
-        element(&self.store, row, column)
-    }
-}
-
-impl<T: Scalar, S> Vector<T, S> {
-    /// No entries.
-    ///
-    /// # Errors
-    /// `OutOfMemory`.
-    pub fn new(n: u64) -> Result<Self> {
-        Store::empty("new", 1, n, Device::Cpu).map(Self::of)
-    }
-    /// From (index, value) in any order; the same index twice is an error.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
-    pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
-        let (rows, indices, values) = split_vector(entries)?;
-        built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
-    }
-    /// From (index, value); values of one index are folded by `fold` in input order.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`, `OutOfMemory`.
-    pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
-        let (rows, indices, values) = split_vector(entries)?;
-        built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
-    }
-    /// An entry at every index.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; `InvalidValue` from 2³² on.
-    pub fn full(n: u64, value: T) -> Result<Self> {
-        let operation = "full";
-        let places = u32::try_from(n).map_err(|_| Error::InvalidValue {
-            operation,
-            reason: format!("a full vector of length {n} is too long"),
-        })?;
-        let mut indices = crate::memory::with_capacity(operation, places as usize)?;
-        indices.extend(0..places);
-        let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
-        let values = crate::memory::filled(operation, places as usize, value)?;
-        Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
-    }
-    /// Its length, entries or not.
-    pub fn len(&self) -> u64 {
-        self.store.cols.n()
-    }
-    /// Whether its length is 0.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// All entries as (index, value), ascending.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; on CUDA `Driver`.
-    pub fn entries(&self) -> Result<Vec<(u64, T)>> {
-        Ok(entries(&self.store)?.into_iter().map(|(_, j, v)| (j, v)).collect())
-    }
-    /// The value at `index`, `None` where there is no entry.
-    ///
-    /// # Errors
-    /// `IndexOutOfBounds`.
-    pub fn get(&self, index: u64) -> Result<Option<T>> {
-        element(&self.store, 0, index)
-    }
-}
-
-fn split<T: Scalar>(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Coo<T>> {
-    let (mut rows, mut columns) =
-        (crate::memory::with_capacity("build", entries.len())?, crate::memory::with_capacity("build", entries.len())?);
-    let mut values = crate::memory::with_capacity("build", entries.len())?;
-    rows.extend(entries.iter().map(|e| e.0));
-    columns.extend(entries.iter().map(|e| e.1));
-    values.extend(entries.iter().map(|e| e.2));
-    Ok(Coo { nrows, ncols, rows, columns, values })
-}
-
-fn split_vector<T: Scalar>(entries: &[(u64, T)]) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
-    let mut indices = crate::memory::with_capacity("build", entries.len())?;
-    indices.extend(entries.iter().map(|e| e.0));
-    let mut values = crate::memory::with_capacity("build", entries.len())?;
-    values.extend(entries.iter().map(|e| e.1));
-    Ok((crate::memory::filled("build", entries.len(), 0)?, indices, values))
 }
 
 fn entries<T: Scalar>(store: &Store<T>) -> Result<Vec<(u64, u64, T)>> {

@@ -20,7 +20,14 @@ pub const DEVICE_VARIABLE: &str = "OPLUS_DEVICE";
 
 impl Device {
     /// The first GPU where one can be used, else the CPU; `OPLUS_DEVICE=cpu|cuda|cuda:N|reference` overrides. Never panics;
-    /// a variable that names no device is passed over.
+    /// a variable that names no device is passed over. O(1); the first call looks for the driver and NVRTC and makes the device's context.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let device = Device::best();
+    /// assert!(device.check().is_ok() || std::env::var(oplus::device::DEVICE_VARIABLE).is_ok());
+    /// # Ok(()) }
+    /// ```
     pub fn best() -> Device {
         if let Some(device) = std::env::var(DEVICE_VARIABLE).ok().and_then(|text| text.parse().ok()) {
             return device;
@@ -28,7 +35,7 @@ impl Device {
         if Device::Cuda(0).check().is_ok() { Device::Cuda(0) } else { Device::Cpu }
     }
 
-    /// Whether operations can run here, compiling kernels included.
+    /// Whether operations can run here, compiling kernels included. O(1), as [`best`](Self::best).
     ///
     /// # Errors
     /// `Unavailable`, saying why and what would help.

@@ -55,7 +55,7 @@ pub enum Format {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// How it is stored.
+    /// How it is stored. O(1).
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -63,6 +63,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.format(), Format::Sparse);
     /// assert_eq!(x.to_bitmap()?.format(), Format::Bitmap);
     /// assert_eq!(x.to_bitmap()?.entries()?, x.entries()?);
+    /// assert_eq!(x.to_bitmap()?.to_sparse()?.format(), Format::Sparse);
     /// assert_eq!(Vector::<f64>::full(100, 1.0)?.format(), Format::Full);
     /// # Ok(()) }
     /// ```

@@ -37,7 +37,7 @@ impl<T: Scalar> Rows<T> {
         let (columns, values) = self.host.row(place);
         Row { index: self.rows.id(place), columns, values, cols: &self.cols }
     }
-    /// Rows that have entries, ascending; empty ones are passed over.
+    /// Rows that have entries, ascending; empty ones are passed over. O(m) for all.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_, T>> {
         (0..self.host.pattern.nrows).map(|place| self.at(place)).filter(|row| !row.is_empty())
     }
@@ -67,7 +67,7 @@ impl<'a, T: Copy> Row<'a, T> {
     pub fn values(&self) -> &'a [T] {
         self.values
     }
-    /// (column, value), ascending.
+    /// (column, value), ascending. O(its length) for all.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u64, T)> + use<'a, T> {
         let cols = self.cols;
         self.columns.iter().zip(self.values).map(|(c, v)| (cols.id(*c as usize), *v))
@@ -101,7 +101,8 @@ impl<T: Scalar> Iterator for Iter<T> {
 impl<T: Scalar> ExactSizeIterator for Iter<T> {}
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// Its entries one by one. Nothing is copied on the host; from a device all are downloaded first.
+    /// Its entries one by one. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
+    /// downloaded first.
     ///
     /// # Errors
     /// On CUDA `Driver` and `OutOfMemory`.
@@ -115,7 +116,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn iter(&self) -> Result<Iter<T>> {
         Ok(Iter { rows: Rows::of(&self.store)?, row: 0, next: 0 })
     }
-    /// Its rows. Nothing is copied on the host; from a device all are downloaded first.
+    /// Its rows. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
+    /// downloaded first.
     ///
     /// # Errors
     /// On CUDA `Driver` and `OutOfMemory`.
@@ -135,8 +137,8 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// (index, value) of its entries one by one, ascending. Nothing is copied on the host; from a device all are downloaded
-    /// first.
+    /// (index, value) of its entries one by one, ascending. Nothing is copied on the host, O(nnz) to go through them, of a
+    /// bitmap O(n); from a device all are downloaded first.
     ///
     /// # Errors
     /// On CUDA `Driver` and `OutOfMemory`.

@@ -9,6 +9,17 @@ use crate::storage::store::{PatternStore, Store};
 ///
 /// A mask has no scalar type: a valued mask keeps the positions of its true entries. An error while they were found
 /// (memory, the device) surfaces where the mask is used.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 1, 3)])?;
+/// let visited: Matrix<bool> = Matrix::build(2, 2, &[(0, 0, true), (0, 1, false)])?;
+/// let with = |mask: &Mask| apply(&a, Identity).mask(mask).eval();
+/// assert_eq!(with(&visited.as_mask())?.entries()?, [(0, 0, 1)]);                 // where it is true
+/// assert_eq!(with(&visited.structure())?.entries()?, [(0, 0, 1), (0, 1, 2)]);    // where it has an entry
+/// assert_eq!(with(&visited.structure().complement())?.entries()?, [(1, 1, 3)]);  // where it has none
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mask {
     pub(crate) pattern: Result<PatternStore>,
@@ -19,7 +30,7 @@ impl Mask {
     pub(crate) fn structural(pattern: Result<PatternStore>) -> Self {
         Self { pattern, complement: false }
     }
-    /// All positions that the mask did not admit.
+    /// All positions that the mask did not admit; twice is none. O(1): they are not listed.
     pub fn complement(mut self) -> Self {
         self.complement = !self.complement;
         self

@@ -1,20 +1,18 @@
 //! The built examples as processes: the figures they print against independent oracles, and what they do with bad input.
 #[path = "common/example.rs"]
 mod example;
+#[path = "common/data.rs"]
+mod real;
+
 mod oracles;
 use example::*;
 use oplus::prelude::*;
 use oracles::*;
 use serde_json::Value;
-use std::path::Path;
 
-/// A real matrix, where the folder is there.
+/// A real matrix, where it is here.
 fn real(name: &str) -> Option<(String, usize, Vec<Edge>)> {
-    let path = format!("{}/../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    if !cfg!(feature = "compression") || !Path::new(&path).exists() {
-        eprintln!("skipped: {path} is not here");
-        return None;
-    }
+    let path = real::real(name)?.display().to_string();
     let coo = oplus::io::matrix_market::read::<f64>(&path).unwrap();
     let edges = (0..coo.len()).map(|e| (coo.rows[e] as usize, coo.columns[e] as usize, coo.values[e])).collect();
     Some((path, coo.nrows as usize, edges))

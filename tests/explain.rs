@@ -58,6 +58,8 @@ fn counts_are_those_of_the_product() {
                     operation = operation.mask(&if complement { mask.complement() } else { mask });
                 }
                 let e = operation.explain().unwrap();
+                let host = !matches!(device, Device::Cuda(_));
+                assert_eq!(e.in_order, host || strategy.sums_in_order(), "{strategy:?} on {device}");
                 let c = operation.eval().unwrap();
                 let what = format!("{device}, {strategy:?}, {masked} {complement}\n{e}");
                 let (products, largest, bound) = counted(&a, &b, masked.then_some((&m, complement)));

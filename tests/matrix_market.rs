@@ -1,4 +1,4 @@
-//! The Matrix Market reader and writer: every field and symmetry, malformed files, the real matrices where they are.
+//! The Matrix Market reader and writer: every field and symmetry, malformed files.
 #[path = "common/random.rs"]
 mod random;
 
@@ -470,41 +470,4 @@ fn speed() {
             println!("{field} {digits} digits, {threads} threads: {:.0} MB/s", text.len() as f64 / 1e6 / seconds[3]);
         }
     }
-}
-
-#[test]
-fn real_matrices() {
-    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folder = std::env::var_os("OPLUS_DATA").map_or(beside, Into::into);
-    let Ok(index) = std::fs::read_to_string(folder.join("index.tsv")) else {
-        return eprintln!("skipped: no real matrices at {}", folder.display());
-    };
-    if !cfg!(feature = "compression") {
-        return eprintln!("skipped: real matrices are compressed");
-    }
-    let mut lines = index.lines();
-    let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
-    let column = |name: &str| names.iter().position(|n| *n == name).unwrap();
-    let mut files = 0;
-    for line in lines {
-        let cell: Vec<&str> = line.split('\t').collect();
-        let path = folder.join(cell[column("file")]);
-        let header = mm::read_header(&path).unwrap_or_else(|e| panic!("{e}"));
-        // Complex takes every field.
-        let coo = mm::read::<c64>(&path).unwrap_or_else(|e| panic!("{e}"));
-        let expected: Vec<u64> = ["rows", "cols", "nnz"].iter().map(|n| cell[column(n)].parse().unwrap()).collect();
-        assert_eq!([coo.nrows, coo.ncols, coo.len() as u64], expected[..], "{}", cell[0]);
-        let field = match header.field {
-            mm::Field::Real => "real",
-            mm::Field::Integer => "integer",
-            mm::Field::Complex => "complex",
-            mm::Field::Pattern => "pattern",
-        };
-        assert_eq!(field, cell[column("field")], "{}", cell[0]);
-        if header.symmetry == mm::Symmetry::Symmetric {
-            assert_eq!(cell[column("symmetric")], "yes", "{}", cell[0]);
-        }
-        files += 1;
-    }
-    eprintln!("{files} files read");
 }

@@ -171,7 +171,7 @@ templates! {
 macro_rules! kernels {
     ($($path:literal)*) => {
         /// Every hand-written building block: path under `kernels/`, text.
-        pub const KERNELS: &[(&str, &str)] = &[$(($path, include_str!(concat!("../../kernels/", $path)))),*];
+        pub const KERNELS: &[(&str, &str)] = &[$(($path, include_str!(concat!("../kernels/", $path)))),*];
     };
 }
 

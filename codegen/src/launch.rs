@@ -48,10 +48,12 @@ const LEFT: u32 = 256;
 
 /// How a block works on a row: in windows of `width` columns, by `threads` threads, with `sums` bytes for sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct BlockShape {
+    /// Columns of a window.
     pub width: u32,
+    /// Threads of the block.
     pub threads: u32,
+    /// Bytes of shared memory for sums.
     pub sums: u32,
 }
 

@@ -3,6 +3,7 @@
 //! A [`Spec`] says what a kernel is for (which template, which semiring, which types and flags). [`Spec::key`] names it,
 //! [`Spec::source`] writes it: the generated preamble, the hand-written `kernels/` the template includes, the template.
 //! The result is one self-contained, header-free CUDA C++17 text for NVRTC, nvcc or (through the emulator) g++.
+#![warn(missing_docs)]
 mod alone;
 pub mod catalog;
 mod error;

@@ -4,7 +4,6 @@ macro_rules! tuning {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The numbers for one architecture.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)]
         pub struct Tuning { $($(#[$doc])* pub $name: u32,)* }
         impl Tuning {
             /// Names and values, in order.

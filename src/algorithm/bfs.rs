@@ -63,6 +63,8 @@ pub struct Bfs {
 /// and left where the frontier has fewer than n/24 vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
 /// SC 2012, 10.1109/SC.2012.50. The transpose is made once, when first pulled, unless the graph is `symmetric`.
 ///
+/// A is n × n; levels and parents have length n.
+///
 /// # Errors
 /// `NotSquare`, `IndexOutOfBounds` for the source, `OutOfMemory`; on CUDA `Driver`.
 /// ```
@@ -80,6 +82,8 @@ pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions
 }
 
 /// As [`bfs`], with the transposed graph at hand. O(nnz(A)) for the products, O(n) a level for the vectors.
+///
+/// Both are n × n; that they are transposes of each other is believed, not checked.
 ///
 /// # Errors
 /// Those of [`bfs`]; `DimensionMismatch`.

@@ -21,6 +21,8 @@ pub use triangle_count::{TriangleCount, TriangleMethod, TriangleOptions, VertexO
 
 /// The positions of A ∪ Aᵀ, all `true`. O(nnz(A)).
 ///
+/// A is n × n, square; the same on every device.
+///
 /// # Errors
 /// `NotSquare`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
@@ -37,6 +39,8 @@ pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>>
 }
 
 /// The entries off the diagonal. O(nnz(A)).
+///
+/// Values are moved: the same bits on every device.
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.

@@ -71,6 +71,8 @@ const BYTES: u64 = 2 * (5 + 8);
 /// merrier: efficient multi-source graph traversal*, PVLDB 8(4), 2014, 10.14778/2735496.2735507; as a masked product:
 /// Davis, *Algorithm 1000*, 10.1145/3322125.
 ///
+/// A is n × n.
+///
 /// # Errors
 /// `NotSquare`, `IndexOutOfBounds` naming the source's position, `OutOfMemory`; on CUDA `Driver`.
 /// ```

@@ -32,6 +32,8 @@ pub struct Sssp<T> {
 /// min leaves no choice, so the result is the same on every device. Bellman, *On a routing problem*, 1958,
 /// 10.1090/qam/102435; Cherkassky, Goldberg, *Negative-cycle detection algorithms*, 1999, 10.1007/s101070050058.
 ///
+/// W is n × n, d of length n.
+///
 /// # Errors
 /// `NotSquare`, `IndexOutOfBounds` for the source, `InvalidValue` for NaN and −∞, `NegativeCycle`, `OutOfMemory`; on
 /// CUDA `Driver`.

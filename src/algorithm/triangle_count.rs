@@ -74,6 +74,8 @@ pub struct TriangleCount {
 /// O(Σ over edges of the shorter rows' lengths) work, O(nnz(A)) memory; integers: the same on every device.
 /// Renumbering follows LAGraph: mean degree > 4 × median.
 ///
+/// A is n × n.
+///
 /// # Errors
 /// `NotSquare`, `OutOfMemory`; on CUDA `Driver`.
 /// ```

@@ -24,6 +24,15 @@ macro_rules! iso {
             ///
             /// # Errors
             /// `OutOfMemory`; on CUDA `Driver`.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 3.0), (1, 0, 4.0)])?;
+            /// let ones = a.with_value(1u8)?;
+            /// assert_eq!((ones.is_iso(), ones.get(1, 0)?), (true, Some(1)));
+            /// assert!(a.to_iso().is_err() && ones.to_iso()?.is_iso());
+            /// # Ok(()) }
+            /// ```
             pub fn with_value<U: Scalar>(&self, value: U) -> Result<$name<U, S>> {
                 filled(&self.store, value).map($name::of)
             }

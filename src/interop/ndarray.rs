@@ -95,6 +95,14 @@ impl<T: Scalar, S> Vector<T, S> {
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<f64> = Vector::from_array(&ndarray::array![0.0, 2.0, 0.0], 0.0)?;
+    /// assert_eq!(x.nvals(), 1);
+    /// assert_eq!(x.into_array(-1.0)?, ndarray::array![-1.0, 2.0, -1.0]);
+    /// # Ok(()) }
+    /// ```
     pub fn into_array(self, absent: T) -> Result<Array1<T>> {
         self.into_full(absent).map(Array1::from_vec)
     }

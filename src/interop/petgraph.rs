@@ -29,10 +29,18 @@ use petgraph::{Directed, EdgeType};
 
 /// The edges of any graph whose weights are scalars, in its order, parallel ones kept; of an undirected graph each in both
 /// directions, a loop once. Vertices are numbered by `NodeIndexable`: a `StableGraph` has empty rows where vertices were
-/// removed.
+/// removed. O(n + e).
 ///
 /// # Errors
 /// `OutOfMemory`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let graph = petgraph::Graph::<(), f32>::from_edges([(0, 1, 2.5), (0, 1, 1.5)]);
+/// let coo = oplus::interop::petgraph::edges(&graph)?;
+/// assert_eq!(Matrix::<f32, MinPlus>::build_with(&coo, Min)?.entries()?, [(0, 1, 1.5)]);
+/// # Ok(()) }
+/// ```
 pub fn edges<G>(graph: G) -> Result<Coo<G::EdgeWeight>>
 where
     G: IntoEdges + IntoNodeIdentifiers + NodeIndexable,

@@ -66,7 +66,7 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
 }
 
 impl<T: ToMatrixMarket, S> Matrix<T, S> {
-    /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written.
+    /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written. O(bytes).
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.

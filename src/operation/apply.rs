@@ -8,6 +8,11 @@ use std::sync::Arc;
 type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
 /// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
+///
+/// A and T are m × n; `thunk` is one value for all. GraphBLAS C API 2.1, GrB_apply (index unary operators); the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -37,6 +42,11 @@ pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> 
 }
 
 /// T = f(A) at every entry of A. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply; the same bits on every device, but for the last ones of `Argument`.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -49,6 +59,11 @@ pub fn apply<X: Operand, F: UnaryOp<ScalarOf<X>>>(a: &X, _op: F) -> Applied<X, F
 }
 
 /// T = f(value, A) at every entry of A. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -61,6 +76,11 @@ pub fn apply_first<X: Operand, Y: Scalar, F: BinaryOp<Y, ScalarOf<X>>>(value: Y,
 }
 
 /// T = f(A, value) at every entry of A. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

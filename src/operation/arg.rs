@@ -9,6 +9,11 @@ use crate::storage::{axis::Axis, store::Store};
 /// t(i) = the column of the smallest value of row i, of equal ones the first; rows without entries have none in t.
 /// `.transpose_a()` gives the rows of the columns' smallest values. NaN is passed over, unless a row has nothing else.
 /// O(nnz(A)).
+///
+/// A is m × n, t of length m. One result, whatever the order it is looked for in: the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -24,6 +29,9 @@ pub fn argmin_rows<T: Ordered, S: 'static>(
 }
 
 /// t(i) = the column of the largest value of row i, otherwise as [`argmin_rows`]. O(nnz(A)).
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -9,6 +9,8 @@ use crate::container::{Container, Matrix, OfMatrices, OfVectors};
 /// counts. Mask and replace reach all of C. O(nnz(C) + nnz(A)), and of A's rows times the logarithm of their lengths
 /// where columns are not ascending; on the host a small A over a range that C has entries at already costs what A does.
 ///
+/// A has as many rows and columns as there are indices. GraphBLAS C API 2.1, GrB_assign.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`].
 /// ```
@@ -29,6 +31,8 @@ pub fn assign<T: Scalar, S>(
 }
 
 /// w(indices)⟨m⟩ ⊙= u; mask and replace reach all of w. O(nnz(w) + nnz(u)), as [`assign`].
+///
+/// u is as long as there are indices. GraphBLAS C API 2.1, GrB_assign.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -53,6 +57,8 @@ where
 /// C(i, cols)⟨m⟩ ⊙= u; the mask is a vector as long as the row, and it and replace reach this row alone.
 /// O(nnz(C) + nnz(u)); without a mask on the host what is not the row is moved along at most, or stays.
 ///
+/// u is as long as there are columns asked for. GraphBLAS C API 2.1, GrB_Row_assign.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`].
 /// ```
@@ -75,6 +81,8 @@ where
 
 /// C(rows, j)⟨m⟩ ⊙= u; the mask is a vector as long as the column, and it and replace reach this column alone.
 /// O(nnz(C) + nnz(u)).
+///
+/// u is as long as there are rows asked for. GraphBLAS C API 2.1, GrB_Col_assign.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -100,6 +108,8 @@ where
 /// C(rows, cols)⟨M⟩ ⊙= x at every position of the region; mask and replace reach all of C. With a mask that is not
 /// complemented O(nnz(C) + nnz(M)), else O(nnz(C) + rows · cols).
 ///
+/// GraphBLAS C API 2.1, GrB_assign of a value.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`]; `InvalidValue` for a value at every index of a dimension of 2³² or more.
 /// ```
@@ -121,6 +131,8 @@ pub fn assign_scalar<T: Scalar>(
 /// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w. With a mask that is not complemented
 /// O(nnz(w) + nnz(m)), else O(nnz(w) + indices).
 ///
+/// GraphBLAS C API 2.1, GrB_assign of a value.
+///
 /// # Errors
 /// As [`assign_scalar`].
 /// ```
@@ -141,6 +153,8 @@ pub fn assign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) ->
 /// C(rows, cols)⟨M⟩ = nothing: the empty scalar assigned. The region's entries are deleted where the mask of C's shape
 /// admits; with an accumulator nothing is. O(nnz(C)).
 ///
+/// GraphBLAS C API 2.1, GrB_assign of an empty GrB_Scalar.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`].
 /// ```
@@ -156,6 +170,8 @@ pub fn assign_empty<T: Scalar>(rows: impl Into<Indices>, cols: impl Into<Indices
 }
 
 /// w(indices)⟨m⟩ = nothing, as [`assign_empty`]. O(nnz(w)).
+///
+/// GraphBLAS C API 2.1, GrB_assign of an empty GrB_Scalar.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -175,6 +191,8 @@ pub fn assign_empty_vector<T: Scalar>(indices: impl Into<Indices>) -> Assignment
 
 /// C(rows, cols)⟨M⟩ ⊙= A as [`assign`], but the mask has the region's shape, A's, and nothing outside the region changes.
 /// O(nnz(C) + nnz(A)), as [`assign`].
+///
+/// SuiteSparse:GraphBLAS, GxB_subassign.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -198,6 +216,8 @@ pub fn subassign<T: Scalar, S>(
 
 /// w(indices)⟨m⟩ ⊙= u as [`assign_vector`], with a mask as long as u that reaches these indices alone. O(nnz(w) + nnz(u)).
 ///
+/// SuiteSparse:GraphBLAS, GxB_subassign.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`].
 /// ```
@@ -218,6 +238,8 @@ where
 
 /// C(i, cols)⟨m⟩ ⊙= u as [`assign_row`], with a mask as long as u that reaches these columns alone. O(nnz(C) + nnz(u)).
 ///
+/// SuiteSparse:GraphBLAS, GxB_Row_subassign.
+///
 /// # Errors
 /// At the end, see [`Assignment::into`].
 /// ```
@@ -237,6 +259,8 @@ where
 }
 
 /// C(rows, j)⟨m⟩ ⊙= u as [`assign_column`], with a mask as long as u that reaches these rows alone. O(nnz(C) + nnz(u)).
+///
+/// SuiteSparse:GraphBLAS, GxB_Col_subassign.
 ///
 /// # Errors
 /// At the end, see [`Assignment::into`].
@@ -259,6 +283,8 @@ where
 /// C(rows, cols)⟨M⟩ ⊙= x as [`assign_scalar`], with a mask of the region's shape that reaches the region alone.
 /// O(nnz(C) + nnz(M)) with a mask that is not complemented, else O(nnz(C) + rows · cols).
 ///
+/// SuiteSparse:GraphBLAS, GxB_subassign of a value.
+///
 /// # Errors
 /// As [`assign_scalar`].
 /// ```
@@ -280,6 +306,8 @@ pub fn subassign_scalar<T: Scalar>(
 
 /// w(indices)⟨m⟩ ⊙= x as [`assign_scalar_vector`], with a mask as long as the indices that reaches these alone.
 /// O(nnz(w) + nnz(m)) with a mask that is not complemented, else O(nnz(w) + indices).
+///
+/// SuiteSparse:GraphBLAS, GxB_subassign of a value.
 ///
 /// # Errors
 /// As [`assign_scalar`].

@@ -93,24 +93,36 @@ impl<T: Scalar, K> Assignment<T, K> {
 }
 
 impl<T, K, F> Assignment<T, K, F> {
-    /// Only what the mask admits is written. The last call counts.
+    /// Only what the mask admits is written. The last call counts. O(1) of a [`Mask`]; of values O(m + nnz(M)).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut c: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 0, 2)])?;
+    /// let mask: Matrix<bool> = Matrix::build(2, 2, &[(0, 1, true), (1, 0, true)])?;
+    /// assign_scalar(9, .., ..).mask(&mask).accumulate(Plus).into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 1), (0, 1, 9), (1, 0, 11)]);
+    /// assign_scalar(9, .., ..).mask(&mask).replace().into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 1, 9), (1, 0, 9)]);
+    /// # Ok(()) }
+    /// ```
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
         self.mask = Some(mask.as_mask());
         self
     }
-    /// Entries within the mask's reach that it does not admit are deleted.
+    /// Entries within the mask's reach that it does not admit are deleted. O(1).
     pub fn replace(mut self) -> Self {
         self.replace = true;
         self
     }
-    /// The values meet old entries by `op`; nothing is deleted for want of a value.
+    /// The values meet old entries by `op`, op(old, new); nothing is deleted for want of a value. O(1).
     pub fn accumulate<G>(self, _op: G) -> Assignment<T, K, With<G>> {
         Assignment { core: self.core, replace: self.replace, mask: self.mask, kind: PhantomData }
     }
 }
 
 impl<T: Scalar, K, F> Assignment<T, K, F> {
-    /// The part of `c` is written. `c` is untouched on error, and may be an operand or the mask.
+    /// The part of `c` is written. `c` is untouched on error, and may be an operand or the mask. What it costs is said where the
+    /// assignment is made: O(nnz(C) + nnz(A)), and less where little of `c` changes. Nothing is summed: the same bits on every device.
     ///
     /// # Errors
     /// `IndexOutOfBounds` naming the position, `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
@@ -124,7 +136,15 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
 }
 
 impl<T: Scalar, F> Assignment<T, OfMatrices, F> {
-    /// A is read transposed; a vector or a scalar is what it is.
+    /// A is read transposed, O(1) here; a vector or a scalar is what it is.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let (mut c, a): (Matrix<i32>, Matrix<i32>) = (Matrix::new(2, 2)?, Matrix::build(1, 2, &[(0, 1, 7)])?);
+    /// assign(&a, .., 1..).transpose_a().into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(1, 1, 7)]);
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         if let (Source::Store(_, transposed), Shape::All) = (&mut self.core.source, self.core.shape) {
             *transposed = !*transposed;

@@ -7,6 +7,8 @@ use crate::error::Result;
 
 /// T = A as `U`, entry by entry, as [`Cast`] says. O(nnz(A)).
 ///
+/// A and T are m × n. GraphBLAS C API 2.1, typecasting; the same bits on every device.
+///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
 /// ```
@@ -24,10 +26,17 @@ where
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// The same entries as values of `U`, by [`cast`].
+    /// The same entries as values of `U`, by [`cast`]. O(nnz).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 0.0), (1, 1, 2.5)])?;
+    /// assert_eq!(a.cast::<bool>()?.entries()?, [(0, 1, false), (1, 1, true)]);
+    /// # Ok(()) }
+    /// ```
     pub fn cast<U: Scalar>(&self) -> Result<Matrix<U, S>>
     where
         Cast<U>: UnaryOp<T, Out = U>,
@@ -36,7 +45,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     }
 }
 impl<T: Scalar, S> Vector<T, S> {
-    /// The same entries as values of `U`, by [`cast`].
+    /// The same entries as values of `U`, by [`cast`]. O(nnz).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.

@@ -342,7 +342,15 @@ fn with<A: Scalar, Z: Operand, K: Container>(
 macro_rules! joins {
     ([$($generic:tt)*] $on:ty) => {
         impl<$($generic)*> $on {
-            /// T ⊕ B, as [`ewise_add`](super::ewise_add()).
+            /// T ⊕ B, as [`ewise_add`](super::ewise_add()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let x: Vector<i32> = Vector::build(3, &[(0, 1), (1, 2)])?;
+            /// let y: Vector<i32> = Vector::build(3, &[(1, 3), (2, 4)])?;
+            /// assert_eq!(ewise_mult(&x, &y, Times).ewise_add(&y, Plus).eval()?.entries()?, [(1, 9), (2, 4)]);
+            /// # Ok(()) }
+            /// ```
             pub fn ewise_add<Z, F>(self, b: &Z, _op: F) -> Chained<C, C::Scalar>
             where
                 Z: Operand<Container: Container<Scalar = C::Scalar, Kind = C::Kind>>,
@@ -350,7 +358,7 @@ macro_rules! joins {
             {
                 with("ewise_add", self.node(), b, adding::<C::Scalar, F>())
             }
-            /// T ⊗ B, as [`ewise_mult`](super::ewise_mult()).
+            /// T ⊗ B, as [`ewise_mult`](super::ewise_mult()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
             pub fn ewise_mult<Z, F>(self, b: &Z, _op: F) -> Chained<C, F::Out>
             where
                 Z: Operand<Container: Container<Kind = C::Kind>>,

@@ -35,6 +35,8 @@ impl<T, C> Clone for Diagonal<T, C> {
 /// T = the square matrix of v's length + |k| whose k-th diagonal is v: T(i, i + k) = v(i) for k ≥ 0, else
 /// T(i − k, i) = v(i). O(n + nnz(v)).
 ///
+/// GraphBLAS C API 2.1, GrB_Matrix_diag. Values are moved, the same bits on every device.
+///
 /// # Errors
 /// At the end: `IndexOverflow` where the length passes 2⁶⁴ − 1, `OutOfMemory`, and the device's own.
 /// ```
@@ -52,6 +54,8 @@ pub fn diag<T: Scalar, S>(v: &Vector<T, S>, k: i64) -> Operation<Diagonal<T, Mat
 
 /// t = the k-th diagonal of A: t(i) = A(i, i + k) for k ≥ 0, else A(i − k, i); empty beyond the corners.
 /// O(nnz(A)).
+///
+/// Of A m × n, t has the length of the diagonal. SuiteSparse:GraphBLAS, GxB_Vector_diag. Values are moved, the same bits on every device.
 ///
 /// # Errors
 /// At the end: `OutOfMemory`, and the device's own.
@@ -73,7 +77,14 @@ pub fn diag_extract<T: Scalar, S>(
 }
 
 impl<T: Scalar, S, F> Operation<Diagonal<T, Vector<T, S>>, F> {
-    /// A is read transposed: the diagonal −k.
+    /// A is read transposed: the diagonal −k. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 2), (1, 0, 3)])?;
+    /// assert_eq!(diag_extract(&a, 1).transpose_a().eval()?.entries()?, [(0, 3)]);
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self
@@ -81,6 +92,11 @@ impl<T: Scalar, S, F> Operation<Diagonal<T, Vector<T, S>>, F> {
 }
 
 /// T = the entries of A on and below the k-th diagonal: j − i ≤ k. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_select by GrB_TRIL. Values are moved, the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -96,6 +112,11 @@ where
 }
 
 /// T = the entries of A on and above the k-th diagonal: j − i ≥ k. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_select by GrB_TRIU. Values are moved, the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -13,6 +13,11 @@ use crate::storage::store::Store;
 use std::sync::Arc;
 
 /// T = A ⊕ B: f where both have an entry, the entry where one has. O(nnz(A) + nnz(B)).
+///
+/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseAdd; the same bits on every device.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -53,6 +58,11 @@ fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> 
 
 /// T = f(A, B) where either has an entry; where A has none alpha stands for it, where B has none beta does.
 /// O(nnz(A) + nnz(B)).
+///
+/// A, B and T are m × n. SuiteSparse:GraphBLAS, GxB_eWiseUnion; the same bits on every device.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -99,6 +109,11 @@ fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
 }
 
 /// T = A ⊗ B: f where both have an entry. O(nnz(A) + nnz(B)).
+///
+/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseMult; the same bits on every device.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

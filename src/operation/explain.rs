@@ -1,5 +1,5 @@
 //! What a product will do, and what it did.
-use super::factors::{Aligned, Factors};
+use super::factors::{Aligned, Factors, Kind};
 use super::product::Product;
 use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
@@ -38,10 +38,20 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
 
 impl<A: Scalar, B: Scalar, C: Container, S> Operation<Product<A, B, C, S>> {
     /// The product, and what ran: on a GPU each kernel with its milliseconds and bytes, one waited for before the next
-    /// starts; elsewhere the whole.
+    /// starts; elsewhere the whole. Costs what [`eval`](Operation::eval) does, O(products), and the waiting; the same bits.
     ///
     /// # Errors
     /// Those of [`eval`](Operation::eval).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// let (mut c, trace) = mxm(&a, &a).traced()?;
+    /// println!("{trace}{:.3} ms in all", trace.milliseconds());
+    /// let again = mxm(&a, &a).accumulate(Plus).traced_into(&mut c)?;
+    /// assert_eq!((c.get(0, 0)?, again.kernels.is_empty()), (Some(38.0), false));
+    /// # Ok(()) }
+    /// ```
     pub fn traced(self) -> Result<(C, Trace)> {
         let (name, device) = (self.kernel.core().name(), self.kernel.core.a.0.device);
         traced(name, device, || self.eval())
@@ -49,7 +59,7 @@ impl<A: Scalar, B: Scalar, C: Container, S> Operation<Product<A, B, C, S>> {
 }
 
 impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F> {
-    /// As [`into`](Operation::into), and what ran.
+    /// As [`into`](Operation::into), and what ran: O(products) and the waiting, see [`traced`](Operation::traced).
     ///
     /// # Errors
     /// Those of [`into`](Operation::into).
@@ -93,7 +103,12 @@ impl Factors {
             shape,
             analysis: self.analysis(&o, flipped, device)?,
             memory_limit: self.options.memory_limit,
+            in_order: self.in_order(device),
         })
+    }
+    fn in_order(&self, device: Device) -> bool {
+        let named = self.kind == Kind::Mxm && self.options.strategy.sums_in_order();
+        !matches!(device, Device::Cuda(_)) || self.options.reproducible || named
     }
     fn analysis(&self, o: &Aligned, flipped: bool, device: Device) -> Result<Analysis> {
         let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };

@@ -50,6 +50,8 @@ impl<T: Scalar, C> Extract<T, C> {
 /// T(p, q) = A(`rows[p]`, `cols[q]`): a sub-matrix; indices may come in any order and more than once.
 /// O(entries of the rows taken), times the logarithm of a row's length where columns are not ascending.
 ///
+/// T has as many rows and columns as there are indices. GraphBLAS C API 2.1, GrB_extract. Values are moved, the same bits on every device.
+///
 /// # Errors
 /// At the end: `IndexOutOfBounds` naming the position in the list; `OutOfMemory`; on CUDA `Driver`.
 /// ```
@@ -71,6 +73,8 @@ pub fn extract<T: Scalar, S>(
 
 /// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
 ///
+/// T has as many rows as there are indices, and the columns of A. Values are moved, the same bits on every device.
+///
 /// # Errors
 /// At the end: `IndexOutOfBounds` naming the position in the list; `OutOfMemory`; on CUDA `Driver`.
 /// ```
@@ -88,6 +92,8 @@ pub fn extract_rows<T: Scalar, S>(
 }
 
 /// t(p) = u(`indices[p]`). O(nnz(u)), times the logarithm of that where indices are not ascending.
+///
+/// t is as long as there are indices. GraphBLAS C API 2.1, GrB_extract. Values are moved, the same bits on every device.
 ///
 /// # Errors
 /// As [`extract`].
@@ -109,6 +115,8 @@ where
 
 /// t(q) = A(i, `cols[q]`): a row as a vector. O(cols + the row's entries).
 ///
+/// t is as long as there are columns asked for. Values are moved, the same bits on every device.
+///
 /// # Errors
 /// As [`extract`].
 /// ```
@@ -127,6 +135,8 @@ pub fn extract_row<T: Scalar, S>(
 }
 
 /// t(p) = A(`rows[p]`, j): a column as a vector. O(entries of the rows); of a matrix seen transposed as [`extract_row`].
+///
+/// t is as long as there are rows asked for. GraphBLAS C API 2.1, GrB_Col_extract. Values are moved, the same bits on every device.
 ///
 /// # Errors
 /// As [`extract`].
@@ -148,7 +158,7 @@ pub fn extract_column<T: Scalar, S>(
 }
 
 impl<T: Scalar, C: Container<Kind = OfMatrices>, F> Operation<Extract<T, C>, F> {
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; at the end its rows are columns of A, O(m + n + nnz) where no transpose is kept.
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self

@@ -85,6 +85,7 @@ macro_rules! steps {
     ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
         impl<$($generic)*> $on {
             /// f(c, i, j, thunk) in place of each entry c at (i, j). It is done to rows as they are made.
+            /// O(nnz) more.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -101,7 +102,7 @@ macro_rules! steps {
                 let $step = mapped::<$from, Y, F>(thunk);
                 $then
             }
-            /// f(c) in place of each entry c.
+            /// f(c) in place of each entry c. O(nnz) more.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -112,7 +113,15 @@ macro_rules! steps {
             pub fn apply<F: UnaryOp<$from>>($self, _op: F) -> $after<$($args,)* F::Out> {
                 $self.apply_index(OfValue::<F>::new(), <$from>::zeroed())
             }
-            /// f(value, c) in place of each entry c.
+            /// f(value, c) in place of each entry c. O(nnz) more.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// let c = mxm(&a, &a).apply_second(Minus, 9.0).apply_first(1.0, Div).eval()?;
+            /// assert_eq!(c.get(1, 0)?, Some(1.0));
+            /// # Ok(()) }
+            /// ```
             pub fn apply_first<Y: Scalar, F: BinaryOp<Y, $from>>(
                 $self,
                 value: Y,
@@ -120,7 +129,7 @@ macro_rules! steps {
             ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindFirst::<F>::new(), value)
             }
-            /// f(c, value) in place of each entry c.
+            /// f(c, value) in place of each entry c. O(nnz) more.
             pub fn apply_second<Y: Scalar, F: BinaryOp<$from, Y>>(
                 $self,
                 _op: F,
@@ -130,6 +139,7 @@ macro_rules! steps {
             }
             /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. The memory of what is
             /// dropped is never taken, on CUDA but for some rows.
+            /// O(nnz) more, nnz being that of what it chooses from.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -147,7 +157,8 @@ macro_rules! steps {
                 $then
             }
             /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. The result and a few rows
-            /// are all that is stored, on CUDA some rows.
+            /// are all that is stored, on CUDA some rows. O(nnz) more, on CUDA a sort of
+            /// the rows.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {

@@ -35,7 +35,7 @@ pub(crate) enum Which {
 }
 
 impl Indices {
-    /// `count` indices: start, start + step, start + 2·step, …
+    /// `count` indices: start, start + step, start + 2·step, …; a step below 0 goes down. O(1), not listed.
     pub fn stride(start: u64, step: i64, count: u64) -> Self {
         Self(Ok(Which::Stride { start, step, count }))
     }

@@ -34,6 +34,8 @@ impl<A, B, F, S> Clone for Kronecker<A, B, F, S> {
 
 /// T = A ⊗ B: T(i·p + k, j·q + l) = f(A(i, j), B(k, l)), B being p × q. O(nnz(A) · nnz(B)).
 ///
+/// A is m × n and T m·p × n·q. GraphBLAS C API 2.1, GrB_kronecker; the same bits on every device.
+///
 /// # Errors
 /// At the end: `IndexOverflow` where a dimension of the result passes 2⁶⁴ − 1; `DeviceMismatch`, `OutOfMemory`; on CUDA
 /// `Driver`.
@@ -58,12 +60,20 @@ pub fn kronecker<A: Scalar, B: Scalar, S, R, F: BinaryOp<A, B>>(
 }
 
 impl<A, B, F, S, G> Operation<Kronecker<A, B, F, S>, G> {
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; O(m + n + nnz(A)) at the end where no transpose is kept.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(1, 2, &[(0, 1, 3)])?;
+    /// let c = kronecker(&a, &a, Times).transpose_a().transpose_b().eval()?;
+    /// assert_eq!((c.shape(), c.entries()?), ((4, 1), vec![(3, 0, 9)]));
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
-    /// B is read transposed.
+    /// B is read transposed, likewise. O(1) here.
     pub fn transpose_b(mut self) -> Self {
         self.kernel.core.b.1 = !self.kernel.core.b.1;
         self

@@ -5,6 +5,16 @@
 //! [`into`](Operation::into) writes by the standard's rule, a product's [`reduce`](Operation::reduce) never stores it.
 //! Let Z = C ⊙ T with an accumulator, else Z = T. Where the mask admits, C becomes Z, entries absent from Z are
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
+//!
+//! **What is the same everywhere.** Operations that sum nothing give the same bits on every device and in every run, whatever the
+//! formats of their operands ([`Argument`](crate::algebra::Argument) aside); so do sums of integers and booleans, minima and maxima. Floating sums are each operation's business:
+//! on the host their order depends on the operands alone, never on the number of threads; what differs on CUDA is said where it
+//! does, and [`reproducible`](Operation::reproducible) products do not.
+//!
+//! **What an error means.** `DimensionMismatch` names both shapes, `DeviceMismatch` both devices, `IndexOutOfBounds` the position in
+//! the list, `OutOfMemory` the bytes; `Driver`, on CUDA alone, what the driver says. Nothing was changed, and a call may be repeated.
+//!
+//! Names, masks and rules are those of the *GraphBLAS C API Specification* 2.1; what is SuiteSparse:GraphBLAS's says so.
 use crate::algebra::Scalar;
 use crate::backend::chain::Join;
 use crate::backend::cpu::{self, chain::Merge};
@@ -141,7 +151,8 @@ impl<K: Compute> Operation<K> {
     pub(crate) fn new(kernel: K) -> Self {
         Self { kernel, mask: None, replace: false, accumulate: PhantomData }
     }
-    /// A new container: T where the mask admits.
+    /// A new container: T where the mask admits. Besides the operation, O(m + nnz(T) + nnz(M)) where the mask is not its own business:
+    /// products and chains compute only what it admits.
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
@@ -152,17 +163,32 @@ impl<K: Compute> Operation<K> {
 }
 
 impl<K, F> Operation<K, F> {
-    /// Only what the mask admits is written. The last call counts.
+    /// Only what the mask admits is written. The last call counts. O(1) of a [`Mask`]; of values O(m + nnz(M)): the true ones are found
+    /// here.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 1, 3)])?;
+    /// let mask: Matrix<bool> = Matrix::build(2, 2, &[(0, 1, true), (1, 1, true)])?;
+    /// let mut c: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 7), (0, 1, 8)])?;
+    /// apply(&a, Negate).mask(&mask).into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 7), (0, 1, -2), (1, 1, -3)]);
+    /// apply(&a, Identity).mask(&mask).accumulate(Plus).into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 7), (0, 1, 0), (1, 1, 0)]);
+    /// apply(&a, Identity).mask(&mask).replace().into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 1, 2), (1, 1, 3)]);
+    /// # Ok(()) }
+    /// ```
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
         self.mask = Some(mask.as_mask());
         self
     }
-    /// Entries that the mask does not admit are deleted.
+    /// Entries that the mask does not admit are deleted; without a mask it means nothing. O(1).
     pub fn replace(mut self) -> Self {
         self.replace = true;
         self
     }
-    /// The result meets old entries by `op`.
+    /// The result meets old entries by `op`, op(old, new); where one is missing, the other stands. O(1).
     pub fn accumulate<G>(self, _op: G) -> Operation<K, With<G>> {
         Operation { kernel: self.kernel, mask: self.mask, replace: self.replace, accumulate: PhantomData }
     }
@@ -170,6 +196,9 @@ impl<K, F> Operation<K, F> {
 
 impl<K: Compute, F> Operation<K, F> {
     /// C⟨M, replace⟩ ⊙= T. `c` is untouched on error, and may be an operand or the mask.
+    ///
+    /// Besides the operation O(1) where T takes the place of `c`, else O(m + nnz(C) + nnz(T) + nnz(M)), and O(nnz(T)) where `c` is a
+    /// [`Bitmap`](crate::Format::Bitmap) or full and nobody shares it. The bits of T are those of [`eval`](Self::eval).
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
@@ -422,19 +451,28 @@ impl<A: Scalar, B: Scalar, T: Scalar> Core<T> for Two<A, B, T> {
 
 /// The descriptor's transpose options exist for matrices only.
 impl<A: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfOne<A, C>, F> {
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; at the end O(m + n + nnz) at most, where the matrix keeps no transpose.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 3, &[(0, 2, 7)])?;
+    /// assert_eq!(apply(&a, Negate).transpose_a().eval()?.entries()?, [(2, 0, -7)]);
+    /// let b: Matrix<i32> = Matrix::build(3, 2, &[(2, 0, 1)])?;
+    /// assert_eq!(ewise_add(&a, &b, Plus).transpose_b().eval()?.entries()?, [(0, 2, 8)]);
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self
     }
 }
 impl<A: Scalar, B: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfTwo<A, B, C>, F> {
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; at the end O(m + n + nnz) at most, where the matrix keeps no transpose.
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
-    /// B is read transposed.
+    /// B is read transposed, as [`transpose_a`](Self::transpose_a). O(1) here.
     pub fn transpose_b(mut self) -> Self {
         self.kernel.core.b.1 = !self.kernel.core.b.1;
         self

@@ -15,6 +15,7 @@ use crate::mask::{AsMask, Mask, truths};
 /// assert_eq!((at.shape(), at.nvals()), ((3, 2), 2));
 /// assert_eq!(mxm(&a, &at).eval()?.entries()?, mxm(&a, &a).transpose_b().eval()?.entries()?);
 /// assert_eq!(reduce_rows(&at, Plus).eval()?.entries()?, [(2, 12)]);
+/// assert_eq!(transpose(&a).mask(&at.structure()).eval()?.nvals(), 2);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl<T: Scalar, S> Transposed<T, S> {
     pub fn device(&self) -> Device {
         self.0.device()
     }
-    /// The same view under another semiring.
+    /// The same view under another semiring. O(1).
     pub fn over<R>(&self) -> Transposed<T, R> {
         Transposed(self.0.over())
     }

@@ -37,6 +37,7 @@ impl<A, B, C, S> Clone for Plan<A, B, C, S> {
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Product<A, B, Matrix<C, S>, S>> {
     /// What the structure of the operands says about the product, kept for running it with other values.
+    /// O(products): the positions of the result are computed.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {

@@ -30,6 +30,13 @@ impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
 ///
 /// Both operands carry the same semiring: a disagreement is a compile error. Cancellation keeps an explicit zero;
 /// no product means no entry. Floating sums run in the order of k on the host. O(products).
+///
+/// A is m × k, B k × n, T m × n. GraphBLAS C API 2.1, GrB_mxm; Gustavson, *Two fast algorithms for sparse matrices*, 1978,
+/// 10.1145/355791.355796. On CUDA rows of many products whose columns lie apart are summed in no fixed order: floating values may
+/// differ in the last bits from run to run, unless [`reproducible`](Operation::reproducible) is asked for; [`Strategy`] says more.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -49,6 +56,12 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A; with `.transpose()` Aᵀ ⊕.⊗ x, pushed.
 /// O(nnz(A)) pulled, O(products) pushed.
+///
+/// A is m × n, x of length n, t of length m. GraphBLAS C API 2.1, GrB_mxv. Floating sums run in the order of k on the host; pulled on
+/// CUDA in an order fixed by A alone, pushed in any.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -71,6 +84,11 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// On CUDA, A with the same values as the last time and a vector without gaps: pulled along the columns of A, which are kept with it from
 /// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Floating sums pushed there
 /// run in any order, pulled ones in one that depends on A alone.
+///
+/// x has length m, A is m × n, t of length n. GraphBLAS C API 2.1, GrB_vxm.
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -107,13 +125,22 @@ impl<A: Scalar, B: Scalar, C: Container, S> Compute for Product<A, B, C, S> {
 }
 
 impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F> {
-    /// How the product is computed; every strategy gives the same result.
+    /// How the product is computed; every strategy gives the same positions and, but for the rounding of floating sums, the same values:
+    /// [`Strategy`] says in which order each sums. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i64> = Matrix::build(2, 2, &[(0, 0, 2), (0, 1, 3), (1, 0, 5)])?;
+    /// let by = |strategy| mxm(&a, &a).strategy(strategy).eval();
+    /// assert_eq!(by(Strategy::EscGlobal)?.entries()?, by(Strategy::Hash)?.entries()?);
+    /// # Ok(()) }
+    /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.kernel.core.options.strategy = strategy;
         self
     }
     /// Sums run in the order of k everywhere, so that floating results are the same to the bit on every device, with every
-    /// strategy, limit and run. The host always does so; on CUDA rows of many products take longer. It says nothing of
+    /// strategy, limit and run. The host always does so; on CUDA rows of many products take longer. O(1) here. It says nothing of
     /// [`reduce`](Self::reduce), whose sum over all entries is cut into pieces.
     /// ```
     /// use oplus::prelude::*;
@@ -127,7 +154,7 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
         self.kernel.core.options.reproducible = true;
         self
     }
-    /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count.
+    /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count. O(1) here.
     ///
     /// What does not fit as a whole is computed by chunks of rows, on the host row by row into arrays of the right size.
     /// The result is the same. Without a limit the same is done when memory runs out.
@@ -167,29 +194,36 @@ impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Matrix<T,
         self.kernel.core.scaled.0.push(ScaledFactor::<A, V>::rows::<G>(v.parts().0));
         self
     }
-    /// A's entries are read as f(A(i, k), v(k)): (A diag(v)) ⊕.⊗ B, otherwise as [`scale_rows`](Self::scale_rows).
+    /// A's entries are read as f(A(i, k), v(k)): (A diag(v)) ⊕.⊗ B, otherwise as [`scale_rows`](Self::scale_rows), O(nnz(A)).
     pub fn scale_inner<V: Scalar, Q, G: BinaryOp<A, V, Out = A>>(mut self, v: &Vector<V, Q>, _op: G) -> Self {
         self.kernel.core.scaled.0.push(ScaledFactor::<A, V>::columns::<G>("scale_inner", v.parts().0));
         self
     }
-    /// B's entries are read as f(B(k, j), v(j)): A ⊕.⊗ (B diag(v)), otherwise as [`scale_rows`](Self::scale_rows).
+    /// B's entries are read as f(B(k, j), v(j)): A ⊕.⊗ (B diag(v)), otherwise as [`scale_rows`](Self::scale_rows), O(nnz(B)).
     pub fn scale_columns<V: Scalar, Q, G: BinaryOp<B, V, Out = B>>(mut self, v: &Vector<V, Q>, _op: G) -> Self {
         self.kernel.core.scaled.1.push(ScaledFactor::<B, V>::columns::<G>("scale_columns", v.parts().0));
         self
     }
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; at the end O(m + k + nnz(A)) at most, where A keeps no transpose.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 3, &[(0, 2, 7), (1, 2, 5)])?;
+    /// assert_eq!(mxm(&a, &a).transpose_a().eval()?.entries()?, [(2, 2, 74)]);
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.a.1 = !self.kernel.core.a.1;
         self
     }
-    /// B is read transposed.
+    /// B is read transposed. O(1) here; at the end O(k + n + nnz(B)) at most, where B keeps no transpose.
     pub fn transpose_b(mut self) -> Self {
         self.kernel.core.b.1 = !self.kernel.core.b.1;
         self
     }
 }
 impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T, R>, S>, F> {
-    /// The matrix is read transposed: mxv pushes, vxm pulls.
+    /// The matrix is read transposed: mxv pushes, vxm pulls. O(1): no transpose is made.
     pub fn transpose(mut self) -> Self {
         match self.kernel.core.kind {
             Kind::Vxm => self.kernel.core.b.1 = !self.kernel.core.b.1,
@@ -200,7 +234,10 @@ impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T,
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Product<A, B, Matrix<C, S>, S>> {
-    /// ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none.
+    /// ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none. O(products).
+    ///
+    /// Integers, booleans, min and max give the same bits everywhere. Other floating sums are cut into pieces: on the CPU by
+    /// the work of rows alone, so that all runs agree; on CUDA the last bits may differ from run to run.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -228,10 +265,19 @@ pub trait Same<R> {}
 impl<S> Same<S> for S {}
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// C = A ⊕.⊗ B, the plain form of [`mxm`].
+    /// C = A ⊕.⊗ B, the plain form of [`mxm`]: A m × k, B k × n, C m × n. O(products).
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// let x: Vector<f64> = Vector::full(2, 1.0)?;
+    /// assert_eq!(a.mxm(&a.transposed())?.get(0, 0)?, Some(13.0));
+    /// assert_eq!(a.mxv(&x)?.entries()?, [(0, 5.0), (1, 5.0)]);
+    /// # Ok(()) }
+    /// ```
     pub fn mxm<U: Scalar, R>(&self, b: &impl Operand<Container = Matrix<U, R>>) -> Result<Matrix<R::Out, R>>
     where
         R: Semiring<T, U>,
@@ -239,7 +285,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     {
         mxm(&self.over(), b).eval()
     }
-    /// t = A ⊕.⊗ x, the plain form of [`mxv`].
+    /// t = A ⊕.⊗ x, the plain form of [`mxv`]: A m × n, x of length n, t of length m. O(nnz(A)).
     ///
     /// # Errors
     /// Those of [`mxm`](Self::mxm).

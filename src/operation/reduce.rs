@@ -13,6 +13,11 @@ use std::sync::Arc;
 ///
 /// Integers, booleans, min and max give the same bits everywhere. Floating sums run in column order on the host; on CUDA
 /// too in rows of up to 64 entries, longer ones in a tree that depends on where the entries of A are, and on nothing else.
+///
+/// A is m × n, t of length m. GraphBLAS C API 2.1, GrB_reduce.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -89,7 +94,7 @@ impl<A: Scalar, C: Container> Compute for Lines<A, C> {
     }
 }
 impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
-    /// A is read transposed: its columns are looked at.
+    /// A is read transposed: its columns are looked at. O(1) here; on the CPU columns are summed without a transpose, unless entries are few.
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self
@@ -97,6 +102,9 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
 }
 
 /// s = ⊕ of all entries; the identity where there are none. O(nnz(A)).
+///
+/// GraphBLAS C API 2.1, GrB_reduce to a scalar. Floating sums run in another order on CUDA than on the host, each fixed by the places of the entries alone: all runs agree,
+/// for any number of threads.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -113,6 +121,8 @@ pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<S
 }
 
 /// s = ⊕ of all entries, or `None` where there are none: the empty scalar. O(nnz(A)).
+///
+/// GraphBLAS C API 2.1, GrB_reduce to a GrB_Scalar. Sums as those of [`reduce`].
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -39,6 +39,8 @@ impl<A, V, C: Container> std::fmt::Debug for Scale<A, V, C> {
 
 /// T(i, j) = f(v(i), A(i, j)) where both are there: diag(v) A with f for ⊗. O(nnz(A)).
 ///
+/// A and T are m × n, v has length m; the same bits on every device.
+///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
 /// ```
@@ -59,6 +61,8 @@ where
 }
 
 /// T(i, j) = f(A(i, j), v(j)) where both are there: A diag(v) with f for ⊗. O(nnz(A)).
+///
+/// A and T are m × n, v has length n; the same bits on every device.
 ///
 /// # Errors
 /// As [`scale_rows`].
@@ -141,7 +145,15 @@ fn new<X: Operand, V: Scalar, R, C: Container>(
 }
 
 impl<A: Scalar, V: Scalar, T: Scalar, S, G> Operation<Scale<A, V, Matrix<T, S>>, G> {
-    /// A is read transposed.
+    /// A is read transposed. O(1) here; O(m + n + nnz(A)) at the end where no transpose is kept.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 2)])?;
+    /// let v: Vector<i32> = Vector::build(2, &[(1, 10)])?;
+    /// assert_eq!(scale_rows(&v, &a, Times).transpose_a().eval()?.entries()?, [(1, 0, 20)]);
+    /// # Ok(()) }
+    /// ```
     pub fn transpose_a(mut self) -> Self {
         self.kernel.core.transposed = !self.kernel.core.transposed;
         self

@@ -5,6 +5,11 @@ use crate::backend::{Body, Positions, on_backend};
 use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
+///
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_select. Values are moved, the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -17,6 +17,8 @@ use std::sync::Arc;
 /// NaN comes last whatever `before` says. `before` has to be a strict weak order, like [`Lt`](crate::algebra::Lt) and
 /// [`Gt`](crate::algebra::Gt); where it is none, rows hold entries of theirs in no particular order.
 ///
+/// A, C and P are m × n. SuiteSparse:GraphBLAS, GxB_Matrix_sort. The sort is stable: one result, the same bits on every device.
+///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
 /// ```

@@ -17,6 +17,8 @@ use std::sync::Arc;
 /// The matrix of these tiles: `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
 /// of one column equally wide. O(nnz + m · tiles of a row) on the host.
 ///
+/// SuiteSparse:GraphBLAS, GxB_Matrix_concat. Values are moved, the same bits on every device.
+///
 /// # Errors
 /// `DimensionMismatch`, `DeviceMismatch` for a tile that does not fit; `InvalidValue` without tiles or with rows of
 /// different numbers of tiles; `IndexOverflow` where a dimension passes 2⁶⁴ − 1; `OutOfMemory`.
@@ -113,6 +115,8 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
 
 /// The tiles of A: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
 /// O(nnz(A) · columns of tiles) at most.
+///
+/// SuiteSparse:GraphBLAS, GxB_Matrix_split. Values are moved, the same bits on every device.
 ///
 /// # Errors
 /// `DimensionMismatch` where the sums are not A's dimensions; `OutOfMemory`.

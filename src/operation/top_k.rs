@@ -13,6 +13,11 @@ use std::sync::Arc;
 /// others. A vector is one row. O(nnz(A)) on the CPU, a sort of the rows on CUDA.
 ///
 /// After a product, `mxm(&a, &b).top_k(k)` does it to the rows as they are computed.
+///
+/// A and T are m × n; the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -9,6 +9,11 @@ use crate::storage::store::Store;
 use std::sync::Arc;
 
 /// T = Aᵀ; with `.transpose_a()` A itself. O(nnz(A) + m + n).
+///
+/// A is m × n, T n × m. GraphBLAS C API 2.1, GrB_transpose. Values are moved, the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -25,6 +30,9 @@ pub fn transpose<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Op
 /// T = Aᵀ as [`transpose`] makes it, on CUDA by segmented merge (Ji, Lu, Liu, Jin, IJPP 2021) instead of a radix sort: entries
 /// are thrown into their columns, whose rows are then merged. O(nnz(A) · log(entries of the longest column)), which is less
 /// where all columns are short. Deterministic.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -18,6 +18,11 @@ pub struct TripleProduct<R, A, P, S> {
 }
 
 /// C = R ⊕.⊗ (A ⊕.⊗ P): with R = Pᵀ the Galerkin product of multigrid. O(products of both).
+///
+/// R is m × k, A k × l, P l × n, C m × n. Sums as those of [`mxm`].
+///
+/// # Errors
+/// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -43,13 +48,13 @@ pub fn triple_product<R: Scalar, A: Scalar, P: Scalar, S>(
 type Inner<A, P, T, S> = Operation<Product<A, P, Matrix<T, S>, S>>;
 
 impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
-    /// Only what the mask admits is computed of the result.
+    /// Only what the mask admits is computed of the result. O(1) of a [`Mask`]; of values O(m + nnz(M)).
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
         self.mask = Some(mask.as_mask());
         self
     }
     /// Each of the two products is held to the limit, see [`Operation::memory_limit`]; A·P is no part of it while the
-    /// second is computed.
+    /// second is computed. O(1).
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
@@ -75,17 +80,26 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         operation.mask = self.mask.clone();
         operation
     }
-    /// The product.
+    /// The product: A·P, then R times that, O(products of both). Sums as those of [`mxm`].
     ///
     /// # Errors
     /// Those of [`Operation::eval`].
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3), (1, 0, 5)])?;
+    /// let mask: Matrix<bool> = Matrix::build(2, 2, &[(0, 1, true)])?;
+    /// let c = triple_product(&a, &a, &a).mask(&mask).memory_limit(1 << 20).eval()?;
+    /// assert_eq!(c.entries()?, [(0, 1, 45)]);
+    /// # Ok(()) }
+    /// ```
     pub fn eval<T: Scalar, C: Scalar>(&self) -> Result<Matrix<C, S>>
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
     {
         self.outer::<T, C>(&self.inner::<T>().eval()?).eval()
     }
-    /// What the structure of the operands says about both products.
+    /// What the structure of the operands says about both products. O(products of both).
     ///
     /// # Errors
     /// Those of [`Operation::eval`].
@@ -124,7 +138,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, T: Scalar, C: Scalar, S> TriplePlan<R, A, 
 where
     S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
 {
-    /// R·A·P of operands with the planned structure.
+    /// R·A·P of operands with the planned structure. O(products of both), as [`Plan::run`].
     ///
     /// # Errors
     /// Those of [`Plan::run`]; a misfit of P or A is found in the first product.

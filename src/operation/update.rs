@@ -30,7 +30,7 @@ pub struct Updates<T> {
 }
 
 impl<T: Scalar> Updates<T> {
-    /// None.
+    /// None. O(1).
     pub fn new() -> Self {
         Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
     }
@@ -168,7 +168,7 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// The element at `index` becomes `value`, as [`Matrix::set`].
+    /// The element at `index` becomes `value`, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the vector is as it was.
@@ -185,14 +185,14 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
         set(&mut self.store, (0, index), Some(value))
     }
-    /// There is no element at `index` any more.
+    /// There is no element at `index` any more. O(nnz).
     ///
     /// # Errors
     /// As [`set`](Self::set).
     pub fn remove(&mut self, index: u64) -> Result<()> {
         set(&mut self.store, (0, index), None)
     }
-    /// All of the updates at once, those of row 0.
+    /// All of the updates at once, those of row 0. O(nnz + u log u) for u updates.
     ///
     /// # Errors
     /// As [`Matrix::update`].

@@ -24,6 +24,10 @@ pub struct Explanation {
     pub analysis: Analysis,
     /// The limit that was asked for.
     pub memory_limit: Option<u64>,
+    /// Whether every sum is known to run in the order of k, so that floating values have the same bits on every device and in every
+    /// run: always on the host, on CUDA for [`reproducible`](crate::operation::Operation::reproducible) products and strategies that
+    /// [`sums_in_order`](crate::spgemm::Strategy::sums_in_order).
+    pub in_order: bool,
 }
 
 /// Rows, columns and entries of an operand.
@@ -168,6 +172,7 @@ impl Display for Explanation {
             write!(f, ", about {entries}: {compression:.2} products an entry in {} sampled rows", sample.rows)?;
         }
         writeln!(f, "\nstrategy: {}: {}", analysis.strategy, analysis.reason)?;
+        writeln!(f, "sums: {}", if self.in_order { "in the order of k" } else { "of floats in no fixed order" })?;
         for bin in &analysis.bins {
             writeln!(f, "  {:>12} rows  {:<12} {}", bin.rows, bin.name, bin.about)?;
         }

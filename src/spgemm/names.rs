@@ -37,6 +37,13 @@ impl Strategy {
             Self::Dot => "dot",
         }
     }
+
+    /// Whether CUDA, asked for this by name, sums in the order of k whatever the operands: floating results then have the bits of
+    /// the host. The other strategies do so for some rows; the host always does.
+    #[must_use]
+    pub const fn sums_in_order(self) -> bool {
+        matches!(self, Self::EscGlobal | Self::SegmentedMerge | Self::ColumnRow | Self::Band | Self::Dot)
+    }
 }
 
 impl fmt::Display for Strategy {

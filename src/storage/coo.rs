@@ -3,6 +3,17 @@ use crate::error::Result;
 use crate::memory;
 
 /// Unordered triplets (i, j, value) of an `nrows` × `ncols` matrix, duplicates allowed, indices from 0.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let mut coo = Coo::new(2, 3);
+/// coo.reserve(2)?;
+/// coo.push(1, 2, 0.5);
+/// coo.push(0, 0, 1.5);
+/// let a: Matrix<f64> = Matrix::from_coo(&coo)?;
+/// assert_eq!(a.entries()?, [(0, 0, 1.5), (1, 2, 0.5)]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coo<T> {
     /// Number of rows.
@@ -18,11 +29,12 @@ pub struct Coo<T> {
 }
 
 impl<T> Coo<T> {
-    /// No entries.
+    /// No entries. O(1).
     pub fn new(nrows: u64, ncols: u64) -> Self {
         Self { nrows, ncols, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
     }
-    /// Room for `n` more triplets, so that as many [`push`](Self::push)es do not allocate.
+    /// Room for `n` more triplets, so that as many [`push`](Self::push)es do not allocate. O(1), O(len) where what is
+    /// there has to move.
     ///
     /// # Errors
     /// `OutOfMemory`; nothing is lost.

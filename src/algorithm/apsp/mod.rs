@@ -58,6 +58,7 @@ pub struct Apsp {
 
 impl Apsp {
     /// The vertices of a shortest path, both ends included; `None` where there is no path.
+    /// O(its vertices · log n); on CUDA the host waits for each.
     ///
     /// # Errors
     /// `IndexOutOfBounds`; `InvalidValue` where next hops were not asked for; on CUDA `Driver`.
@@ -85,6 +86,8 @@ impl Apsp {
 /// a path is summed in another order by squaring than by Floyd–Warshall, so that inexact weights may differ in the last
 /// bits between methods, never between runs of one, nor between the CPU and CUDA where both go the same way. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
 /// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553; in tiles on a GPU: Katz, Kider, 2008.
+///
+/// W and the distances are n × n. Sums do not differ between devices for one method; `Auto` chooses another on CUDA.
 ///
 /// # Errors
 /// `NotSquare`, `InvalidValue` for NaN and −∞, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.

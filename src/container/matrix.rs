@@ -1,0 +1,197 @@
+//! How matrices are made and looked at.
+use super::{Matrix, built, element, entries, iso_where_equal};
+use crate::algebra::{BinaryOp, First, Scalar};
+use crate::device::Device;
+use crate::error::Result;
+use crate::format::filled;
+use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// No entries, on the CPU. O(m), O(1) from 2³² rows on.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::new(1 << 40, 3)?;
+    /// assert_eq!((a.shape(), a.nvals()), ((1 << 40, 3), 0));
+    /// # Ok(()) }
+    /// ```
+    pub fn new(nrows: u64, ncols: u64) -> Result<Self> {
+        Store::empty("new", nrows, ncols, Device::Cpu).map(Self::of)
+    }
+    /// From (row, column, value) in any order. O(m + e) where they ascend by row, then column, else O(m + e log e); of m the rows in use
+    /// where the matrix is hypersparse.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `DuplicateEntry` (see [`build_with`](Self::build_with)), `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 3, &[(1, 0, 5.0), (0, 2, 7.0)])?;
+    /// assert_eq!(a.entries()?, [(0, 2, 7.0), (1, 0, 5.0)]);
+    /// let twice = Matrix::<f64>::build(2, 3, &[(1, 0, 5.0), (1, 0, 7.0)]);
+    /// assert!(matches!(twice, Err(Error::DuplicateEntry { row: 1, column: 0, position: 1, .. })));
+    /// # Ok(()) }
+    /// ```
+    pub fn build(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Self> {
+        let coo = split(nrows, ncols, entries)?;
+        Self::from_coo(&coo)
+    }
+    /// From triplets; the same position twice is an error. As [`build`](Self::build), O(m + e log e) at most.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
+    pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
+        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
+        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
+    }
+    /// From triplets; values of one position are folded by `fold` in input order, which need not be commutative: [`First`], `Second`,
+    /// `Minus` and floating sums have one result. As [`build`](Self::build), O(m + e log e) at most.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut coo = Coo::new(2, 2);
+    /// [(0, 1, 5), (1, 0, 1), (0, 1, 3)].iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+    /// let a: Matrix<i32> = Matrix::build_with(&coo, Minus)?;
+    /// assert_eq!(a.entries()?, [(0, 1, 2), (1, 0, 1)]);
+    /// assert!(Matrix::<i32>::from_coo(&coo).is_err());
+    /// # Ok(()) }
+    /// ```
+    pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
+        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
+        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
+            .and_then(|store| iso_where_equal(store).map(Self::of))
+    }
+    /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of rows and columns
+    /// on CUDA. O(m + e log e) at most; the same bits on every device.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`, `Unavailable`; `InvalidValue` where the lists differ in length.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut coo = Coo::new(2, 2);
+    /// (0..3).for_each(|e| coo.push(0, e % 2, 0.5));
+    /// let a: Matrix<f64> = Matrix::build_on(&coo, Plus, &Device::best())?;
+    /// assert_eq!(a.entries()?, [(0, 0, 1.0), (0, 1, 0.5)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
+        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
+        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
+    }
+    /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let graph: Matrix<f64> = Matrix::from_pattern(3, 3, &[(0, 1), (2, 0)], 1.0)?;
+    /// assert!(graph.is_iso());
+    /// assert_eq!(graph.entries()?, [(0, 1, 1.0), (2, 0, 1.0)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_pattern(nrows: u64, ncols: u64, positions: &[(u64, u64)], value: T) -> Result<Self> {
+        let mut rows = crate::memory::with_capacity("build", positions.len())?;
+        let mut columns = crate::memory::with_capacity("build", positions.len())?;
+        rows.extend(positions.iter().map(|p| p.0));
+        columns.extend(positions.iter().map(|p| p.1));
+        let marks = crate::memory::zeroed("build", positions.len())?;
+        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
+        filled(&marks, value).map(Self::of)
+    }
+    /// From compressed rows; everything is checked, O(m + e).
+    ///
+    /// # Errors
+    /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::from_csr(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+    /// assert_eq!(a.entries()?, [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
+        pattern.validate("from_csr", values.len())?;
+        let store = Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu);
+        iso_where_equal(store).map(Self::of)
+    }
+    /// Rows and columns.
+    pub fn shape(&self) -> (u64, u64) {
+        self.store.shape()
+    }
+    /// Number of rows.
+    pub fn nrows(&self) -> u64 {
+        self.store.rows.n()
+    }
+    /// Number of columns.
+    pub fn ncols(&self) -> u64 {
+        self.store.cols.n()
+    }
+    /// All entries as (row, column, value), ascending by row, then column. O(m + nnz); downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn entries(&self) -> Result<Vec<(u64, u64, T)>> {
+        entries(&self.store)
+    }
+    /// All entries as triplets, ascending by row, then column. O(m + nnz); downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(1, 0, 5), (0, 1, 3)])?;
+    /// let coo = a.to_coo()?;
+    /// assert_eq!((coo.rows, coo.columns, coo.values), (vec![0, 1], vec![1, 0], vec![3, 5]));
+    /// # Ok(()) }
+    /// ```
+    pub fn to_coo(&self) -> Result<Coo<T>> {
+        let host = self.store.to_host()?;
+        let mut coo = Coo::new(self.nrows(), self.ncols());
+        coo.values = crate::memory::copied("to_coo", &host.values)?;
+        coo.rows = crate::memory::with_capacity("to_coo", host.values.len())?;
+        coo.columns = crate::memory::with_capacity("to_coo", host.values.len())?;
+        for row in 0..host.pattern.nrows {
+            let columns = host.pattern.row(row);
+            coo.rows.extend(std::iter::repeat_n(self.store.rows.id(row), columns.len()));
+            coo.columns.extend(columns.iter().map(|c| self.store.cols.id(*c as usize)));
+        }
+        Ok(coo)
+    }
+    /// The value at (row, column), `None` where there is no entry. O(log of the row's length), O(1) of a bitmap or full matrix; on CUDA
+    /// the host waits for it.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3)])?;
+    /// assert_eq!((a.get(0, 1)?, a.get(1, 1)?), (Some(3), None));
+    /// assert!(matches!(a.get(2, 0), Err(Error::IndexOutOfBounds { index: 2, bound: 2, .. })));
+    /// # Ok(()) }
+    /// ```
+    pub fn get(&self, row: u64, column: u64) -> Result<Option<T>> {
+        element(&self.store, row, column)
+    }
+}
+
+fn split<T: Scalar>(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Coo<T>> {
+    let (mut rows, mut columns) =
+        (crate::memory::with_capacity("build", entries.len())?, crate::memory::with_capacity("build", entries.len())?);
+    let mut values = crate::memory::with_capacity("build", entries.len())?;
+    rows.extend(entries.iter().map(|e| e.0));
+    columns.extend(entries.iter().map(|e| e.1));
+    values.extend(entries.iter().map(|e| e.2));
+    Ok(Coo { nrows, ncols, rows, columns, values })
+}

@@ -1,0 +1,101 @@
+//! How vectors are made and looked at.
+use super::{Vector, built, element, entries};
+use crate::algebra::{BinaryOp, First, Scalar};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::storage::{axis::Axis, pattern::Pattern, store::Store};
+
+impl<T: Scalar, S> Vector<T, S> {
+    /// No entries, on the CPU. O(1).
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn new(n: u64) -> Result<Self> {
+        Store::empty("new", 1, n, Device::Cpu).map(Self::of)
+    }
+    /// From (index, value) in any order; the same index twice is an error. O(e) where they ascend, else O(e log e).
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<f64> = Vector::new(3)?;
+    /// assert_eq!(x.nvals(), 0);
+    /// x = Vector::build(3, &[(2, 2.0), (0, 1.5)])?;
+    /// assert_eq!((x.entries()?, x.get(1)?), (vec![(0, 1.5), (2, 2.0)], None));
+    /// assert!(Vector::<f64>::build(3, &[(3, 1.0)]).is_err());
+    /// # Ok(()) }
+    /// ```
+    pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
+        let (rows, indices, values) = split_vector(entries)?;
+        built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
+    }
+    /// From (index, value); values of one index are folded by `fold` in input order. O(e log e) at most.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build_with(3, &[(2, 5), (0, 1), (2, 3)], Minus)?;
+    /// assert_eq!(x.entries()?, [(0, 1), (2, 2)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
+        let (rows, indices, values) = split_vector(entries)?;
+        built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
+    }
+    /// An entry at every index. O(n).
+    ///
+    /// # Errors
+    /// `OutOfMemory`; `InvalidValue` from 2³² on.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// assert_eq!(Vector::<f64>::full(2, 0.5)?.entries()?, [(0, 0.5), (1, 0.5)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn full(n: u64, value: T) -> Result<Self> {
+        let operation = "full";
+        let places = u32::try_from(n).map_err(|_| Error::InvalidValue {
+            operation,
+            reason: format!("a full vector of length {n} is too long"),
+        })?;
+        let mut indices = crate::memory::with_capacity(operation, places as usize)?;
+        indices.extend(0..places);
+        let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
+        let values = crate::memory::filled(operation, places as usize, value)?;
+        Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
+    }
+    /// Its length, entries or not.
+    pub fn len(&self) -> u64 {
+        self.store.cols.n()
+    }
+    /// Whether its length is 0.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// All entries as (index, value), ascending. O(nnz), O(n) of a bitmap; downloaded from a device.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    pub fn entries(&self) -> Result<Vec<(u64, T)>> {
+        Ok(entries(&self.store)?.into_iter().map(|(_, j, v)| (j, v)).collect())
+    }
+    /// The value at `index`, `None` where there is no entry. O(log nnz), O(1) of a bitmap or full vector; on CUDA the host waits for it.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`; on CUDA `Driver`.
+    pub fn get(&self, index: u64) -> Result<Option<T>> {
+        element(&self.store, 0, index)
+    }
+}
+
+fn split_vector<T: Scalar>(entries: &[(u64, T)]) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
+    let mut indices = crate::memory::with_capacity("build", entries.len())?;
+    indices.extend(entries.iter().map(|e| e.0));
+    let mut values = crate::memory::with_capacity("build", entries.len())?;
+    values.extend(entries.iter().map(|e| e.1));
+    Ok((crate::memory::filled("build", entries.len(), 0)?, indices, values))
+}
