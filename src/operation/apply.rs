@@ -1,13 +1,17 @@
 //! apply: T = f(A) entry by entry; the pattern stays.
 use super::operand::Like;
+use super::places::positions;
 use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Scalar, UnaryOp};
-use crate::backend::{Body, Positions, on_backend};
+use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
 type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
 /// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
+///
+/// # Errors
+/// At the end: `IndexOverflow` as [`select`](super::select()); `OutOfMemory`, and the device's own.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -25,10 +29,10 @@ pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
 
 pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
     Arc::new(move |a| {
+        let at = positions::<A, Y, F>("apply", a)?;
         if let Some(made) = crate::format::applied::<A, Y, F>(a, thunk)? {
             return Ok(made);
         }
-        let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });

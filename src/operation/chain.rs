@@ -1,6 +1,7 @@
 //! Element-wise operations one after the other, evaluated together.
 use super::ewise::{Ways, adding, multiplying};
 use super::fused::{Step, Steps, kept, largest, mapped, steps};
+use super::places::too_long;
 use super::{
     Compute, Core, MaskParts, OfTwo, Operand, Operation, Overwrite, RunTwo, ScalarOf, mask_parts, oriented, same_shape,
     shape_of, write,
@@ -286,7 +287,10 @@ impl<T: Scalar> Core<T> for Root<T> {
         self.0.check()
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
-        let device = self.0.check()?.1;
+        let (shape, device) = self.0.check()?;
+        if too_long(shape) {
+            return self.0.made().map(|t| (Owned(t), false));
+        }
         #[cfg(feature = "cuda")]
         if let Device::Cuda(_) = device {
             return self.0.partial()?.made().map(|t| (Owned(t), false));

@@ -1,5 +1,6 @@
 //! What follows a product, done to its rows before they are stored: apply, select, the largest entries of each row.
 use super::factors::Factors;
+use super::places::too_long;
 use super::product::Product;
 use super::{Compute, Core, MaskParts, Operation, mask_parts};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, Semiring, UnaryOp};
@@ -220,7 +221,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
 impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
     /// All steps row by row, where the device does that.
     fn by_rows(&self, mask: Option<&MaskParts>, device: Device) -> Result<Option<Store<T>>> {
-        if device != Device::Cpu {
+        if device != Device::Cpu || too_long(self.factors.check()?.0) {
             return Ok(None);
         }
         self.factors.kind.check_strategy(self.factors.options.strategy, mask)?;

@@ -38,6 +38,7 @@ mod indices;
 pub(crate) mod kronecker;
 mod limit;
 mod operand;
+mod places;
 mod plan;
 mod product;
 mod reduce;

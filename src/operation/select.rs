@@ -1,10 +1,15 @@
 //! select: the entries of A that a predicate keeps; values never change.
+use super::places::positions;
 use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{IndexUnaryOp, Scalar};
-use crate::backend::{Body, Positions, on_backend};
+use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
+///
+/// # Errors
+/// At the end: `IndexOverflow` where A has entries in rows or columns from 2⁶³ on and f looks at those, which it does in i64;
+/// `OutOfMemory`, and the device's own.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -22,7 +27,7 @@ pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>
 
 pub(super) fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {
     Arc::new(move |a| {
-        let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
+        let at = positions::<A, Y, F>("select", a)?;
         if let Some(made) = crate::format::selected::<A, Y, F>(a, thunk, &at)? {
             return Ok(made);
         }
