@@ -286,6 +286,7 @@ impl Factors {
         fold: &Fold<C>,
         device: Device,
     ) -> Result<Option<C>> {
+        self.kind.check_strategy(self.options.strategy, mask)?;
         let (mut o, _, _) = self.aligned(mask)?;
         o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {

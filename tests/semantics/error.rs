@@ -39,6 +39,37 @@ fn g2_errors_name_the_operation_and_inputs_stay() {
 }
 
 #[test]
+fn g2_sums_that_are_no_u64_are_told() {
+    each(|d| {
+        let a = matrix(d, (u64::MAX, 1), &[(3, 0, 1)]);
+        for (rows, cols, named) in
+            [([u64::MAX, 5], [1, 0], "number of rows"), ([u64::MAX, 0], [u64::MAX, 2], "number of columns")]
+        {
+            match split(&a, &rows, &cols) {
+                Err(Error::IndexOverflow { what, value, .. }) => assert_eq!((what, value >> 64), (named, 1)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(got(&split(&a, &[2, u64::MAX - 2], &[1]).unwrap()[1][0]), [(1, 0, 1)]);
+    });
+}
+
+#[test]
+fn g2_dots_want_a_mask_whatever_becomes_of_them() {
+    each(|d| {
+        let (a, b) = (some(d, 5, 6, 1), some(d, 6, 5, 2));
+        let mask = some(d, 5, 5, 3);
+        let (dot, all) = (mxm(&a, &b).strategy(Strategy::Dot), mask.structure());
+        let told = |e: Option<Error>| assert!(matches!(e, Some(Error::InvalidValue { .. })), "{e:?}");
+        told(dot.clone().eval().err());
+        told(dot.clone().reduce(Plus).err());
+        told(dot.clone().mask(&all.clone().complement()).reduce(Plus).err());
+        told(dot.clone().apply(Negate).eval().err());
+        assert_eq!(dot.mask(&all).reduce(Plus).unwrap(), mxm(&a, &b).mask(&all).reduce(Plus).unwrap());
+    });
+}
+
+#[test]
 fn g5_many_threads_share_operands() {
     each(|d| {
         let (a, b) = (some(d, 40, 40, 1), some(d, 40, 40, 2));
