@@ -193,8 +193,8 @@ fn weight<T: FromMatrixMarket>(cells: &mut Cells<'_>, weights: Weights, line: u6
     if weights == Weights::Ignored {
         return Ok(T::pattern());
     }
-    let value = match cells.next() {
-        Some(cell) if !cell.is_empty() => T::decimal(cell).map_err(|refused| {
+    let value = match cells.next().filter(|cell| !cell.is_empty()) {
+        Some(cell) => T::decimal(cell).map_err(|refused| {
             let why = if refused == Refused::NotANumber { "is no number for" } else { "does not fit" };
             parse_error(line, format!("weight {:?} {why} {}", shown(cell), T::TEXT.name))
         })?,
