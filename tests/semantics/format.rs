@@ -154,7 +154,11 @@ fn f6_operators_that_look_at_indices_end_at_2_to_the_63() {
         told(counted(select(&tall, RowLe, 9).eval()), "row", first);
         told(counted(tril(&tall, 0).transpose_a().eval()), "column", first);
         told(apply_index(&tall, RowIndex, 0).eval().map(|m| m.nvals()), "row", first);
-        told(apply_index(&vector(d, long, &[(first + 7, 1)]), ColIndex, 0).eval().map(|v| v.nvals()), "column", first + 7);
+        told(
+            apply_index(&vector(d, long, &[(first + 7, 1)]), ColIndex, 0).eval().map(|v| v.nvals()),
+            "column",
+            first + 7,
+        );
         // After other steps too, whatever computes them.
         told(counted(ewise_add(&tall, &tall, Plus).select(RowLe, 9).eval()), "row", first);
         told(ewise_add(&tall, &tall, Plus).apply_index(RowIndex, 9).eval().map(|m| m.nvals()), "row", first);
