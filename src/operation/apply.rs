@@ -10,6 +10,9 @@ type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
 /// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
 ///
+/// A vector is a row to f: its index is j, and i is 0, where the standard has a column. So
+/// [`ColIndex`](crate::algebra::ColIndex) gives a vector's indices, and [`RowIndex`](crate::algebra::RowIndex) the thunk alone.
+///
 /// # Errors
 /// At the end: `IndexOverflow` as [`select`](super::select()); `OutOfMemory`, and the device's own.
 /// ```
@@ -17,6 +20,9 @@ type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 5.0)])?;
 /// assert_eq!(apply_index(&a, ColIndex, 1).eval()?.entries()?, [(0, 1, 2)]);
+/// let x: Vector<f64> = Vector::build(9, &[(7, 5.0)])?;
+/// assert_eq!(apply_index(&x, ColIndex, 1).eval()?.entries()?, [(7, 8)]);
+/// assert_eq!(apply_index(&x, RowIndex, 1).eval()?.entries()?, [(7, 1)]);
 /// # Ok(()) }
 /// ```
 pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(

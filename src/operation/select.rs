@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
 ///
+/// A vector is a row to f: its index is j, and i is 0, where the standard has a column. So [`ColLe`](crate::algebra::ColLe)
+/// keeps the beginning of a vector, and [`RowLe`](crate::algebra::RowLe) all of it or nothing.
+///
 /// # Errors
 /// At the end: `IndexOverflow` where A has entries in rows or columns from 2⁶³ on and f looks at those, which it does in i64;
 /// `OutOfMemory`, and the device's own.
@@ -15,6 +18,8 @@ use std::sync::Arc;
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)])?;
 /// assert_eq!(select(&a, Tril, -1).eval()?.entries()?, [(1, 0, 3.0)]);
+/// let x: Vector<f64> = Vector::build(9, &[(2, 1.0), (7, 2.0)])?;
+/// assert_eq!(select(&x, ColLe, 5).eval()?.entries()?, [(2, 1.0)]);
 /// # Ok(()) }
 /// ```
 pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>>(
