@@ -1,6 +1,6 @@
 //! Edge lists: one edge a line, `source target [weight]`, separated by blanks, tabs, commas or semicolons.
 use super::matrix_market::FromMatrixMarket;
-use super::text::{Fields, Piece, at_path, parse_error, pieces, shown};
+use super::text::{Fields, Piece, at_path, line_where, parse_error, pieces, shown};
 use super::{file, number, parts};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -120,6 +120,15 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
         Shape::Given(nrows, ncols) => (nrows, ncols),
     };
     parts::concatenate("read", shape, &found)
+}
+
+/// The line of the edge at `position` of a file without header.
+pub(super) fn line_of(path: &Path, position: u64) -> Option<u64> {
+    let (text, mut before) = (file::read(path).ok()?, 0);
+    line_where(&text, 1, COMMENTS, |_| {
+        before += 1;
+        before > position
+    })
 }
 
 fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, options: &EdgeListOptions) -> Result<Coo<T>> {
