@@ -275,6 +275,10 @@ fn devices() {
     for device in ["cpu", "reference"] {
         assert_eq!(json("triangle_count", &[&karate, "--device", device])["device"], device);
     }
+    let output = example("triangle_count").arg(&karate).env("OPLUS_DEVICE", "nonsense").output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert_eq!(err, "error: OPLUS_DEVICE: \"nonsense\" is no device: cpu, cuda, cuda:N or reference\n");
     if Device::Cuda(0).check().is_err() {
         refused("triangle_count", &[&karate, "--device", "cuda"], "cuda:0 is not available");
         refused("bfs", &[&karate, "--source", "0", "--device", "cuda:7", "--json"], "cuda:7 is not available");
