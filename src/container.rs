@@ -26,6 +26,8 @@ pub trait Container: sealed::Sealed + Clone {
     /// The same kind with other values and another label.
     type Of<T: Scalar, S>: Container<Scalar = T, Label = S>;
     #[doc(hidden)]
+    fn told(e: Error) -> Error;
+    #[doc(hidden)]
     fn parts(&self) -> Parts<'_, Self::Scalar>;
     #[doc(hidden)]
     fn parts_mut(&mut self) -> PartsMut<'_, Self::Scalar>;
@@ -85,7 +87,7 @@ pub struct Vector<T, S = PlusTimes> {
 }
 
 macro_rules! container {
-    ($name:ident $kind:ident) => {
+    ($name:ident $kind:ident $told:expr) => {
         impl<T, S> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { store: self.store.clone(), label: PhantomData }
@@ -97,6 +99,9 @@ macro_rules! container {
             type Label = S;
             type Kind = $kind;
             type Of<U: Scalar, R> = $name<U, R>;
+            fn told(e: Error) -> Error {
+                $told(e)
+            }
             fn parts(&self) -> Parts<'_, T> {
                 Parts(&self.store)
             }
@@ -142,8 +147,8 @@ macro_rules! container {
         }
     };
 }
-container!(Matrix OfMatrices);
-container!(Vector OfVectors);
+container!(Matrix OfMatrices std::convert::identity);
+container!(Vector OfVectors Error::of_vectors);
 
 /// Whether so few of n indices are in use that a place for each would take most of the memory.
 fn is_hypersparse(n: u64, entries: usize) -> bool {
@@ -182,6 +187,16 @@ fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices:
 
 // Work on entries knows T and not S: a method of Matrix<T, S> would be compiled once more for every label.
 pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+    operation: &'static str,
+    shape: (u64, u64),
+    entries: (&[u64], &[u64], &[T]),
+    refuse: bool,
+    device: Device,
+) -> Result<Store<T>> {
+    put_together::<T, F>(operation, shape, entries, refuse, device).map_err(|e| e.in_operation(operation))
+}
+
+fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     operation: &'static str,
     (nrows, ncols): (u64, u64),
     (rows, columns, values): (&[u64], &[u64], &[T]),
@@ -353,10 +368,11 @@ impl<T: Scalar, S> Vector<T, S> {
     /// From (index, value) in any order; the same index twice is an error.
     ///
     /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
+    /// `IndexOutOfBounds`, `DuplicateIndex`, `OutOfMemory`.
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
+        let made = built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu);
+        made.map(Self::of).map_err(Error::of_elements)
     }
     /// From (index, value); values of one index are folded by `fold` in input order.
     ///
@@ -364,7 +380,8 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`.
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
+        let made = built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu);
+        made.map(Self::of).map_err(Error::of_elements)
     }
     /// An entry at every index.
     ///
@@ -402,7 +419,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Errors
     /// `IndexOutOfBounds`.
     pub fn get(&self, index: u64) -> Result<Option<T>> {
-        element(&self.store, 0, index)
+        element(&self.store, 0, index).map_err(Error::of_elements)
     }
 }
 
