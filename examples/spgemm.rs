@@ -39,7 +39,7 @@ struct Arguments {
     /// Use the transposed B
     #[arg(long)]
     transpose_b: bool,
-    /// Say on stderr what will be done and why, and afterwards what each kernel took; with --json in the object too
+    /// Say on stderr what was to be done and why, and what each kernel took; with --json in the object too
     #[arg(long)]
     explain: bool,
     /// Write C to this Matrix Market file
@@ -171,10 +171,8 @@ fn multiply<T: Scalar, S: Semiring<T, T>>(
         let c = operation.eval()?.over();
         return Ok(Made { c, ms: common::ms(start), explained: None });
     };
-    eprint!("{explanation}");
     let (c, trace) = operation.traced()?;
     let ms = common::ms(start);
-    eprint!("{trace}");
     Ok(Made { c: c.over(), ms, explained: Some((explanation, trace)) })
 }
 
@@ -219,15 +217,20 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
     if let Some(path) = &arguments.output {
         matrix_market::write(path, &c)?;
     }
-    let part = |n: usize| coo.values.iter().map(|v| v.plain()[n]).sum::<f64>();
+    // The standard library's sum of nothing is −0.
+    let part = |n: usize| coo.values.iter().fold(0.0, |sum, v| sum + v.plain()[n]);
     let sum = if matches!(C::FIELD, Field::Complex) { json!([part(0), part(1)]) } else { json!(part(0)) };
     let mut object = json!({
         "device": device.to_string(), "semiring": name(arguments.semiring), "type": name(arguments.scalar),
         "strategy": arguments.strategy.name(), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
         "nnz_b": b.nvals(), "products": products, "nnz_c": c.nvals(), "sum": sum, "ms": ms,
     });
-    if let Some(said) = said.filter(|_| arguments.common.json) {
-        object["explain"] = explained(&said);
+    // Where something fails, the error is all that is on stderr.
+    if let Some(said) = &said {
+        eprint!("{}{}", said.0, said.1);
+        if arguments.common.json {
+            object["explain"] = explained(said);
+        }
     }
     arguments.common.print(object);
     Ok(())

@@ -29,6 +29,8 @@ pub trait Container: sealed::Sealed + Clone {
     /// The same kind with other values and another label.
     type Of<T: Scalar, S>: Container<Scalar = T, Label = S>;
     #[doc(hidden)]
+    fn told(e: Error) -> Error;
+    #[doc(hidden)]
     fn parts(&self) -> Parts<'_, Self::Scalar>;
     #[doc(hidden)]
     fn parts_mut(&mut self) -> PartsMut<'_, Self::Scalar>;
@@ -88,7 +90,7 @@ pub struct Vector<T, S = PlusTimes> {
 }
 
 macro_rules! container {
-    ($name:ident $kind:ident) => {
+    ($name:ident $kind:ident $told:expr) => {
         impl<T, S> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { store: self.store.clone(), label: PhantomData }
@@ -100,6 +102,9 @@ macro_rules! container {
             type Label = S;
             type Kind = $kind;
             type Of<U: Scalar, R> = $name<U, R>;
+            fn told(e: Error) -> Error {
+                $told(e)
+            }
             fn parts(&self) -> Parts<'_, T> {
                 Parts(&self.store)
             }
@@ -164,8 +169,8 @@ macro_rules! container {
         }
     };
 }
-container!(Matrix OfMatrices);
-container!(Vector OfVectors);
+container!(Matrix OfMatrices std::convert::identity);
+container!(Vector OfVectors Error::of_vectors);
 
 /// Whether so few of n indices are in use that a place for each would take most of the memory.
 fn is_hypersparse(n: u64, entries: usize) -> bool {
@@ -204,6 +209,16 @@ fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices:
 
 // Work on entries knows T and not S: a method of Matrix<T, S> would be compiled once more for every label.
 pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
+    operation: &'static str,
+    shape: (u64, u64),
+    entries: (&[u64], &[u64], &[T]),
+    refuse: bool,
+    device: Device,
+) -> Result<Store<T>> {
+    put_together::<T, F>(operation, shape, entries, refuse, device).map_err(|e| e.in_operation(operation))
+}
+
+fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     operation: &'static str,
     (nrows, ncols): (u64, u64),
     (rows, columns, values): (&[u64], &[u64], &[T]),

@@ -20,7 +20,8 @@ pub const DEVICE_VARIABLE: &str = "OPLUS_DEVICE";
 
 impl Device {
     /// The first GPU where one can be used, else the CPU; `OPLUS_DEVICE=cpu|cuda|cuda:N|reference` overrides. Never panics;
-    /// a variable that names no device is passed over. O(1); the first call looks for the driver and NVRTC and makes the device's context.
+    /// a variable that names no device is passed over, which
+    /// [`try_best`](Self::try_best) tells. O(1); the first call looks for the driver and NVRTC and makes the device's context.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -29,9 +30,29 @@ impl Device {
     /// # Ok(()) }
     /// ```
     pub fn best() -> Device {
-        if let Some(device) = std::env::var(DEVICE_VARIABLE).ok().and_then(|text| text.parse().ok()) {
-            return device;
-        }
+        Self::try_best().unwrap_or_else(|_| Self::found())
+    }
+
+    /// As [`best`](Self::best), but a variable that names no device is an error.
+    ///
+    /// # Errors
+    /// `InvalidValue`, naming the variable.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::new(2, 2)?.to(&Device::try_best()?)?;
+    /// # assert_eq!(a.device(), Device::best());
+    /// # Ok(()) }
+    /// ```
+    pub fn try_best() -> Result<Device> {
+        let Some(named) = std::env::var_os(DEVICE_VARIABLE) else { return Ok(Self::found()) };
+        named.to_string_lossy().parse().map_err(|e| match e {
+            Error::InvalidValue { reason, .. } => Error::InvalidValue { operation: DEVICE_VARIABLE, reason },
+            other => other,
+        })
+    }
+
+    fn found() -> Device {
         if Device::Cuda(0).check().is_ok() { Device::Cuda(0) } else { Device::Cpu }
     }
 

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// Two shapes do not fit together.
-    #[error("{operation}: {left_name} is {}×{}, {right_name} is {}×{}: they do not fit", left.0, left.1, right.0, right.1)]
+    #[error("{operation}: {left_name} {}, {right_name} {}: they do not fit", size(*left, vectors.0), size(*right, vectors.1))]
     DimensionMismatch {
         /// The operation asked for.
         operation: &'static str,
@@ -22,6 +22,8 @@ pub enum Error {
         right_name: &'static str,
         /// Rows and columns, after the transpose options.
         right: (u64, u64),
+        /// Whether left and right are vectors: rows or columns of that length.
+        vectors: (bool, bool),
     },
     /// A matrix must be square here.
     #[error("{operation}: the matrix must be square, it is {}×{}", shape.0, shape.1)]
@@ -56,6 +58,16 @@ pub enum Error {
         row: u64,
         /// Its column.
         column: u64,
+        /// Position in the input of the second one.
+        position: u64,
+    },
+    /// The same index of a vector twice and no operator to combine the values.
+    #[error("{operation}: duplicate index {index} at position {position} and no operator to combine the values")]
+    DuplicateIndex {
+        /// The operation asked for.
+        operation: &'static str,
+        /// The index.
+        index: u64,
         /// Position in the input of the second one.
         position: u64,
     },
@@ -165,4 +177,46 @@ pub enum Error {
         /// A vertex on it.
         vertex: u64,
     },
+}
+
+/// What a shape is of an operand, in words.
+fn size((nrows, ncols): (u64, u64), vector: bool) -> String {
+    // One of the two is 1.
+    if vector { format!("has length {}", nrows.saturating_mul(ncols)) } else { format!("is {nrows}×{ncols}") }
+}
+
+impl Error {
+    /// The same error of a vector's element, whose column is its index.
+    pub(crate) fn of_elements(self) -> Self {
+        match self {
+            Error::IndexOutOfBounds { operation, what: "column", position, index, bound } => {
+                Error::IndexOutOfBounds { operation, what: "index", position, index, bound }
+            }
+            Error::DuplicateEntry { operation, column: index, position, .. } => {
+                Error::DuplicateIndex { operation, index, position }
+            }
+            other => other,
+        }
+    }
+    /// The same error of an operation that makes vectors, which are stored as rows.
+    pub(crate) fn of_vectors(self) -> Self {
+        match self {
+            Error::DimensionMismatch { operation, left_name, left: (1, m), right_name, right: (1, n), vectors }
+                if vectors == (false, false) =>
+            {
+                let (left, right, vectors) = ((1, m), (1, n), (true, true));
+                Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors }
+            }
+            other => other,
+        }
+    }
+    /// Memory that ran out in a part of an operation ran out in that.
+    pub(crate) fn in_operation(self, operation: &'static str) -> Self {
+        match self {
+            Error::OutOfMemory { device, needed, available, .. } => {
+                Error::OutOfMemory { operation, device, needed, available }
+            }
+            other => other,
+        }
+    }
 }

@@ -122,5 +122,7 @@ fn a_path_needs_next_hops() {
     let found = apsp(&matrix(2, &[(0, 1, 1.0)]), &options(ApspMethod::Auto, true)).unwrap();
     assert_eq!((found.path(0, 1).unwrap(), found.path(1, 0).unwrap()), (Some(vec![0, 1]), None));
     assert_eq!(found.path(1, 1).unwrap(), Some(vec![1]));
-    assert!(matches!(found.path(0, 7), Err(Error::IndexOutOfBounds { .. })));
+    for (from, to) in [(0, 7), (7, 0), (9, 9), (2, 2)] {
+        assert!(matches!(found.path(from, to), Err(Error::IndexOutOfBounds { bound: 2, .. })), "{from} to {to}");
+    }
 }

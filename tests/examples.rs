@@ -123,6 +123,14 @@ fn products_are_explained() {
     for part in ["products: 1212", "products an entry", "strategy: ", " rows ", "bytes of workspace", " ms in all"] {
         assert!(text.contains(part), "{text}");
     }
+    // The error alone, whatever else was asked for.
+    refused("spgemm", &[&karate, "--explain", "--output", "/nowhere/at/all.mtx"], "/nowhere/at/all.mtx: ");
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.mtx").to_str().unwrap().to_string();
+    std::fs::write(&empty, "%%MatrixMarket matrix coordinate real general\n2 2 0\n").unwrap();
+    let nothing = run("spgemm", &[&empty, "--json"]);
+    let text = String::from_utf8(nothing.stdout).unwrap();
+    assert!(text.contains("\"sum\":0.0"), "{text}");
 }
 
 #[test]
@@ -230,6 +238,13 @@ fn multigrid() {
     }
     assert!(all[0] == all[1] && all[0].1.as_u64().unwrap() < 20, "{all:?}");
     let given_up = json("multigrid", &["--grid", "9", "--steps", "1"]);
+    // Down to where squares of what is left vanish.
+    let all = json("multigrid", &["--grid", "5", "--tolerance", "0"]);
+    assert!(all["residual"].as_f64().unwrap() <= f64::EPSILON && all["error"].as_f64().unwrap() < 1e-12, "{all}");
+    for tolerance in ["nan", "-1", "small"] {
+        let option = format!("--tolerance={tolerance}");
+        refused("multigrid", &["--grid", "5", &option], "a tolerance is a number from 0 up");
+    }
     assert_eq!((&given_up["steps"], &given_up["converged"]), (&1.into(), &false.into()));
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, entries: &str| {
@@ -257,6 +272,10 @@ fn devices() {
     for device in ["cpu", "reference"] {
         assert_eq!(json("triangle_count", &[&karate, "--device", device])["device"], device);
     }
+    let output = example("triangle_count").arg(&karate).env("OPLUS_DEVICE", "nonsense").output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert_eq!(err, "error: OPLUS_DEVICE: \"nonsense\" is no device: cpu, cuda, cuda:N or reference\n");
     if Device::Cuda(0).check().is_err() {
         refused("triangle_count", &[&karate, "--device", "cuda"], "cuda:0 is not available");
         refused("bfs", &[&karate, "--source", "0", "--device", "cuda:7", "--json"], "cuda:7 is not available");

@@ -89,3 +89,48 @@ fn bad_parameters() {
             && band(0, 3, 1).unwrap().is_empty()
     );
 }
+
+/// What cannot be is told, before the time is spent and without the process ending.
+#[test]
+fn impossible_sizes_are_errors() {
+    let all = u64::MAX;
+    for n in [1 << 60, 1 << 62, all] {
+        for told in [
+            uniform(1, n, n, 1),
+            uniform(n, 8, 1, 1),
+            hub(n, 0, 1, n, 1),
+            hub(n, 3, 0, 0, 1),
+            band(n, n, 1),
+            band(n, 1, 1),
+            small_world(n, 2, 0.5, 1),
+        ] {
+            assert!(matches!(told, Err(Error::OutOfMemory { .. })), "{n}: {told:?}");
+        }
+    }
+    for none in [uniform(all, 0, 9, 1), uniform(all, 9, 0, 1), hub(all, 0, 0, 9, 1), band(0, all, 1)] {
+        assert!(none.unwrap().is_empty());
+    }
+}
+
+#[test]
+fn grids_end_below_2_to_the_32() {
+    for (nx, ny) in [(1 << 16, 1 << 16), (u64::MAX, 2)] {
+        for told in [stencil_5(nx, ny), stencil_9(nx, ny), stencil_7(nx, ny, 1), road_grid(nx, ny, 1)] {
+            let told = told.unwrap_err();
+            assert!(matches!(told, Error::InvalidValue { .. }) && told.to_string().ends_with("points are 2³² or more"));
+        }
+    }
+}
+
+#[test]
+fn permuted_wants_entries_inside() {
+    let coo = |i, j| Coo { nrows: 2, ncols: 2, rows: vec![0, i], columns: vec![1, j], values: vec![1.0, 2.0] };
+    for (a, expected) in [(coo(5, 0), ("row", 5)), (coo(0, 2), ("column", 2))] {
+        match permuted(a, 1) {
+            Err(Error::IndexOutOfBounds { what, position: 1, index, bound: 2, .. }) => {
+                assert_eq!((what, index), expected)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -312,7 +312,12 @@ const TASKS: &[(&str, Task)] = &[
                 updates.set(i, i * 7 % N, 5)?;
                 updates.remove(i, i)?;
             }
-            c.update(&updates)?;
+            // Whichever part of it lacked memory.
+            let named =
+                |e: &Error, name| assert!(matches!(e, Error::OutOfMemory { operation, .. } if *operation == name));
+            c.update(&updates).inspect_err(|e| named(e, "update"))?;
+            c.set(N - 1, N - 2, 5).inspect_err(|e| named(e, "set"))?;
+            c.remove(N - 1, N - 2).inspect_err(|e| named(e, "remove"))?;
             sum(&c)
         })
     }),

@@ -19,7 +19,7 @@ pub(crate) struct Common {
 impl Common {
     /// The device asked for, checked, or the best.
     pub(crate) fn device(&self) -> Result<Device> {
-        let device = self.device.unwrap_or_else(Device::best);
+        let device = self.device.map_or_else(Device::try_best, Ok)?;
         device.check()?;
         Ok(device)
     }

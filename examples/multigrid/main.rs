@@ -18,14 +18,22 @@ struct Arguments {
     /// Points along an edge of the cube, with a boundary of zeros around it
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1024), conflicts_with = "file")]
     grid: u64,
-    /// Done when the residual is this part of b
-    #[arg(long, default_value_t = 1e-8)]
+    /// Done when the residual is this part of b; 0 is as far as rounding lets it
+    #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
     tolerance: f64,
     /// Steps after which it is given up
     #[arg(long, default_value_t = 1000)]
     steps: u64,
     #[command(flatten)]
     common: common::Common,
+}
+
+/// What a residual can be compared with.
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("a tolerance is a number from 0 up".into()),
+    }
 }
 
 /// The 7-point stencil on a cube whose neighbours outside are zero.

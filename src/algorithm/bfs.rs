@@ -103,7 +103,14 @@ pub fn bfs_with_transpose<T: Scalar, S>(
 ) -> Result<Bfs> {
     if graph.shape() != transposed.shape() {
         let (left, right) = (graph.shape(), transposed.shape());
-        return Err(Error::DimensionMismatch { operation: "bfs", left_name: "A", left, right_name: "Aᵀ", right });
+        return Err(Error::DimensionMismatch {
+            operation: "bfs",
+            left_name: "A",
+            left,
+            right_name: "Aᵀ",
+            right,
+            vectors: (false, false),
+        });
     }
     search(&graph.over(), Some(transposed.over()), source, options)
 }

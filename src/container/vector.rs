@@ -16,7 +16,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// From (index, value) in any order; the same index twice is an error. O(e) where they ascend, else O(e log e).
     ///
     /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
+    /// `IndexOutOfBounds`, `DuplicateIndex`, `OutOfMemory`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -29,7 +29,8 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
+        let made = built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu);
+        made.map(Self::of).map_err(Error::of_elements)
     }
     /// From (index, value); values of one index are folded by `fold` in input order. O(e log e) at most.
     ///
@@ -44,7 +45,8 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
+        let made = built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu);
+        made.map(Self::of).map_err(Error::of_elements)
     }
     /// An entry at every index. O(n).
     ///
@@ -88,7 +90,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Errors
     /// `IndexOutOfBounds`; on CUDA `Driver`.
     pub fn get(&self, index: u64) -> Result<Option<T>> {
-        element(&self.store, 0, index)
+        element(&self.store, 0, index).map_err(Error::of_elements)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Irregular sparsity: power laws, uniform rows, small worlds, roads, hubs.
-use super::{Random, from_rows, invalid};
+use super::{Random, from_rows, invalid, times};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::Coo;
@@ -79,12 +79,20 @@ pub fn rmat(scale: u32, edge_factor: u64, shape: Rmat, seed: u64) -> Result<Coo<
     Ok(coo)
 }
 
-/// Distinct columns below `n`, ascending.
-fn distinct(random: &mut Random, n: u64, count: u64) -> Vec<u64> {
-    let mut columns: Vec<u64> = (0..count.min(n)).map(|_| random.below(n)).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    columns
+/// A row of `count` random columns below `n`, ascending, those that fall together once.
+fn distinct(
+    operation: &'static str,
+    (seed, i): (u64, u64),
+    (n, count): (u64, u64),
+    row: &mut Vec<(u64, f64)>,
+) -> Result<()> {
+    let (mut random, count) = (Random::new(seed, i), count.min(n));
+    memory::reserve(operation, row, usize::try_from(count).unwrap_or(usize::MAX))?;
+    row.extend((0..count).map(|_| (random.below(n), 0.0)));
+    row.sort_unstable_by_key(|e| e.0);
+    row.dedup_by_key(|e| e.0);
+    row.iter_mut().for_each(|e| e.1 = 1.0 - random.unit());
+    Ok(())
 }
 
 /// Rows of `mean` random columns each (fewer where two fall together), values uniform in (0, 1].
@@ -98,12 +106,9 @@ fn distinct(random: &mut Random, n: u64, count: u64) -> Vec<u64> {
 /// # Ok::<(), oplus::Error>(())
 /// ```
 pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>> {
-    let row = |i: u64| {
-        let mut random = Random::new(seed, i);
-        let columns = distinct(&mut random, ncols, mean);
-        columns.into_iter().map(|j| (j, 1.0 - random.unit())).collect()
-    };
-    from_rows("uniform", (nrows, ncols), (0..nrows).map(row))
+    from_rows("uniform", (nrows, ncols), times(nrows, mean.min(ncols)), |i, row| {
+        distinct("uniform", (seed, i), (ncols, mean), row)
+    })
 }
 
 /// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead. O(n · mean + hubs · hub_length), times
@@ -121,13 +126,11 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
         return invalid("hub", format!("{hubs} hubs in {n} rows"));
     }
     let step = n.checked_div(hubs).unwrap_or(u64::MAX);
-    let row = |i: u64| {
-        let mut random = Random::new(seed, i);
+    let most = times(n, mean.min(n)).saturating_add(times(hubs, hub_length.min(n)));
+    from_rows("hub", (n, n), most, |i, row| {
         let is_hub = i.is_multiple_of(step) && i / step < hubs;
-        let columns = distinct(&mut random, n, if is_hub { hub_length } else { mean });
-        columns.into_iter().map(|j| (j, 1.0 - random.unit())).collect()
-    };
-    from_rows("hub", (n, n), (0..n).map(row))
+        distinct("hub", (seed, i), (n, if is_hub { hub_length } else { mean }), row)
+    })
 }
 
 /// Watts–Strogatz: a ring in which each vertex knows k/2 on either side, each edge moved elsewhere with probability p;
@@ -168,7 +171,7 @@ pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
 /// Roads: an nx × ny grid, one link in ten missing, weights whole numbers from 1 to 100 in both directions. O(nx·ny).
 ///
 /// # Errors
-/// `InvalidValue` where the grid has more than 2³² points; `OutOfMemory`.
+/// `InvalidValue` where the grid has 2³² points or more; `OutOfMemory`.
 /// ```
 /// let roads = oplus::generate::road_grid(8, 8, 1)?;
 /// assert!(roads.nrows == 64 && roads.values.iter().all(|w| (1.0..=100.0).contains(w)));
@@ -176,7 +179,7 @@ pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
 /// ```
 pub fn road_grid(nx: u64, ny: u64, seed: u64) -> Result<Coo<f64>> {
     let Some(n) = nx.checked_mul(ny).filter(|n| *n <= u32::MAX as u64) else {
-        return invalid("road_grid", format!("{nx} × {ny} points are more than 2³²"));
+        return invalid("road_grid", format!("{nx} × {ny} points are 2³² or more"));
     };
     // A link belongs to its lower end and direction, so that both ends see the same road.
     let link = |low: u64, vertical: bool| {
@@ -184,7 +187,7 @@ pub fn road_grid(nx: u64, ny: u64, seed: u64) -> Result<Coo<f64>> {
         let weight = 1.0 + random.below(100) as f64;
         (random.below(10) != 0).then_some(weight)
     };
-    let row = |p: u64| {
+    from_rows("road_grid", (n, n), times(n, 4), |p, row| {
         let (x, y) = (p % nx, p / nx);
         let ends = [
             (y > 0).then(|| (p - nx, link(p - nx, true))),
@@ -192,7 +195,7 @@ pub fn road_grid(nx: u64, ny: u64, seed: u64) -> Result<Coo<f64>> {
             (x + 1 < nx).then(|| (p + 1, link(p, false))),
             (y + 1 < ny).then(|| (p + nx, link(p, true))),
         ];
-        ends.into_iter().flatten().filter_map(|(to, weight)| weight.map(|w| (to, w))).collect()
-    };
-    from_rows("road_grid", (n, n), (0..n).map(row))
+        row.extend(ends.into_iter().flatten().filter_map(|(to, weight)| weight.map(|w| (to, w))));
+        Ok(())
+    })
 }

@@ -1,20 +1,20 @@
 //! Regular sparsity: stencils on grids and bands.
-use super::{Random, from_rows, invalid};
-use crate::error::Result;
+use super::{Random, from_rows, invalid, times};
+use crate::error::{Error, Result};
+use crate::memory;
 use crate::storage::Coo;
 
 /// The graph Laplacian of a grid in which a point touches the neighbours that `touches` says: the diagonal counts them.
 fn stencil(operation: &'static str, size: [u64; 3], touches: fn([i64; 3]) -> bool) -> Result<Coo<f64>> {
     let n = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= u32::MAX as u64);
-    let Some(n) = n else { return invalid(operation, format!("{size:?} points are more than 2³²")) };
+    let [nx, ny, nz] = size;
+    let Some(n) = n else { return invalid(operation, format!("{nx} × {ny} × {nz} points are 2³² or more")) };
     let offsets: Vec<[i64; 3]> = (-1..=1)
         .flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [x, y, z])))
         .filter(|d| *d != [0; 3] && touches(*d))
         .collect();
-    let [nx, ny, _] = size;
-    let row = |p: u64| {
+    from_rows(operation, (n, n), times(n, offsets.len() as u64 + 1), |p, row| {
         let at = [p % nx, p / nx % ny, p / nx / ny];
-        let mut row: Vec<(u64, f64)> = Vec::with_capacity(offsets.len() + 1);
         for d in &offsets {
             let to: Option<Vec<u64>> =
                 (0..3).map(|a| at[a].checked_add_signed(d[a]).filter(|t| *t < size[a])).collect();
@@ -23,9 +23,8 @@ fn stencil(operation: &'static str, size: [u64; 3], touches: fn([i64; 3]) -> boo
         let degree = row.len() as f64;
         let middle = row.partition_point(|(j, _)| *j < p);
         row.insert(middle, (p, degree));
-        row
-    };
-    from_rows(operation, (n, n), (0..n).map(row))
+        Ok(())
+    })
 }
 
 fn distance(d: [i64; 3]) -> i64 {
@@ -35,7 +34,7 @@ fn distance(d: [i64; 3]) -> i64 {
 /// The 5-point Laplacian of an nx × ny grid, x fastest. O(nx·ny).
 ///
 /// # Errors
-/// `InvalidValue` where the grid has more than 2³² points; `OutOfMemory`.
+/// `InvalidValue` where the grid has 2³² points or more; `OutOfMemory`.
 /// ```
 /// let a = oplus::generate::stencil_5(3, 3)?;
 /// assert_eq!((a.nrows, a.len()), (9, 9 + 2 * 12));
@@ -91,18 +90,20 @@ pub fn stencil_27(nx: u64, ny: u64, nz: u64) -> Result<Coo<f64>> {
 /// # Ok::<(), oplus::Error>(())
 /// ```
 pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
-    let row = |i: u64| {
+    let width = half_width.saturating_mul(2).saturating_add(1).min(n);
+    from_rows("band", (n, n), times(n, width), |i, row| {
         let mut random = Random::new(seed, i);
         let (from, to) = (i.saturating_sub(half_width), i.saturating_add(half_width).saturating_add(1).min(n));
-        (from..to).map(|j| (j, 1.0 - random.unit())).collect()
-    };
-    from_rows("band", (n, n), (0..n).map(row))
+        memory::reserve("band", row, usize::try_from(to - from).unwrap_or(usize::MAX))?;
+        row.extend((from..to).map(|j| (j, 1.0 - random.unit())));
+        Ok(())
+    })
 }
 
 /// Rows and columns of a square matrix under one random permutation. O(n + nnz).
 ///
 /// # Errors
-/// `InvalidValue` where it is not square; `OutOfMemory`.
+/// `InvalidValue` where it is not square; `IndexOutOfBounds` for an entry outside it; `OutOfMemory`.
 /// ```
 /// use oplus::generate::{band, permuted};
 /// let (a, b) = (band(100, 2, 1)?, permuted(band(100, 2, 1)?, 7)?);
@@ -114,7 +115,13 @@ pub fn permuted<T>(mut a: Coo<T>, seed: u64) -> Result<Coo<T>> {
     if a.nrows != a.ncols {
         return invalid("permuted", format!("the matrix must be square, it is {}×{}", a.nrows, a.ncols));
     }
-    let mut order = crate::memory::with_capacity("permuted", usize::try_from(a.nrows).unwrap_or(usize::MAX))?;
+    for (what, indices) in [("row", &a.rows), ("column", &a.columns)] {
+        if let Some(position) = indices.iter().position(|i| *i >= a.nrows) {
+            let (operation, index, bound) = ("permuted", indices[position], a.nrows);
+            return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound });
+        }
+    }
+    let mut order = memory::with_capacity("permuted", usize::try_from(a.nrows).unwrap_or(usize::MAX))?;
     order.extend(0..a.nrows);
     let mut random = Random::new(seed, 0);
     for i in (1..order.len()).rev() {

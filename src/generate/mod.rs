@@ -15,18 +15,32 @@ fn invalid<T>(operation: &'static str, reason: impl Into<String>) -> Result<T> {
     Err(Error::InvalidValue { operation, reason: reason.into() })
 }
 
-/// Triplets in order, each position once, of rows made one by one.
+/// So many entries for each of so many rows.
+fn times(rows: u64, entries: u64) -> u128 {
+    u128::from(rows) * u128::from(entries)
+}
+
+/// Triplets in order, each position once, of rows written one by one; `most` entries at most, so that what does not fit in
+/// memory is told before the first.
 fn from_rows(
     operation: &'static str,
     (nrows, ncols): (u64, u64),
-    rows: impl Iterator<Item = Vec<(u64, f64)>>,
+    most: u128,
+    mut write: impl FnMut(u64, &mut Vec<(u64, f64)>) -> Result<()>,
 ) -> Result<Coo<f64>> {
     let mut coo = Coo::new(nrows, ncols);
-    for (i, row) in (0u64..).zip(rows) {
+    let room = usize::try_from(most).unwrap_or(usize::MAX);
+    coo.rows = memory::with_capacity(operation, room)?;
+    coo.columns = memory::with_capacity(operation, room)?;
+    coo.values = memory::with_capacity(operation, room)?;
+    let mut row = Vec::new();
+    for i in 0..if room == 0 { 0 } else { nrows } {
+        row.clear();
+        write(i, &mut row)?;
         memory::reserve(operation, &mut coo.rows, row.len())?;
         memory::reserve(operation, &mut coo.columns, row.len())?;
         memory::reserve(operation, &mut coo.values, row.len())?;
-        row.into_iter().for_each(|(j, v)| coo.push(i, j, v));
+        row.iter().for_each(|(j, v)| coo.push(i, *j, *v));
     }
     Ok(coo)
 }

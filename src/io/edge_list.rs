@@ -1,6 +1,6 @@
 //! Edge lists: one edge a line, `source target [weight]`, separated by blanks, tabs, commas or semicolons.
 use super::matrix_market::FromMatrixMarket;
-use super::text::{Fields, Piece, at_path, parse_error, pieces, shown};
+use super::text::{Fields, Piece, at_path, line_where, parse_error, pieces, shown};
 use super::{file, number, parts};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -122,6 +122,15 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
     parts::concatenate("read", shape, &found)
 }
 
+/// The line of the edge at `position` of a file without header.
+pub(super) fn line_of(path: &Path, position: u64) -> Option<u64> {
+    let (text, mut before) = (file::read(path).ok()?, 0);
+    line_where(&text, 1, COMMENTS, |_| {
+        before += 1;
+        before > position
+    })
+}
+
 fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, options: &EdgeListOptions) -> Result<Coo<T>> {
     let mut part = Coo::new(0, 0);
     parts::reserve("read", &mut part, piece.entries as usize)?;
@@ -193,8 +202,8 @@ fn weight<T: FromMatrixMarket>(cells: &mut Cells<'_>, weights: Weights, line: u6
     if weights == Weights::Ignored {
         return Ok(T::pattern());
     }
-    let value = match cells.next() {
-        Some(cell) if !cell.is_empty() => T::decimal(cell).map_err(|refused| {
+    let value = match cells.next().filter(|cell| !cell.is_empty()) {
+        Some(cell) => T::decimal(cell).map_err(|refused| {
             let why = if refused == Refused::NotANumber { "is no number for" } else { "does not fit" };
             parse_error(line, format!("weight {:?} {why} {}", shown(cell), T::TEXT.name))
         })?,

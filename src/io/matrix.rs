@@ -14,8 +14,8 @@ enum Kind {
 }
 
 fn kind(path: &Path) -> Kind {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("tsv" | "csv" | "txt" | "el" | "edges") => Kind::EdgeList,
         Some("oplus") => Kind::Binary,
@@ -24,21 +24,19 @@ fn kind(path: &Path) -> Kind {
     }
 }
 
-/// What is wrong with a file's entries is wrong with the file.
-pub(super) fn in_file(e: Error, path: &Path) -> Error {
-    let reason = match e {
-        Error::DuplicateEntry { row, column, position, .. } => {
-            format!("entry ({row}, {column}), counted from 0, is there twice: again at entry {position}")
-        }
-        other => return other,
-    };
-    Error::Parse { path: Some(path.to_path_buf()), line: None, reason }
+/// What is wrong with a file's entries is wrong with the file: `line` finds the one of an entry, where there are lines.
+pub(super) fn in_file(e: Error, path: &Path, line: impl FnOnce(u64) -> Option<u64>) -> Error {
+    let Error::DuplicateEntry { row, column, position, .. } = e else { return e };
+    let line = line(position);
+    let again = if line.is_some() { "here again".into() } else { format!("again at entry {position}") };
+    let reason = format!("entry ({row}, {column}), counted from 0, is there twice: {again}");
+    Error::Parse { path: Some(path.to_path_buf()), line, reason }
 }
 
 impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// The matrix in a file, by the ending of its name: an edge list in `.tsv`, `.csv`, `.txt`, `.el` and `.edges`, the
     /// [binary format](crate::io::binary) in `.oplus`, SciPy's in `.npz` (with the feature `npz`), else Matrix Market;
-    /// `.gz` and `.zst` behind that are read too, but for `.npz`. The same position twice is an error: read the triplets
+    /// `.gz` and `.zst` behind that are read too, but for `.npz`; capitals are no others. The same position twice is an error: read the triplets
     /// and [`build_with`](Self::build_with) a fold for files that repeat themselves. O(bytes + e log e), parallel.
     ///
     /// # Errors
@@ -52,7 +50,8 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let coo = match kind(path) {
+        let kind = kind(path);
+        let coo = match kind {
             Kind::Binary => return binary::read(path),
             #[cfg(feature = "npz")]
             Kind::Npz => return super::npz::read(path),
@@ -61,7 +60,11 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
             Kind::EdgeList => edge_list::read(path, &Default::default())?,
             Kind::MatrixMarket => matrix_market::read(path)?,
         };
-        Self::from_coo(&coo).map_err(|e| in_file(e, path))
+        let line = |position| match kind {
+            Kind::EdgeList => edge_list::line_of(path, position),
+            _ => matrix_market::line_of(path, position),
+        };
+        Self::from_coo(&coo).map_err(|e| in_file(e, path, line))
     }
 }
 

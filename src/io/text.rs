@@ -106,6 +106,24 @@ pub(crate) fn pieces<'a>(text: &'a [u8], first: u64, comments: &[&[u8]]) -> Resu
     Ok((pieces, entry, line))
 }
 
+/// The line of the first entry for which `found` holds.
+pub(crate) fn line_where(
+    text: &[u8],
+    first: u64,
+    comments: &[&[u8]],
+    mut found: impl FnMut(&mut Fields<'_>) -> bool,
+) -> Option<u64> {
+    let (mut fields, mut line) = (Fields::new(text), first);
+    while !fields.at_end() {
+        if fields.is_entry(comments) && found(&mut fields) {
+            return Some(line);
+        }
+        fields.next_line();
+        line += 1;
+    }
+    None
+}
+
 /// Lines and entries of a piece.
 fn count(text: &[u8], comments: &[&[u8]]) -> (u64, u64) {
     let unfinished = !text.is_empty() && !text.ends_with(b"\n");

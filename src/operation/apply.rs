@@ -1,23 +1,29 @@
 //! apply: T = f(A) entry by entry; the pattern stays.
 use super::operand::Like;
+use super::places::positions;
 use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Scalar, UnaryOp};
-use crate::backend::{Body, Positions, on_backend};
+use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
 type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
 /// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
 ///
-/// A and T are m × n; `thunk` is one value for all. GraphBLAS C API 2.1, GrB_apply (index unary operators); the same bits on every device.
+/// A and T are m × n; `thunk` is one value for all. A vector is a row to f: its index is j, and i is 0, where the standard has a
+/// column. So [`ColIndex`](crate::algebra::ColIndex) gives a vector's indices, and [`RowIndex`](crate::algebra::RowIndex) the thunk
+/// alone. GraphBLAS C API 2.1, GrB_apply (index unary operators); the same bits on every device.
 ///
 /// # Errors
-/// At the end: `OutOfMemory`; on CUDA `Driver`.
+/// At the end: `IndexOverflow` as [`select`](super::select()); `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 5.0)])?;
 /// assert_eq!(apply_index(&a, ColIndex, 1).eval()?.entries()?, [(0, 1, 2)]);
+/// let x: Vector<f64> = Vector::build(9, &[(7, 5.0)])?;
+/// assert_eq!(apply_index(&x, ColIndex, 1).eval()?.entries()?, [(7, 8)]);
+/// assert_eq!(apply_index(&x, RowIndex, 1).eval()?.entries()?, [(7, 1)]);
 /// # Ok(()) }
 /// ```
 pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
@@ -30,10 +36,10 @@ pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
 
 pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {
     Arc::new(move |a| {
+        let at = positions::<A, Y, F>("apply", a)?;
         if let Some(made) = crate::format::applied::<A, Y, F>(a, thunk)? {
             return Ok(made);
         }
-        let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });

@@ -131,7 +131,7 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
         C: Container<Kind = K>,
         F: Accumulate<C::Scalar, T>,
     {
-        self.core.assign::<_, F>(self.mask.as_ref(), self.replace, c.parts_mut().0)
+        self.core.assign::<_, F>(self.mask.as_ref(), self.replace, c.parts_mut().0).map_err(C::told)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Element-wise operations one after the other, evaluated together.
 use super::ewise::{Ways, adding, multiplying};
-use super::fused::{Step, Steps, kept, largest, mapped, steps};
+use super::fused::{Step, Steps, kept, largest, mapped, replaced_early, steps, within};
+use super::places::too_long;
 use super::{
-    Compute, Core, MaskParts, OfTwo, Operand, Operation, Overwrite, RunTwo, ScalarOf, mask_parts, oriented, same_shape,
-    shape_of, write,
+    Compute, Core, MaskParts, OfTwo, Operand, Operation, RunTwo, ScalarOf, mask_parts, oriented, same_shape, shape_of,
 };
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, UnaryOp};
 #[cfg(feature = "cuda")]
@@ -27,7 +27,7 @@ use std::sync::Arc;
 ///
 /// The result is that of the operations one by one, to the bit. On the CPU all are done to some rows before the next rows,
 /// so that nothing between them is ever stored. A mask given before a step restricts what is there, one given after the last
-/// what is written.
+/// what is written; `replace`, which is about the writing, is refused before a step.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -218,13 +218,15 @@ impl<C: Scalar, T: Scalar> Node<T> for Then<C, T> {
 
 struct Admitted<T> {
     from: Arc<dyn Node<T>>,
-    mask: Mask,
+    mask: Option<Mask>,
+    /// Whether `replace` stood before a step.
+    replaced: bool,
 }
 impl<T: Scalar> Admitted<T> {
     fn parts(&self) -> Result<MaskParts> {
         let (shape, device) = self.from.check()?;
-        let parts = mask_parts(self.from.name(), Some(&self.mask), shape, device)?;
-        // There is a mask.
+        let parts = mask_parts(self.from.name(), self.mask.as_ref(), shape, device)?;
+        // There is a mask, or the check has refused `replace`.
         parts.ok_or_else(|| crate::backend::misplaced(device))
     }
 }
@@ -238,6 +240,9 @@ impl<T: Scalar> Node<T> for Admitted<T> {
         self.from.name()
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
+        if self.replaced {
+            return Err(replaced_early(self.name()));
+        }
         self.parts()?;
         self.from.check()
     }
@@ -259,8 +264,7 @@ impl<T: Scalar> Node<T> for Admitted<T> {
 }
 impl<T: Scalar> Admitted<T> {
     fn admitted(&self, t: Store<T>) -> Result<Store<T>> {
-        let c = Store::<T>::empty_on(self.from.name(), t.rows.clone(), t.cols.clone(), t.device)?;
-        write::<_, _, Overwrite>(self.from.name(), &c, t, Some(&self.parts()?), true)
+        within(self.from.name(), t, &self.parts()?)
     }
 }
 
@@ -286,7 +290,10 @@ impl<T: Scalar> Core<T> for Root<T> {
         self.0.check()
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
-        let device = self.0.check()?.1;
+        let (shape, device) = self.0.check()?;
+        if too_long(shape) {
+            return self.0.made().map(|t| (Owned(t), false));
+        }
         #[cfg(feature = "cuda")]
         if let Device::Cuda(_) = device {
             return self.0.partial()?.made().map(|t| (Owned(t), false));
@@ -307,19 +314,16 @@ impl<A: Scalar, B: Scalar, C: Container> Operation<OfTwo<A, B, C>> {
     fn node(self) -> Arc<dyn Node<C::Scalar>> {
         let super::Two { name, a, b, run, merge, join } = self.kernel.core;
         let two = Two { name, a: Arc::new(Leaf(a.0, a.1)), b: Arc::new(Leaf(b.0, b.1)), run, merge, join };
-        masked(Arc::new(two), self.mask)
+        masked(Arc::new(two), self.mask, self.replace)
     }
 }
 impl<C: Container> Operation<Chain<C>> {
     fn node(self) -> Arc<dyn Node<C::Scalar>> {
-        masked(self.kernel.root.0, self.mask)
+        masked(self.kernel.root.0, self.mask, self.replace)
     }
 }
-fn masked<T: Scalar>(from: Arc<dyn Node<T>>, mask: Option<Mask>) -> Arc<dyn Node<T>> {
-    match mask {
-        Some(mask) => Arc::new(Admitted { from, mask }),
-        None => from,
-    }
+fn masked<T: Scalar>(from: Arc<dyn Node<T>>, mask: Option<Mask>, replaced: bool) -> Arc<dyn Node<T>> {
+    if mask.is_some() || replaced { Arc::new(Admitted { from, mask, replaced }) } else { from }
 }
 
 type Chained<C, T> = Operation<Chain<<C as Container>::Of<T, <C as Container>::Label>>>;

@@ -1,4 +1,5 @@
 //! Diagonals: matrices made of one, the one of a matrix, and what lies below and above.
+use super::places::reaches_beyond;
 use super::region::{Part, spread, taken};
 use super::{Compute, Core, MaskParts, OfOne, Operand, Operation, ScalarOf, select, shape_of};
 use crate::algebra::{Any, Diag, Scalar, Tril, Triu};
@@ -187,14 +188,22 @@ impl<T: Scalar> On<T> {
     }
     fn extracted(&self) -> Result<Store<T>> {
         let (down, right, length) = self.line();
-        let (k, first) = if self.transposed { (self.k.checked_neg(), right) } else { (Some(self.k), down) };
-        let (Some(k), 1..) = (k, length) else {
-            return Store::empty(self.name(), 1, length, self.a.device);
+        let (k, first) = match self.transposed {
+            true => (-i128::from(self.k), right),
+            false => (i128::from(self.k), down),
         };
+        if length == 0 {
+            return Store::empty(self.name(), 1, length, self.a.device);
+        }
         let a = &self.a;
+        // Beyond what an operator compares, the host looks for columns.
+        let beyond = i64::try_from(k).is_err() || reaches_beyond(&a.rows) || reaches_beyond(&a.cols);
+        if beyond && a.device != Device::Cpu {
+            return On { a: a.to(Device::Cpu)?, ..*self }.extracted()?.to(a.device);
+        }
         let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
         // The diagonal's column in a row.
-        let index = |row: usize| u64::try_from(i128::from(a.rows.id(row)) + i128::from(k)).ok();
+        let index = |row: usize| u64::try_from(i128::from(a.rows.id(row)) + k).ok();
         let listed = match (&a.cols, a.device) {
             (Axis::Listed { ids, .. }, Device::Cpu) => Some(among(self.name(), a.rows.places(), index, ids)?),
             _ => None,
@@ -208,7 +217,7 @@ impl<T: Scalar> On<T> {
                 Some(found) => Body::from(found),
                 // One entry a row at most: their sum is that entry.
                 None => {
-                    let kept = backend.select::<T, i64, Diag>(backend.csr(&a.body)?, k, &at)?;
+                    let kept = backend.select::<T, i64, Diag>(backend.csr(&a.body)?, k as i64, &at)?;
                     Body::from(backend.reduce_rows::<T, Any>(&kept)?)
                 }
             }

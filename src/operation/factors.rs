@@ -122,7 +122,8 @@ impl Kind {
         let b = if self == Kind::Mxv { (b.1, b.0) } else { b };
         if a.1 != b.0 {
             let operation = self.name();
-            return Err(Error::DimensionMismatch { operation, left_name, left: a, right_name, right: b });
+            let vectors = (self == Kind::Vxm, self == Kind::Mxv);
+            return Err(Error::DimensionMismatch { operation, left_name, left: a, right_name, right: b, vectors });
         }
         Ok(if self == Kind::Mxv { (b.1, a.0) } else { (a.0, b.1) })
     }
@@ -286,6 +287,7 @@ impl Factors {
         fold: &Fold<C>,
         device: Device,
     ) -> Result<Option<C>> {
+        self.kind.check_strategy(self.options.strategy, mask)?;
         let (mut o, _, _) = self.aligned(mask)?;
         o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {

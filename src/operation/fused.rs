@@ -1,7 +1,8 @@
 //! What follows a product, done to its rows before they are stored: apply, select, the largest entries of each row.
 use super::factors::Factors;
+use super::places::too_long;
 use super::product::Product;
-use super::{Compute, Core, MaskParts, Operation, mask_parts};
+use super::{Compute, Core, MaskParts, Operation, Overwrite, mask_parts, write};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, Semiring, UnaryOp};
 use crate::backend::chain::Each;
 use crate::backend::cpu::{self, Cpu};
@@ -29,6 +30,24 @@ mod chunks;
 /// they surely take no more than a 128th of the device's memory, a quarter of a
 /// [`memory_limit`](Operation::memory_limit), or are one row; a product that is no larger is made at once. There the bounds of
 /// the rows cost a look at the entries of A, O(nnz(A)). The reference runs the steps one after the other.
+///
+/// What a call means depends on where it stands. A mask before a step is the product's: entries outside it are not there for the
+/// step, and `into` writes the result like any other, so that without an accumulator entries of C outside the mask are deleted.
+/// A mask after the last step says what is written: elsewhere C stays. `replace` belongs to the writing too; before a step it is
+/// refused.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 2), (1, 1, 3)])?;
+/// let mask: Matrix<bool> = Matrix::build(2, 2, &[(0, 0, true)])?;
+/// let mut c = a.clone();
+/// mxm(&a, &a).apply(Negate).mask(&mask).into(&mut c)?;
+/// assert_eq!(c.entries()?, [(0, 0, -4), (1, 1, 3)]);
+/// mxm(&a, &a).mask(&mask).apply(Negate).into(&mut c)?;
+/// assert_eq!(c.entries()?, [(0, 0, -4)]);
+/// assert!(mxm(&a, &a).mask(&mask).replace().apply(Negate).into(&mut c).is_err());
+/// # Ok(()) }
+/// ```
 pub struct Fused<A: 'static, B: 'static, C: 'static, T, S> {
     core: Ended<A, B, C, T>,
     label: PhantomData<fn() -> S>,
@@ -42,14 +61,18 @@ struct Ended<A: 'static, B: 'static, C: 'static, T> {
     end: Arc<dyn End<C, T>>,
     /// The same by the operations' own kernels.
     steps: Steps<C, T>,
+    /// Whether `replace` stood before a step.
+    replaced: bool,
+    /// Whether a mask stands between steps: all rows are made before it.
+    divided: bool,
 }
 pub(super) type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
 
 impl<A: 'static, B: 'static, C: 'static, T, S> Clone for Fused<A, B, C, T, S> {
     fn clone(&self) -> Self {
-        let Ended { factors, mask, ring, end, steps } = &self.core;
-        let core = Ended { factors: factors.clone(), mask: mask.clone(), ring, end: end.clone(), steps: steps.clone() };
-        Self { core, label: PhantomData }
+        let Ended { factors, mask, end, steps, .. } = &self.core;
+        let (factors, mask, end, steps) = (factors.clone(), mask.clone(), end.clone(), steps.clone());
+        Self { core: Ended { factors, mask, end, steps, ..self.core }, label: PhantomData }
     }
 }
 impl<A: 'static, B: 'static, C: 'static, T, S> std::fmt::Debug for Fused<A, B, C, T, S> {
@@ -77,6 +100,17 @@ pub(super) fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thun
 pub(super) fn largest<C: Ordered>(k: u64) -> Step<C, C> {
     let k = usize::try_from(k).unwrap_or(usize::MAX);
     Step { end: Arc::new(Largest(k)), steps: Arc::new(move |a| super::top_k::largest(a, k)), each: None }
+}
+
+/// The entries that a mask admits.
+pub(super) fn within<T: Scalar>(name: &'static str, t: Store<T>, mask: &MaskParts) -> Result<Store<T>> {
+    let none = Store::<T>::empty_on(name, t.rows.clone(), t.cols.clone(), t.device)?;
+    write::<_, _, Overwrite>(name, &none, t, Some(mask), true)
+}
+/// What to say where `replace` stood before a step.
+pub(super) fn replaced_early(operation: &'static str) -> Error {
+    let reason = "`replace` is about what is written: it stands after the last step".into();
+    Error::InvalidValue { operation, reason }
 }
 
 type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
@@ -179,15 +213,23 @@ macro_rules! steps {
 pub(super) use steps;
 
 steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
-    let Step { end, steps, .. } = step;
-    let core = Ended { factors: self.kernel.core, mask: self.mask, ring: Of::<A, B, S>::MXM, end, steps };
+    let (Step { end, steps, .. }, ring) = (step, Of::<A, B, S>::MXM);
+    let (factors, mask, replaced) = (self.kernel.core, self.mask, self.replace);
+    let core = Ended { factors, mask, ring, end, steps, replaced, divided: false };
     Operation::new(Fused { core, label: PhantomData })
 });
 steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
-    let Ended { factors, mask, ring, end, steps } = self.kernel.core;
-    let next = step.steps;
-    let steps = Arc::new(move |a: &Store<C>| next(&steps(a)?));
-    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps };
+    let Ended { factors, mask, ring, end, steps, replaced, divided } = self.kernel.core;
+    let (name, between, next) = (factors.kind.name(), self.mask, step.steps);
+    let (replaced, divided) = (replaced || self.replace, divided || between.is_some());
+    let steps = Arc::new(move |a: &Store<C>| {
+        let made = steps(a)?;
+        match mask_parts(name, between.as_ref(), made.shape(), made.device)? {
+            Some(mask) => next(&within(name, made, &mask)?),
+            None => next(&made),
+        }
+    });
+    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps, replaced, divided };
     Operation::new(Fused { core, label: PhantomData })
 });
 
@@ -203,6 +245,9 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
         self.factors.kind.name()
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
+        if self.replaced {
+            return Err(replaced_early(self.name()));
+        }
         self.factors.check()
     }
     fn memory_limit(&self) -> Option<u64> {
@@ -226,7 +271,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
 impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
     /// All steps row by row, where the device does that.
     fn by_rows(&self, mask: Option<&MaskParts>, device: Device) -> Result<Option<Store<T>>> {
-        if device != Device::Cpu {
+        if device != Device::Cpu || self.divided || too_long(self.factors.check()?.0) {
             return Ok(None);
         }
         self.factors.kind.check_strategy(self.factors.options.strategy, mask)?;

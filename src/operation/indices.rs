@@ -46,7 +46,7 @@ impl Indices {
     /// Inside a dimension of length `n`.
     ///
     /// # Errors
-    /// `IndexOutOfBounds` for the first index that is not; `OutOfMemory` where the list could not be copied.
+    /// `IndexOutOfBounds` for the first index that is not, `InvalidValue` for one below 0 or beyond u64; `OutOfMemory` where the list could not be copied.
     pub(crate) fn within(&self, operation: &'static str, what: &'static str, n: u64) -> Result<Chosen> {
         let outside =
             |position: u64, index| Err(Error::IndexOutOfBounds { operation, what, position, index, bound: n });
@@ -62,8 +62,8 @@ impl Indices {
             Which::Range(range) if range.start == 0 && range.end == n => Ok(Chosen::All(n)),
             Which::Range(range) => Ok(Chosen::Range(range)),
             Which::Stride { count: 0, .. } => Ok(Chosen::Range(0..0)),
-            Which::Stride { step: 0, count: 2.., .. } => {
-                Err(Error::InvalidValue { operation, reason: format!("the {what}s have a step of 0") })
+            Which::Stride { start, step: 0, count: 2.. } => {
+                Err(Error::InvalidValue { operation, reason: format!("a step of 0 repeats {what} {start}") })
             }
             Which::Stride { start, .. } if start >= n => outside(0, start),
             Which::Stride { start, step, count } => {
@@ -72,7 +72,15 @@ impl Indices {
                 let most = room.checked_div(step.unsigned_abs()).unwrap_or(0);
                 if count - 1 > most {
                     let index = i128::from(start) + i128::from(step) * i128::from(most + 1);
-                    return outside(most + 1, u64::try_from(index).unwrap_or(u64::MAX));
+                    return match u64::try_from(index) {
+                        Ok(index) => outside(most + 1, index),
+                        Err(_) => {
+                            let position = most + 1;
+                            let reason =
+                                format!("{what} {index} at position {position} is out of range, the bound is {n}");
+                            Err(Error::InvalidValue { operation, reason })
+                        }
+                    };
                 }
                 if step == 1 || count == 1 {
                     return Ok(Chosen::Range(start..start + count));

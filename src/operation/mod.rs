@@ -49,6 +49,7 @@ mod indices;
 pub(crate) mod kronecker;
 mod limit;
 mod operand;
+mod places;
 mod plan;
 mod product;
 mod reduce;
@@ -159,6 +160,7 @@ impl<K: Compute> Operation<K> {
     pub fn eval(self) -> Result<K::Target> {
         (<K::Target as Container>::Scalar::entries().made)(self.kernel.core(), self.mask.as_ref())
             .map(K::Target::made_of)
+            .map_err(K::Target::told)
     }
 }
 
@@ -207,7 +209,8 @@ impl<K: Compute, F> Operation<K, F> {
         C: Container<Kind = <K::Target as Container>::Kind>,
         F: Accumulate<C::Scalar, Out<K>>,
     {
-        let made = met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts_mut().0)?;
+        let made =
+            met::<_, _, F>(self.kernel.core(), self.mask.as_ref(), self.replace, c.parts_mut().0).map_err(C::told)?;
         if let Some(made) = made {
             c.replace_with(made);
         }
@@ -302,7 +305,8 @@ pub(crate) fn same_shape(
     if left.1 == right.1 {
         return Ok(());
     }
-    Err(Error::DimensionMismatch { operation, left_name: left.0, left: left.1, right_name: right.0, right: right.1 })
+    let ((left_name, left), (right_name, right)) = (left, right);
+    Err(Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors: (false, false) })
 }
 
 /// The store, transposed where asked: row i of the result is column i.

@@ -158,6 +158,7 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
                     _ => last.push((index, place)),
                 }
             }
+            overruled(operation, axis, chosen, &mut last)?;
             let mut pairs = memory::with_capacity(operation, last.len())?;
             if full_places(target).is_some() {
                 pairs.extend(last.iter().map(|(index, place)| (*place, *index as u32)));
@@ -172,6 +173,24 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
             Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
         }
     }
+}
+
+/// Takes away the places whose index comes again in the list, at a position that has no place: ascending indices and places.
+fn overruled(operation: &'static str, axis: &Axis, chosen: &Chosen, last: &mut Vec<(u64, u32)>) -> Result<()> {
+    // Where all positions have places, the last one of an index was among them.
+    let (Axis::Listed { .. }, Chosen::List(list)) = (axis, chosen) else { return Ok(()) };
+    if list.is_sorted_by(|x, y| x < y) {
+        return Ok(());
+    }
+    let mut positions = memory::filled(operation, last.len(), 0)?;
+    for (position, index) in list.iter().enumerate() {
+        if let Ok(found) = last.binary_search_by_key(index, |l| l.0) {
+            positions[found] = position as u64;
+        }
+    }
+    let mut positions = positions.into_iter();
+    last.retain(|(_, place)| positions.next() == Some(axis.id(*place as usize)));
+    Ok(())
 }
 
 /// The places of an axis that the chosen indices have.

@@ -6,7 +6,7 @@ use crate::backend::untyped::UntypedStore;
 use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, OfMatrices, Owned, Vector};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::store::{Store, same_device};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl<A: Scalar, V: Scalar> ScaledFactor<A, V> {
 impl<A: Scalar, V: Scalar> Scaling for ScaledFactor<A, V> {
     fn check(&self, shape: (u64, u64), device: Device) -> Result<()> {
         let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of the factor", shape.1) };
-        same_shape(self.name, ("v", self.v.shape()), (what, (1, n)))?;
+        same_shape(self.name, ("v", self.v.shape()), (what, (1, n))).map_err(Error::of_vectors)?;
         same_device(self.name, ("the factor", device), ("v", self.v.device)).map(|_| ())
     }
     fn scaled(&self, factor: UntypedStore) -> Result<UntypedStore> {
@@ -173,7 +173,7 @@ impl<A: Scalar, V: Scalar, T: Scalar> Core<T> for Scaled<A, V, T> {
     fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = shape_of(&self.a, self.transposed);
         let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of A", shape.1) };
-        same_shape(self.name, ("v", self.v.shape()), (what, (1, n)))?;
+        same_shape(self.name, ("v", self.v.shape()), (what, (1, n))).map_err(Error::of_vectors)?;
         Ok((shape, same_device(self.name, ("A", self.a.device), ("v", self.v.device))?))
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {

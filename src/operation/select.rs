@@ -1,20 +1,26 @@
 //! select: the entries of A that a predicate keeps; values never change.
+use super::places::positions;
 use super::{OfOne, Operand, Operation, ScalarOf};
 use crate::algebra::{IndexUnaryOp, Scalar};
-use crate::backend::{Body, Positions, on_backend};
+use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
 /// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, GrB_select. Values are moved, the same bits on every device.
+/// A and T are m × n. A vector is a row to f: its index is j, and i is 0, where the standard has a column. So
+/// [`ColLe`](crate::algebra::ColLe) keeps the beginning of a vector, and [`RowLe`](crate::algebra::RowLe) all of it or nothing.
+/// GraphBLAS C API 2.1, GrB_select. Values are moved, the same bits on every device.
 ///
 /// # Errors
-/// At the end: `OutOfMemory`; on CUDA `Driver`.
+/// At the end: `IndexOverflow` where A has entries in rows or columns from 2⁶³ on and f looks at those, which it does in i64;
+/// `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)])?;
 /// assert_eq!(select(&a, Tril, -1).eval()?.entries()?, [(1, 0, 3.0)]);
+/// let x: Vector<f64> = Vector::build(9, &[(2, 1.0), (7, 2.0)])?;
+/// assert_eq!(select(&x, ColLe, 5).eval()?.entries()?, [(2, 1.0)]);
 /// # Ok(()) }
 /// ```
 pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>>(
@@ -27,7 +33,7 @@ pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>
 
 pub(super) fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {
     Arc::new(move |a| {
-        let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
+        let at = positions::<A, Y, F>("select", a)?;
         if let Some(made) = crate::format::selected::<A, Y, F>(a, thunk, &at)? {
             return Ok(made);
         }

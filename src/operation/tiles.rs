@@ -119,7 +119,7 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
 /// SuiteSparse:GraphBLAS, GxB_Matrix_split. Values are moved, the same bits on every device.
 ///
 /// # Errors
-/// `DimensionMismatch` where the sums are not A's dimensions; `OutOfMemory`.
+/// `DimensionMismatch` where the sums are not A's dimensions, `IndexOverflow` where they pass 2⁶⁴ − 1; `OutOfMemory`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -131,9 +131,13 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
 /// ```
 pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Result<Vec<Vec<Matrix<T, S>>>> {
     let operation = "split";
-    // A sum beyond every dimension is none of them.
-    let sum = |sizes: &[u64]| sizes.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).unwrap_or(u64::MAX);
-    same_shape(operation, ("A", a.shape()), ("all tiles together", (sum(rows), sum(cols))))?;
+    let sum = |what, sizes: &[u64]| {
+        let value: u128 = sizes.iter().map(|n| u128::from(*n)).sum();
+        let limit = u128::from(u64::MAX);
+        u64::try_from(value).map_err(|_| Error::IndexOverflow { operation, what, value, limit })
+    };
+    let together = (sum("number of rows", rows)?, sum("number of columns", cols)?);
+    same_shape(operation, ("A", a.shape()), ("all tiles together", together))?;
     let mut tiles = memory::with_capacity(operation, rows.len())?;
     let mut row = 0;
     for height in rows {

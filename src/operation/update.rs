@@ -69,6 +69,10 @@ impl<T: Scalar> Updates<T> {
 }
 
 fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
+    written(operation, c, updates).map_err(|e| e.in_operation(operation))
+}
+
+fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
     let (shape, n) = (c.shape(), updates.len());
     // What happens at each position in the end: 1 set, 0 removed.
     let mut kinds = memory::with_capacity(operation, n)?;
@@ -183,21 +187,21 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
-        set(&mut self.store, (0, index), Some(value))
+        set(&mut self.store, (0, index), Some(value)).map_err(Error::of_elements)
     }
     /// There is no element at `index` any more. O(nnz).
     ///
     /// # Errors
     /// As [`set`](Self::set).
     pub fn remove(&mut self, index: u64) -> Result<()> {
-        set(&mut self.store, (0, index), None)
+        set(&mut self.store, (0, index), None).map_err(Error::of_elements)
     }
     /// All of the updates at once, those of row 0. O(nnz + u log u) for u updates.
     ///
     /// # Errors
     /// As [`Matrix::update`].
     pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
-        self.store = updated("update", &self.store, updates)?;
+        self.store = updated("update", &self.store, updates).map_err(Error::of_elements)?;
         Ok(())
     }
 }

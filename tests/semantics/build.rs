@@ -14,10 +14,11 @@ fn b1_duplicates_without_operator_are_an_error() {
     for error in [
         Matrix::<i32>::build(2, 2, &twice).unwrap_err(),
         Matrix::<i32>::from_coo(&triplets((2, 2), &twice)).unwrap_err(),
-        Vector::<i32>::build(2, &[(1, 1), (0, 2), (1, 3)]).unwrap_err(),
     ] {
         assert!(matches!(error, Error::DuplicateEntry { column: 1, position: 2, .. }), "{error}");
     }
+    let error = Vector::<i32>::build(2, &[(1, 1), (0, 2), (1, 3)]).unwrap_err();
+    assert!(matches!(error, Error::DuplicateIndex { index: 1, position: 2, .. }), "{error}");
 }
 
 #[test]

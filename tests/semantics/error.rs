@@ -39,6 +39,83 @@ fn g2_errors_name_the_operation_and_inputs_stay() {
 }
 
 #[test]
+fn g2_vectors_have_indices_and_lengths() {
+    each(|d| {
+        let (a, mut x) = (some(d, 3, 4, 1), vector(d, 3, &[(0, 1)]));
+        let told = |e: Error, what: &str| assert_eq!(e.to_string(), what);
+        let index = |name| format!("{name}: index 3 at position 0 is out of range, the bound is 3");
+        told(Vector::<i32>::build(3, &[(3, 1)]).unwrap_err(), &index("build"));
+        told(Vector::<i32>::build_with(3, &[(3, 1)], Plus).unwrap_err(), &index("build"));
+        told(x.get(3).unwrap_err(), &index("get"));
+        told(x.set(3, 1).unwrap_err(), &index("set"));
+        told(x.remove(3).unwrap_err(), &index("remove"));
+        let mut updates = Updates::new();
+        updates.set(0, 3, 1).unwrap();
+        told(x.update(&updates).unwrap_err(), &index("update"));
+        told(a.get(0, 9).unwrap_err(), "get: column 9 at position 0 is out of range, the bound is 4");
+        told(
+            Vector::<i32>::build(3, &[(1, 1), (1, 2)]).unwrap_err(),
+            "build: duplicate index 1 at position 1 and no operator to combine the values",
+        );
+        let fit = "they do not fit";
+        told(mxv(&a, &x).eval().unwrap_err(), &format!("mxv: A is 3×4, x has length 3: {fit}"));
+        let long = vector(d, 5, &[(0, 1)]);
+        told(vxm(&long, &a).eval().unwrap_err(), &format!("vxm: x has length 5, A is 3×4: {fit}"));
+        told(
+            mxv(&a, &vector(d, 4, &[(0, 1)])).into(&mut long.clone()).unwrap_err(),
+            &format!("mxv: the result has length 3, the output has length 5: {fit}"),
+        );
+        told(
+            ewise_add(&x, &long, Plus).eval().unwrap_err(),
+            &format!("ewise_add: A has length 3, B has length 5: {fit}"),
+        );
+        told(
+            apply(&x, Negate).mask(&long).eval().unwrap_err(),
+            &format!("apply: the result has length 3, the mask has length 5: {fit}"),
+        );
+        told(
+            assign_vector(&long, 1..).into(&mut x).unwrap_err(),
+            &format!("assign: A has length 5, the region has length 2: {fit}"),
+        );
+        told(
+            scale_rows(&long, &a, Times).eval().unwrap_err(),
+            &format!("scale_rows: v has length 5, a row of A's rows has length 3: {fit}"),
+        );
+    });
+}
+
+#[test]
+fn g2_sums_that_are_no_u64_are_told() {
+    each(|d| {
+        let a = matrix(d, (u64::MAX, 1), &[(3, 0, 1)]);
+        for (rows, cols, named) in
+            [([u64::MAX, 5], [1, 0], "number of rows"), ([u64::MAX, 0], [u64::MAX, 2], "number of columns")]
+        {
+            match split(&a, &rows, &cols) {
+                Err(Error::IndexOverflow { what, value, .. }) => assert_eq!((what, value >> 64), (named, 1)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(got(&split(&a, &[2, u64::MAX - 2], &[1]).unwrap()[1][0]), [(1, 0, 1)]);
+    });
+}
+
+#[test]
+fn g2_dots_want_a_mask_whatever_becomes_of_them() {
+    each(|d| {
+        let (a, b) = (some(d, 5, 6, 1), some(d, 6, 5, 2));
+        let mask = some(d, 5, 5, 3);
+        let (dot, all) = (mxm(&a, &b).strategy(Strategy::Dot), mask.structure());
+        let told = |e: Option<Error>| assert!(matches!(e, Some(Error::InvalidValue { .. })), "{e:?}");
+        told(dot.clone().eval().err());
+        told(dot.clone().reduce(Plus).err());
+        told(dot.clone().mask(&all.clone().complement()).reduce(Plus).err());
+        told(dot.clone().apply(Negate).eval().err());
+        assert_eq!(dot.mask(&all).reduce(Plus).unwrap(), mxm(&a, &b).mask(&all).reduce(Plus).unwrap());
+    });
+}
+
+#[test]
 fn g5_many_threads_share_operands() {
     each(|d| {
         let (a, b) = (some(d, 40, 40, 1), some(d, 40, 40, 2));

@@ -135,3 +135,57 @@ fn f5_short_and_long_dimensions_mix() {
         assert_eq!(made(mxm(&tall, &wide).mask(&mask.structure().complement())), [(HUGE - 1, HUGE - 2, 8)]);
     });
 }
+
+/// Index operators count in i64: what has no number there is told, not wrapped.
+#[test]
+fn f6_operators_that_look_at_indices_end_at_2_to_the_63() {
+    let (long, first) = (u64::MAX, 1 << 63);
+    each(|d| {
+        let told = |e: oplus::Result<u64>, named: &str, index: u64| match e {
+            Err(Error::IndexOverflow { what, value, limit, .. }) => {
+                assert_eq!((what, value, limit), (named, index.into(), (first - 1).into()));
+            }
+            other => panic!("{other:?}"),
+        };
+        let tall = matrix(d, (long, long), &[(1, 2, 5), (first, 4, 6)]);
+        let counted = |made: oplus::Result<Matrix<i32>>| made.map(|m| m.nvals());
+        told(counted(tril(&tall, 0).eval()), "row", first);
+        told(counted(triu(&tall, 0).eval()), "row", first);
+        told(counted(select(&tall, RowLe, 9).eval()), "row", first);
+        told(counted(tril(&tall, 0).transpose_a().eval()), "column", first);
+        told(apply_index(&tall, RowIndex, 0).eval().map(|m| m.nvals()), "row", first);
+        told(
+            apply_index(&vector(d, long, &[(first + 7, 1)]), ColIndex, 0).eval().map(|v| v.nvals()),
+            "column",
+            first + 7,
+        );
+        // After other steps too, whatever computes them.
+        told(counted(ewise_add(&tall, &tall, Plus).select(RowLe, 9).eval()), "row", first);
+        told(ewise_add(&tall, &tall, Plus).apply_index(RowIndex, 9).eval().map(|m| m.nvals()), "row", first);
+        let ends = matrix(d, (long, long), &[(2, 0, 1), (4, 4, 1)]);
+        told(counted(mxm(&tall, &ends).select(RowLe, 9).eval()), "row", first);
+        // What is not looked at may be anything.
+        assert_eq!(made(select(&tall, ColLe, 3)), [(1, 2, 5)]);
+        assert_eq!(made(ewise_add(&tall, &tall, Plus).select(ValueGt, 10)), [(first, 4, 12)]);
+        assert_eq!(made(mxm(&tall, &ends).apply_index(ColIndex, 9)), [(1, 0, 9), (first, 4, 13)]);
+        let last = matrix(d, (first, 2), &[(first - 1, 1, 5)]);
+        assert_eq!(made(apply_index(&last, RowIndex, 0)), [(first - 1, 1, i64::MAX)]);
+    });
+}
+
+#[test]
+fn f6_diagonals_have_no_such_end() {
+    let (long, far) = (u64::MAX, 1u64 << 63);
+    each(|d| {
+        let entries =
+            [(0, far, 1), (1, 4, 2), (1, far + 1, 3), (far + 5, 5, 4), (far + 9, far + 12, 5), (long - 2, 0, 6)];
+        let a = matrix(d, (long, long), &entries);
+        assert_eq!(made_vector(diag_extract(&a, i64::MIN)), [(5, 4)]);
+        assert_eq!(made_vector(diag_extract(&a, i64::MIN).transpose_a()), [(0, 1), (1, 3)]);
+        // Row 2⁶⁴ − 3 and column 0 are 3 apart modulo 2⁶⁴.
+        assert_eq!(made_vector(diag_extract(&a, 3)), [(1, 2), (far + 9, 5)]);
+        assert_eq!(made_vector(diag_extract(&a, -3).transpose_a()), [(1, 2), (far + 9, 5)]);
+        let small = matrix(d, (3, 4), &[(0, 0, 1)]);
+        assert_eq!(diag_extract(&small, i64::MIN).transpose_a().eval().unwrap().len(), 0);
+    });
+}

@@ -181,3 +181,43 @@ fn e13_empty_results_and_empty_outputs() {
         assert_eq!(got(&c), made(mxm(&a, &a)));
     });
 }
+
+/// Where it stands says what a mask is of: the product, what a step has made, or what is written.
+#[test]
+fn e9_masks_and_replace_around_steps() {
+    each(|d| {
+        let (a, mask, c) = (some(d, 6, 6, 1), some(d, 6, 6, 2), some(d, 6, 6, 3));
+        let m = || mask.structure();
+        let product = mxm(&a, &a).eval().unwrap();
+        let inside = mxm(&a, &a).mask(&m()).eval().unwrap();
+        let (all, part) = (apply(&product, Negate).eval().unwrap(), apply(&inside, Negate).eval().unwrap());
+        assert!(part.nvals() > 0 && part.nvals() < all.nvals());
+        assert_eq!(made(mxm(&a, &a).mask(&m()).apply(Negate)), got(&part));
+        assert_eq!(made(mxm(&a, &a).apply(Negate).mask(&m()).apply(Identity)), got(&part));
+        let complement = || mask.structure().complement();
+        assert!(made(mxm(&a, &a).mask(&m()).apply(Negate).mask(&complement()).apply(Identity)).is_empty());
+        let top = apply(&all, Identity).mask(&m()).eval().unwrap();
+        assert_eq!(made(mxm(&a, &a).apply(Negate).mask(&m()).top_k(1)), made(top_k(&top, 1)));
+        // Written like any other result, and elsewhere left alone.
+        let mut written = c.clone();
+        mxm(&a, &a).mask(&m()).apply(Negate).into(&mut written).unwrap();
+        assert_eq!(got(&written), got(&part));
+        let (mut written, mut expected) = (c.clone(), c.clone());
+        mxm(&a, &a).apply(Negate).mask(&m()).into(&mut written).unwrap();
+        apply(&product, Negate).mask(&m()).into(&mut expected).unwrap();
+        assert_eq!(got(&written), got(&expected));
+        let told = |e: oplus::Result<()>| match e {
+            Err(Error::InvalidValue { reason, .. }) => assert!(reason.contains("after the last step"), "{reason}"),
+            other => panic!("{other:?}"),
+        };
+        let mut kept = c.clone();
+        told(mxm(&a, &a).mask(&m()).replace().apply(Negate).into(&mut kept));
+        told(mxm(&a, &a).apply(Negate).mask(&m()).replace().select(ValueGt, 0).into(&mut kept));
+        told(ewise_add(&a, &c, Plus).mask(&m()).replace().apply(Negate).into(&mut kept));
+        told(ewise_add(&a, &c, Plus).replace().ewise_mult(&c, Times).into(&mut kept));
+        told(ewise_add(&a, &c, Plus).apply(Negate).replace().apply(Abs).into(&mut kept));
+        assert_eq!(got(&kept), got(&c));
+        mxm(&a, &a).apply(Negate).mask(&m()).replace().into(&mut kept).unwrap();
+        assert_eq!(got(&kept), got(&part));
+    });
+}

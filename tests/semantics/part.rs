@@ -53,6 +53,44 @@ fn x2_indices_more_than_once() {
     });
 }
 
+/// However the operand and the mask are stored: a position whose index comes again says nothing, entry or not.
+#[test]
+fn x2_indices_more_than_once_in_every_format() {
+    each(|d| {
+        let stored = |m: &Matrix<i32>| {
+            let formats = [Format::Csr, Format::Csc, Format::Bitmap, Format::Dia, Format::Hypersparse];
+            formats.map(|f| m.to_format(f).unwrap()).into_iter().chain([m.clone()]).collect::<Vec<_>>()
+        };
+        // Column 2 of what is assigned counts for column 0, and has no entry.
+        let a = matrix(d, (2, 3), &[(0, 0, 5), (0, 1, 6), (1, 0, 7)]);
+        for (a, turned) in stored(&a).into_iter().zip(stored(&transpose(&a).eval().unwrap())) {
+            let mut c = matrix(d, (3, 2), &[(0, 0, 1), (2, 1, 2)]);
+            assign(&a, [2, 0], [0, 1, 0]).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(2, 1, 6)], "{:?}", a.format());
+            let mut c = matrix(d, (2, 3), &[(0, 0, 1), (1, 2, 2)]);
+            assign(&turned, [0, 1, 0], [2, 0]).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(1, 2, 6)], "{:?}", turned.format());
+            let mut c = matrix(d, (2, 2), &[(0, 0, 1), (1, 1, 2)]);
+            assign(&a, [1, 1], [0, 1, 0]).accumulate(Plus).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(0, 0, 1), (1, 1, 2)], "{:?}", a.format());
+            let mut c = matrix(d, (2, HUGE), &[(0, 9, 1)]);
+            assign(&a, [1, 0], [9, 1 << 35, 9]).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(1, 1 << 35, 6)], "{:?}", a.format());
+        }
+        // The first place of a mask, which admits, counts no more than that of a value.
+        for m in stored(&matrix(d, (1, 2), &[(0, 0, 1)])) {
+            let mut c = matrix(d, (1, 1), &[(0, 0, 1)]);
+            subassign(&matrix(d, (1, 2), &[(0, 0, 7), (0, 1, 7)]), .., [0, 0]).mask(&m).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(0, 0, 1)], "{:?}", m.format());
+            subassign_scalar(7, .., [0, 0]).mask(&m).into(&mut c).unwrap();
+            assert_eq!(got(&c), [(0, 0, 1)], "{:?}", m.format());
+            let mut w = vector(d, 1, &[(0, 1)]);
+            subassign_vector(&full(d, 2, 7), [0, 0]).mask(&m).into(&mut w).unwrap();
+            assert_eq!(w.entries().unwrap(), [(0, 1)], "{:?}", m.format());
+        }
+    });
+}
+
 #[test]
 fn x3_replace_of_assign_reaches_everything_of_subassign_the_region() {
     each(|d| {

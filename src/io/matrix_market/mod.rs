@@ -12,6 +12,8 @@ mod reader;
 mod value;
 mod writer;
 
+pub(super) use reader::line_of;
+
 pub use header::{Field, Header, Layout, Symmetry};
 pub use reader::{read, read_bytes, read_header};
 pub use value::{FromMatrixMarket, Refused, ToMatrixMarket};

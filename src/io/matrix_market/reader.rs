@@ -2,7 +2,7 @@
 use super::header::{self, COMMENTS, Field, Header, Layout, Symmetry};
 use super::value::{FromMatrixMarket, Refused};
 use crate::error::Result;
-use crate::io::text::{Fields, Piece, at_path, parse_error, pieces, shown};
+use crate::io::text::{Fields, Piece, at_path, line_where, parse_error, pieces, shown};
 use crate::io::{file, number, parts};
 use crate::memory;
 use crate::storage::Coo;
@@ -93,6 +93,18 @@ fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
         return Err(parse_error(end, reason));
     }
     parts::concatenate("read", (header.nrows, header.ncols), &found)
+}
+
+/// The line that holds, or implies, an entry of a coordinate file: the one at `position` of what is read.
+pub(crate) fn line_of(path: &Path, position: u64) -> Option<u64> {
+    let text = file::read(path).ok()?;
+    let header::Parsed { header, body, line } = header::parse(&text).ok()?;
+    let mut before = 0;
+    line_where(body, line, COMMENTS, |fields| {
+        let (i, j) = (fields.next_field(), fields.next_field());
+        before += if header.symmetry == Symmetry::General || i == j { 1 } else { 2 };
+        before > position
+    })
 }
 
 fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, header: &Header) -> Result<Coo<T>> {

@@ -8,7 +8,8 @@ pub use crate::io::number::Refused;
 
 /// A type that Matrix Market values can be read as.
 ///
-/// Pattern entries are 1 or `true`. Whole numbers must fit, and floats take the nearest; a real file is read as an
+/// Pattern entries are 1 or `true`. Whole numbers must fit, and floats take the nearest, which of 1e39 as an `f32` is infinity,
+/// as Rust's own parser has it; a real file is read as an
 /// integer type only where its values are whole. For `bool` anything but zero is true, NaN too. Complex files are read
 /// as [`c32`] or [`c64`], or as a scalar of your own with [`COMPLEX`](Self::COMPLEX) set; real files are read as those too.
 pub trait FromMatrixMarket: Scalar {

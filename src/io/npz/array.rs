@@ -97,7 +97,7 @@ impl<R: Read> Array<R> {
         match Dtype::of::<T>() {
             Some(dtype) if self.dtype.like(dtype) => {}
             _ => {
-                let (theirs, ours) = (self.dtype.name(), T::TEXT.name);
+                let (theirs, ours) = (self.dtype.scalar(), T::TEXT.name);
                 return bad(format!("values are {theirs}, not {ours}: read them as that type and cast"));
             }
         }

@@ -64,6 +64,16 @@ impl Dtype {
         };
         format!("{order}{}{}", self.kind as char, if self.kind == b'U' { self.size / 4 } else { self.size })
     }
+    /// The scalar of such values with its name in NumPy, `u64 (<u8)`: eight bytes there are eight bits here.
+    pub(super) fn scalar(self) -> String {
+        let (name, bits) = (self.name(), 8 * self.size);
+        match self.kind {
+            b'b' => format!("bool ({name})"),
+            b'c' => format!("c{} ({name})", bits / 2),
+            b'i' | b'u' | b'f' => format!("{}{bits} ({name})", self.kind as char),
+            _ => name,
+        }
+    }
     /// Whether values are laid out alike, but for the order of bytes.
     pub(super) fn like(self, other: Self) -> bool {
         (self.kind, self.size) == (other.kind, other.size)

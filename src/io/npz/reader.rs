@@ -51,7 +51,7 @@ pub fn read<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Matrix<T, S>> {
             Matrix::from_coo(&Coo { nrows: shape.0, ncols: shape.1, rows, columns, values })
         }
     };
-    made.map_err(|e| matrix::in_file(e, path))
+    made.map_err(|e| matrix::in_file(e, path, |_| None))
 }
 
 /// The entries of a file in its order, those of one position kept, as SciPy means their sum:
