@@ -6,7 +6,12 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{filled, found, full_where_full};
 use crate::mask::Mask;
-use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
+use crate::storage::{
+    Coo,
+    axis::Axis,
+    pattern::Pattern,
+    store::{Store, axes_for},
+};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -145,13 +150,6 @@ macro_rules! container {
 container!(Matrix OfMatrices);
 container!(Vector OfVectors);
 
-/// Whether so few of n indices are in use that a place for each would take most of the memory.
-fn is_hypersparse(n: u64, entries: usize) -> bool {
-    const LONG: u64 = 1 << 24;
-    const FEW: u64 = 64;
-    n >= LONG && (entries as u64) < n / FEW
-}
-
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
@@ -180,22 +178,23 @@ fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices:
     }
 }
 
+fn axes_of<T>(coo: &Coo<T>) -> (Axis, Axis) {
+    axes_for((coo.nrows, coo.ncols), coo.values.len() as u64)
+}
+
+// On these axes; what is in use is put into those that list it.
 // Work on entries knows T and not S: a method of Matrix<T, S> would be compiled once more for every label.
 pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     operation: &'static str,
-    (nrows, ncols): (u64, u64),
+    (mut row_axis, mut col_axis): (Axis, Axis),
     (rows, columns, values): (&[u64], &[u64], &[T]),
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
-    // A vector has a place for every index, as matrices that it meets.
-    let list = nrows > 1 && operation == "build";
     if rows.len() != values.len() || columns.len() != values.len() {
         let reason = format!("{} rows, {} columns and {} values", rows.len(), columns.len(), values.len());
         return Err(Error::InvalidValue { operation, reason });
     }
-    let axis = |n| if list && is_hypersparse(n, rows.len()) { Axis::listed(n) } else { Axis::new(n) };
-    let (mut row_axis, mut col_axis) = (axis(nrows), axis(ncols));
     let full = matches!((&row_axis, &col_axis), (Axis::Full(_), Axis::Full(_)));
     let shape = (row_axis.places(), col_axis.places());
     if full
@@ -246,7 +245,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
+        built::<T, First>("build", axes_of(coo), arrays, true, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// From triplets; values of one position are folded by `fold` in input order.
@@ -255,7 +254,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`.
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
+        built::<T, F>("build", axes_of(coo), arrays, false, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels.
@@ -264,7 +263,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`, `Unavailable`.
     pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
+        built::<T, F>("build", axes_of(coo), arrays, false, *device).map(Self::of)
     }
     /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
     ///
@@ -284,7 +283,8 @@ impl<T: Scalar, S> Matrix<T, S> {
         rows.extend(positions.iter().map(|p| p.0));
         columns.extend(positions.iter().map(|p| p.1));
         let marks = crate::memory::zeroed("build", positions.len())?;
-        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
+        let axes = axes_for((nrows, ncols), positions.len() as u64);
+        let marks = built::<u8, First>("build", axes, (&rows, &columns, &marks), false, Device::Cpu)?;
         filled(&marks, value).map(Self::of)
     }
     /// From compressed rows; everything is checked, O(e).
@@ -356,7 +356,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
+        built::<T, First>("build", axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu).map(Self::of)
     }
     /// From (index, value); values of one index are folded by `fold` in input order.
     ///
@@ -364,7 +364,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `IndexOutOfBounds`, `OutOfMemory`.
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
+        built::<T, F>("build", axes_for((1, n), 0), (&rows, &indices, &values), false, Device::Cpu).map(Self::of)
     }
     /// An entry at every index.
     ///
