@@ -6,7 +6,11 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{found, full_where_full};
 use crate::mask::Mask;
-use crate::storage::{axis::Axis, store::Store};
+use crate::storage::{
+    Coo,
+    axis::Axis,
+    store::{Store, axes_for},
+};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -172,13 +176,6 @@ macro_rules! container {
 container!(Matrix OfMatrices std::convert::identity);
 container!(Vector OfVectors Error::of_vectors);
 
-/// Whether so few of n indices are in use that a place for each would take most of the memory.
-fn is_hypersparse(n: u64, entries: usize) -> bool {
-    const LONG: u64 = 1 << 24;
-    const FEW: u64 = 64;
-    n >= LONG && (entries as u64) < n / FEW
-}
-
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
@@ -207,32 +204,33 @@ fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices:
     }
 }
 
+fn axes_of<T>(coo: &Coo<T>) -> (Axis, Axis) {
+    axes_for((coo.nrows, coo.ncols), coo.values.len() as u64)
+}
+
+// On these axes; what is in use is put into those that list it.
 // Work on entries knows T and not S: a method of Matrix<T, S> would be compiled once more for every label.
 pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     operation: &'static str,
-    shape: (u64, u64),
+    axes: (Axis, Axis),
     entries: (&[u64], &[u64], &[T]),
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
-    put_together::<T, F>(operation, shape, entries, refuse, device).map_err(|e| e.in_operation(operation))
+    put_together::<T, F>(operation, axes, entries, refuse, device).map_err(|e| e.in_operation(operation))
 }
 
 fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     operation: &'static str,
-    (nrows, ncols): (u64, u64),
+    (mut row_axis, mut col_axis): (Axis, Axis),
     (rows, columns, values): (&[u64], &[u64], &[T]),
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
-    // A vector has a place for every index, as matrices that it meets.
-    let list = nrows > 1 && operation == "build";
     if rows.len() != values.len() || columns.len() != values.len() {
         let reason = format!("{} rows, {} columns and {} values", rows.len(), columns.len(), values.len());
         return Err(Error::InvalidValue { operation, reason });
     }
-    let axis = |n| if list && is_hypersparse(n, rows.len()) { Axis::listed(n) } else { Axis::new(n) };
-    let (mut row_axis, mut col_axis) = (axis(nrows), axis(ncols));
     let full = matches!((&row_axis, &col_axis), (Axis::Full(_), Axis::Full(_)));
     let shape = (row_axis.places(), col_axis.places());
     if full

@@ -10,6 +10,8 @@ mod common {
 mod in_place;
 #[path = "common/large.rs"]
 mod large;
+#[path = "common/long_axes.rs"]
+mod long_axes;
 #[path = "oracles/model.rs"]
 mod model;
 #[path = "common/regions.rs"]
@@ -26,6 +28,16 @@ fn devices() -> Vec<Device> {
     let Some(cuda) = common::emulator::cuda() else { return vec![] };
     let gpu = matches!(cuda, common::emulator::Cuda::Gpu);
     if CASE.replace(CASE.get() + 1) < CASES || gpu { vec![Device::Cuda(0)] } else { vec![] }
+}
+
+/// Of a dimension with a place for every index the driver would say that it is too much.
+const LENGTHS: [u64; 1] = [4_200_000_000];
+
+fn long_devices() -> impl Iterator<Item = Device> {
+    common::emulator::cuda().map(|_| Device::Cuda(0)).into_iter()
+}
+fn cheap<R>(run: impl FnOnce() -> R) -> R {
+    run()
 }
 
 /// Rows, columns and entries of large operands, and of less large ones.

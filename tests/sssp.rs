@@ -74,6 +74,46 @@ fn no_path_through_infinity() {
     assert_eq!(sssp(&far, 0, &SsspOptions::default()).unwrap().distances.entries().unwrap(), [(0, 0), (1, 100)]);
 }
 
+/// Two vertices among n, each `w` from the other.
+fn there_and_back<T: Ordered>(w: T) -> Result<Vec<(u64, T)>> {
+    let graph: Matrix<T> = Matrix::build(50, 50, &[(0, 1, w), (1, 0, w)])?;
+    sssp(&graph, 0, &SsspOptions::default())?.distances.entries()
+}
+
+#[test]
+fn negative_cycles_whose_sums_leave_the_range() {
+    fn is_found<T: Ordered>(w: T) {
+        let found = there_and_back(w);
+        assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0 | 1, .. })), "{found:?}");
+    }
+    is_found(-100i8);
+    is_found(i8::MIN);
+    is_found(-20_000i16);
+    is_found(-(1i32 << 30));
+    is_found(-(1i64 << 62));
+    is_found(-1e308f64);
+    is_found(-3e38f32);
+    // The cycle's edges lie on no shortest path among saturated sums: 0 is nearer by 2, over which it is no nearer.
+    let hidden: Matrix<i8> =
+        Matrix::build(4, 4, &[(0, 1, -100), (1, 0, 50), (3, 2, -60), (2, 0, -60), (3, 0, 0)]).unwrap();
+    let found = sssp(&hidden, 3, &SsspOptions::default());
+    assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0 | 1, .. })), "{found:?}");
+}
+
+#[test]
+fn distances_below_the_range_are_refused() {
+    let path: Matrix<i8> = Matrix::build(4, 4, &[(0, 1, -100), (1, 2, -28), (2, 3, -1)]).unwrap();
+    let error = sssp(&path, 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("vertex 3")), "{error}");
+    let far: Matrix<f64> = Matrix::build(4, 4, &[(0, 1, -1e308), (1, 2, -1e308), (2, 3, 5.0), (3, 2, 5.0)]).unwrap();
+    let error = sssp(&far, 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("f64")), "{error}");
+    // The least value itself is one that a distance may have, and a cycle of sum 0 through it does no harm.
+    let least: Matrix<i8> = Matrix::build(3, 3, &[(0, 1, -100), (1, 2, -28), (2, 1, 28)]).unwrap();
+    let found = sssp(&least, 0, &SsspOptions::default()).unwrap().distances;
+    assert_eq!(found.entries().unwrap(), [(0, 0), (1, -100), (2, -128)]);
+}
+
 #[test]
 fn rounds_are_limited() {
     let path: Vec<Edge> = (0..9).map(|i| (i, i + 1, 1.0)).collect();

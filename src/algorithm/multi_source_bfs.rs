@@ -92,7 +92,9 @@ pub fn multi_source_bfs<T: Scalar, S>(
     let n = square(operation, graph.shape())?;
     sources_in(operation, sources, n)?;
     let graph = graph.over::<AnyPair>();
-    let batch = (options.memory / BYTES.saturating_mul(n).max(1)).clamp(1, sources.len().max(1) as u64) as usize;
+    // No more are reached than edges lead to.
+    let most = n.min(graph.nvals().saturating_add(1));
+    let batch = (options.memory / BYTES.saturating_mul(most).max(1)).clamp(1, sources.len().max(1) as u64) as usize;
     let mut found = MultiSourceBfs {
         reached: memory::filled(operation, sources.len(), 1)?,
         depth: memory::filled(operation, sources.len(), 0)?,

@@ -4,7 +4,8 @@ use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::operation::{apply, ewise_mult, select, vxm};
+use crate::operation::{apply, ewise_mult, reduce, select, vxm};
+use crate::storage::Coo;
 
 /// Options of [`sssp`].
 #[derive(Clone, Debug, Default)]
@@ -28,15 +29,16 @@ pub struct Sssp<T> {
 ///
 /// f = fᵀ min.plus W; f keeps what is below d; d = min(d, f), until f is empty: Bellman–Ford in which only vertices whose
 /// distance changed relax their edges. O(rounds · n + products), products ≤ n · nnz(W). Weights may be negative, a
-/// negative cycle within reach is an error; ∞ (the largest integer) is no edge. Sums are rounded along each path;
-/// min leaves no choice, so the result is the same on every device. Bellman, *On a routing problem*, 1958,
-/// 10.1090/qam/102435; Cherkassky, Goldberg, *Negative-cycle detection algorithms*, 1999, 10.1007/s101070050058.
+/// negative cycle within reach is an error, as is a distance below the type's range; ∞ (the largest integer) is no
+/// edge. Sums are rounded along each path; min leaves no choice, so the result is the same on every device. Bellman,
+/// *On a routing problem*, 1958, 10.1090/qam/102435; Cherkassky, Goldberg, *Negative-cycle detection algorithms*, 1999,
+/// 10.1007/s101070050058.
 ///
 /// W is n × n, d of length n.
 ///
 /// # Errors
-/// `NotSquare`, `IndexOutOfBounds` for the source, `InvalidValue` for NaN and −∞, `NegativeCycle`, `OutOfMemory`; on
-/// CUDA `Driver`.
+/// `NotSquare`, `IndexOutOfBounds` for the source, `InvalidValue` for NaN and −∞ and where a distance is less than the
+/// least value of `T`, `NegativeCycle`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -73,9 +75,51 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
             }
         }
     }
+    // A sum that stopped at the least value changes no more, nor does a cycle that came there.
+    if negative
+        && reduce(&distances, Min)? == T::BOTTOM
+        && let Some(vertex) = below_range(&edges, &distances)?
+    {
+        return Err(left_range(n, &edges, source, options, vertex));
+    }
     // A sum that overflowed to ∞ is no path; until here it was one that any other is better than.
     let distances = select(&distances, ValueLt, T::TOP).eval()?;
     Ok(Sssp { distances, rounds })
+}
+
+/// A vertex whose distance is less than the least value, where it stopped.
+fn below_range<T: Ordered>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
+    let reached = distances.entries()?;
+    if !T::SATURATES {
+        // −∞ is no sum of weights.
+        return Ok(reached.iter().find(|e| e.1 == T::BOTTOM).map(|e| e.0));
+    }
+    // What is left to the least value: no wrap, as distances are none where they are above 0.
+    let beyond = |d: T, w: T| d < T::ZERO && w < T::BOTTOM.minus(d);
+    let distance = |u: u64| reached.binary_search_by_key(&u, |e| e.0).ok().map(|place| reached[place].1);
+    let mut all = edges.entries()?.into_iter();
+    Ok(all.find(|(i, _, w)| distance(*i).is_some_and(|d| beyond(d, *w))).map(|e| e.1))
+}
+
+/// Why a distance left the range: over a negative cycle, as sums in a wider one show, or a long path.
+fn left_range<T: Ordered>(
+    n: u64,
+    edges: &Matrix<T, MinPlus>,
+    source: u64,
+    options: &SsspOptions,
+    vertex: u64,
+) -> Error {
+    // f64's exponents go far below: sums of up to 2⁶⁴ terms stay finite, and a power of two rounds nothing.
+    let scale = (-64f64).exp2();
+    let wider = edges.to_coo().and_then(|coo| {
+        let mut values = memory::with_capacity("sssp", coo.values.len())?;
+        values.extend(coo.values.iter().map(|w| w.as_f64() * scale));
+        let coo = Coo { nrows: n, ncols: n, rows: coo.rows, columns: coo.columns, values };
+        sssp(&Matrix::<f64>::from_coo(&coo)?.to(&edges.device())?, source, options)
+    });
+    let name = T::TEXT.name;
+    let reason = format!("the distance of vertex {vertex} is less than the least value of {name}");
+    wider.err().unwrap_or(Error::InvalidValue { operation: "sssp", reason })
 }
 
 /// A vertex on a cycle of edges u→v with d(u) + w ≤ d(v), one of them with <: its weights sum to less than 0.

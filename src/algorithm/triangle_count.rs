@@ -5,6 +5,7 @@ use crate::container::Matrix;
 use crate::error::Result;
 use crate::memory;
 use crate::operation::{apply, extract_rows, mxm, reduce_rows, select, transpose};
+use crate::storage::listing::is_hypersparse;
 
 /// The formulation: A is the graph, L and U its strict lower and upper triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -134,7 +135,11 @@ pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOpti
 fn by_degree(a: &Matrix<bool, PlusPair>, if_skewed: bool) -> Result<Option<Vec<u64>>> {
     let operation = "triangle_count";
     // Hypersparse graphs are not renumbered: a list of all their vertices would not fit.
-    let Some(n) = usize::try_from(a.nrows()).ok().filter(|n| *n as u64 <= u32::MAX as u64) else { return Ok(None) };
+    let n = a.nrows();
+    if n > u32::MAX as u64 || is_hypersparse(n, a.nvals()) {
+        return Ok(None);
+    }
+    let n = n as usize;
     let mut degrees = memory::filled(operation, n, 0u64)?;
     for (v, degree) in reduce_rows(&apply(a, Pair::<u64>::default()).eval()?, Plus).eval()?.entries()? {
         degrees[v as usize] = degree;

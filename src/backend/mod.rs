@@ -417,6 +417,18 @@ pub(crate) enum PatternBody {
     #[cfg(feature = "cuda")]
     CudaBits(Arc<cuda::DevicePlaces>),
 }
+impl PatternBody {
+    pub(crate) fn nnz(&self) -> u64 {
+        match self {
+            PatternBody::Host(p) => p.nnz() as u64,
+            PatternBody::Bits(p) => p.count() as u64,
+            #[cfg(feature = "cuda")]
+            PatternBody::Cuda(p) => p.nnz,
+            #[cfg(feature = "cuda")]
+            PatternBody::CudaBits(p) => p.count(),
+        }
+    }
+}
 impl From<Arc<Pattern>> for PatternBody {
     fn from(p: Arc<Pattern>) -> Self {
         PatternBody::Host(p)

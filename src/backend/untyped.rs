@@ -226,7 +226,7 @@ impl UntypedBody {
             UntypedBody::CudaDense(d) => d.places().count(),
         }
     }
-    fn pattern(&self) -> Result<PatternBody> {
+    pub(crate) fn pattern(&self) -> Result<PatternBody> {
         Ok(match self {
             UntypedBody::Host(h) => PatternBody::Host(h.pattern.clone()),
             UntypedBody::Dense(d) => PatternBody::Bits(d.places().clone()),
@@ -393,6 +393,9 @@ impl UntypedStore {
         if !transposed {
             return Ok(self.clone());
         }
+        if let Some(fewer) = self.listed((false, true), "transpose")? {
+            return fewer.oriented(true, reads);
+        }
         let body = match &self.body {
             UntypedBody::Host(h) => UntypedBody::Host(h.values.transposed(&h.pattern, self.device)?),
             UntypedBody::Dense(_) | UntypedBody::Held(_) => return Err(super::misplaced(self.device)),
@@ -409,9 +412,19 @@ impl UntypedStore {
             return Ok(self);
         }
         let (device, body) = (self.device, self.body.pattern()?);
-        let on = PatternStore { rows: self.rows, cols: self.cols, body, device }.on_axes(rows, cols, operation)?;
-        let body = self.body.at(on.body)?;
-        Ok(Self { rows: on.rows, cols: on.cols, body, device, scalar: self.scalar })
+        let (from, to) = (self.rows.clone(), self.cols.clone());
+        let on = PatternStore { rows: from, cols: to, body, device }.on_axes(rows, cols, operation)?;
+        self.at(on)
+    }
+    /// The same values, in the same order, at other positions in the same memory.
+    pub(crate) fn at(self, on: PatternStore) -> Result<Self> {
+        Ok(Self {
+            rows: on.rows,
+            cols: on.cols,
+            body: self.body.at(on.body)?,
+            device: self.device,
+            scalar: self.scalar,
+        })
     }
 }
 

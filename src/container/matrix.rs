@@ -1,13 +1,18 @@
 //! How matrices are made and looked at.
-use super::{Matrix, built, element, entries, iso_where_equal};
+use super::{Matrix, axes_of, built, element, entries, iso_where_equal};
 use crate::algebra::{BinaryOp, First, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
-use crate::storage::{Coo, axis::Axis, pattern::Pattern, store::Store};
+use crate::storage::{
+    Coo,
+    axis::Axis,
+    pattern::Pattern,
+    store::{Store, axes_for},
+};
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// No entries, on the CPU. O(m), O(1) from 2³² rows on.
+    /// No entries, on the CPU. O(m), O(1) from 2²⁴ rows on.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -45,7 +50,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", (coo.nrows, coo.ncols), arrays, true, Device::Cpu)
+        built::<T, First>("build", axes_of(coo), arrays, true, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// From triplets; values of one position are folded by `fold` in input order, which need not be commutative: [`First`], `Second`,
@@ -65,7 +70,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, Device::Cpu)
+        built::<T, F>("build", axes_of(coo), arrays, false, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of rows and columns
@@ -84,7 +89,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", (coo.nrows, coo.ncols), arrays, false, *device).map(Self::of)
+        built::<T, F>("build", axes_of(coo), arrays, false, *device).map(Self::of)
     }
     /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
     ///
@@ -104,7 +109,8 @@ impl<T: Scalar, S> Matrix<T, S> {
         rows.extend(positions.iter().map(|p| p.0));
         columns.extend(positions.iter().map(|p| p.1));
         let marks = crate::memory::zeroed("build", positions.len())?;
-        let marks = built::<u8, First>("build", (nrows, ncols), (&rows, &columns, &marks), false, Device::Cpu)?;
+        let axes = axes_for((nrows, ncols), positions.len() as u64);
+        let marks = built::<u8, First>("build", axes, (&rows, &columns, &marks), false, Device::Cpu)?;
         filled(&marks, value).map(Self::of)
     }
     /// From compressed rows; everything is checked, O(m + e).

@@ -3,7 +3,11 @@ use super::{Vector, built, element, entries};
 use crate::algebra::{BinaryOp, First, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::storage::{axis::Axis, pattern::Pattern, store::Store};
+use crate::storage::{
+    axis::Axis,
+    pattern::Pattern,
+    store::{Store, axes_for},
+};
 
 impl<T: Scalar, S> Vector<T, S> {
     /// No entries, on the CPU. O(1).
@@ -29,7 +33,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        let made = built::<T, First>("build", (1, n), (&rows, &indices, &values), true, Device::Cpu);
+        let made = built::<T, First>("build", axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu);
         made.map(Self::of).map_err(Error::of_elements)
     }
     /// From (index, value); values of one index are folded by `fold` in input order. O(e log e) at most.
@@ -45,7 +49,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], _fold: F) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
-        let made = built::<T, F>("build", (1, n), (&rows, &indices, &values), false, Device::Cpu);
+        let made = built::<T, F>("build", axes_for((1, n), 0), (&rows, &indices, &values), false, Device::Cpu);
         made.map(Self::of).map_err(Error::of_elements)
     }
     /// An entry at every index. O(n).

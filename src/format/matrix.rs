@@ -6,7 +6,6 @@ use crate::backend::host::HostCsr;
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::operation::kronecker::in_use;
 use crate::storage::axis::Axis;
 use crate::storage::frame::{Form, Frame};
 use crate::storage::held::Held;
@@ -78,7 +77,7 @@ fn converted<T: Scalar>(store: &Store<T>, format: Format, now: Format) -> Result
         _ => format,
     };
     match format {
-        Format::Hypersparse => return in_use(OPERATION, &in_rows(store)?),
+        Format::Hypersparse => return in_rows(store)?.in_use((true, true), OPERATION),
         Format::Csc => return held(store, |list, one| Held::by_columns(list, one)),
         _ => {}
     }

@@ -2,7 +2,7 @@
 use super::few;
 use super::indices::{Chosen, Indices};
 use super::region::{Part, dense, spread, within};
-use super::{MaskParts, Operand, Overwrite, With, mask_parts, oriented, same_shape, shape_of};
+use super::{MaskParts, Operand, Overwrite, With, common, mask_parts, oriented, same_shape, shape_of};
 use crate::algebra::Scalar;
 use crate::backend::places::{Assigned, Region, Within};
 use crate::backend::{Body, MaskBody, on_backend};
@@ -13,6 +13,7 @@ use crate::format::found;
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
+use crate::storage::listing::is_hypersparse;
 use crate::storage::store::{PatternStore, Store, same_device};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -170,6 +171,15 @@ impl<T: Scalar> Core<T> {
             same_shape(name, ("A", shape_of(a, *transposed)), ("the region", part.shape()))?;
             same_device(name, ("A", a.device), ("the output", c.device))?;
         }
+        // Of a long vector, nobody looks at every place for a few.
+        if (nrows, matches!(part.cols, Chosen::All(_))) == (1, false)
+            && is_hypersparse(ncols, c.nvals().saturating_add(part.cols.count()))
+            && let Some(mut listed) = c.listed((false, true), name)?
+        {
+            self.assign::<C, F>(mask, replace, &mut listed)?;
+            *c = listed;
+            return Ok(());
+        }
         let (mask, reach) = self.reach(mask, c, &part)?;
         if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
             return Ok(());
@@ -198,10 +208,7 @@ impl<T: Scalar> Core<T> {
         replace: bool,
     ) -> Result<()> {
         let name = self.name;
-        let (mut rows, mut cols) = (c.rows.union(&t.rows, name)?, c.cols.union(&t.cols, name)?);
-        if let Some(m) = &mask {
-            (rows, cols) = (rows.union(&m.pattern.rows, name)?, cols.union(&m.pattern.cols, name)?);
-        }
+        let (rows, cols) = common(name, c, &t, mask.as_ref())?;
         let how = Assigned {
             region: Region { rows: within(name, &rows, &part.rows)?, cols: within(name, &cols, &part.cols)? },
             reach: match reach {

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::mask::Mask;
 use crate::storage::axis::Axis;
 use crate::storage::store::{Store, same_device};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Element-wise operations and what is done to their entries, one after the other; `C` is what they make.
@@ -115,14 +116,22 @@ impl<T: Scalar> Node<T> for Leaf<T> {
         Ok((shape_of(&self.0, self.1), self.0.device))
     }
     fn axes(&self) -> Result<(Axis, Axis)> {
-        let (rows, cols) = (self.0.rows.clone(), self.0.cols.clone());
+        let a = self.listed()?;
+        let (rows, cols) = (a.rows.clone(), a.cols.clone());
         Ok(if self.1 { (cols, rows) } else { (rows, cols) })
     }
     fn ready(&self, rows: &Axis, cols: &Axis) -> Result<Source<T>> {
         oriented(&self.0, self.1)?.on_axes(rows, cols, self.name())?.to_host().map(Source::There)
     }
     fn made(&self) -> Result<Store<T>> {
-        oriented(&self.0, self.1)
+        oriented(&*self.listed()?, self.1)
+    }
+}
+impl<T: Scalar> Leaf<T> {
+    /// A matrix of few entries for its dimensions meets others as one that lists them.
+    fn listed(&self) -> Result<Cow<'_, Store<T>>> {
+        let matrix = self.0.rows.n() > 1;
+        Ok(self.0.listed((matrix, matrix), self.name())?.map_or(Cow::Borrowed(&self.0), Cow::Owned))
     }
 }
 

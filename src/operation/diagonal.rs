@@ -174,7 +174,8 @@ impl<T: Scalar> Core<T> for On<T> {
 
 impl<T: Scalar> On<T> {
     fn placed(&self, n: u64, name: &'static str) -> Result<Store<T>> {
-        let (v, shift) = (&self.a, self.k.unsigned_abs());
+        let (fewer, shift) = (self.a.listed((false, true), name)?, self.k.unsigned_abs());
+        let v = fewer.as_ref().unwrap_or(&self.a);
         let body = on_backend!(v.device, |backend| { Body::from(backend.diagonal(backend.csr(&v.body)?)?) });
         let square = Store { rows: v.cols.clone(), cols: v.cols.clone(), body, device: v.device };
         let length = v.cols.n();
@@ -183,7 +184,7 @@ impl<T: Scalar> On<T> {
         }
         let (low, high) = (Chosen::Range(0..length), Chosen::Range(shift..shift + length));
         let part = if self.k < 0 { Part { rows: high, cols: low } } else { Part { rows: low, cols: high } };
-        let target = Axis::new(n);
+        let target = v.cols.like(n);
         spread(name, &square, &part, (&target, &target))
     }
     fn extracted(&self) -> Result<Store<T>> {

@@ -154,6 +154,31 @@ pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<
     left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
 }
 
+/// Where one of a product's operands and mask lists an axis, those of few entries list theirs: the mask, if it does.
+fn thinned(
+    operation: &'static str,
+    a: &mut UntypedStore,
+    b: &mut UntypedStore,
+    mask: Option<&MaskParts>,
+) -> Result<Option<MaskParts>> {
+    let listed = |rows: &Axis, cols: &Axis| rows.is_listed() || cols.is_listed();
+    if !listed(&a.rows, &a.cols)
+        && !listed(&b.rows, &b.cols)
+        && !mask.is_some_and(|m| listed(&m.pattern.rows, &m.pattern.cols))
+    {
+        return Ok(None);
+    }
+    const BOTH: (bool, bool) = (true, true);
+    for operand in [a, b] {
+        if let Some(fewer) = operand.listed(BOTH, operation)? {
+            *operand = fewer;
+        }
+    }
+    let Some(m) = mask else { return Ok(None) };
+    let pattern = m.pattern.clone().listed(BOTH, operation)?;
+    Ok(Some(MaskParts { pattern, complement: m.complement }))
+}
+
 /// An operand as the product reads it.
 fn scaled(operand: &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> Result<(UntypedStore, bool)> {
     if by.is_empty() {
@@ -189,7 +214,9 @@ impl Factors {
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
     pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
-        let (a, b) = (scaled(&self.a, &self.scaled.0)?, scaled(&self.b, &self.scaled.1)?);
+        let (mut a, mut b) = (scaled(&self.a, &self.scaled.0)?, scaled(&self.b, &self.scaled.1)?);
+        let thinned = thinned(self.kind.name(), &mut a.0, &mut b.0, mask)?;
+        let mask = thinned.as_ref().or(mask);
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), (&a.0, &a.1), (&b.0, &b.1));
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
         if let Some(limit) = self.options.memory_limit.filter(|_| a.body.is_host()) {

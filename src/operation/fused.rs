@@ -12,7 +12,7 @@ use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body};
 use crate::container::{Matrix, Owned};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::storage::store::Store;
 use std::marker::PhantomData;

@@ -1,14 +1,13 @@
 //! kronecker: every entry of one matrix times the whole of another.
 use super::{Compute, Core, MaskParts, Operand, Operation, oriented, shape_of};
 use crate::algebra::{BinaryOp, Scalar};
-use crate::backend::cpu::{self, mapped};
-use crate::backend::{Body, PatternBody, on_backend};
+use crate::backend::{Body, on_backend};
 use crate::container::{Matrix, Owned};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::axis::Axis;
-use crate::storage::pattern::Pattern;
+use crate::storage::listing::is_hypersparse;
 use crate::storage::store::{Store, same_device};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -97,14 +96,15 @@ impl<A: Scalar, B: Scalar, F: BinaryOp<A, B>> Core<F::Out> for Factors<A, B, F> 
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<F::Out>, bool)> {
         let (mut a, mut b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
-        let long = product(&a.rows, &b.rows)?.is_none() || product(&a.cols, &b.cols)?.is_none();
+        let entries = a.nvals().saturating_mul(b.nvals());
+        let long = product(&a.rows, &b.rows, entries)?.is_none() || product(&a.cols, &b.cols, entries)?.is_none();
         // Which places are in use is found on the host: of few that need not be known to a device.
         let few = |x: &Axis, y: &Axis| x.places() as u128 * y.places() as u128 <= 1 << 24;
         let there = matches!(a.device, Device::Cuda(_)) && few(&a.rows, &b.rows) && few(&a.cols, &b.cols);
         if long && !there {
-            (a, b) = (in_use("kronecker", &a)?, in_use("kronecker", &b)?);
+            (a, b) = (a.in_use((true, true), "kronecker")?, b.in_use((true, true), "kronecker")?);
         }
-        let (rows, cols) = (axis(&a.rows, &b.rows)?, axis(&a.cols, &b.cols)?);
+        let (rows, cols) = (axis(&a.rows, &b.rows, entries)?, axis(&a.cols, &b.cols, entries)?);
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.kronecker::<A, B, F>(backend.csr(&a.body)?, backend.csr(&b.body)?)?)
         });
@@ -118,16 +118,16 @@ fn length(what: &'static str, a: u64, b: u64) -> Result<u64> {
     u64::try_from(value).map_err(|_| Error::IndexOverflow { operation: "kronecker", what, value, limit })
 }
 
-/// The axis where all places of the result are indices; `None` where they are too many for that.
-fn product(a: &Axis, b: &Axis) -> Result<Option<Axis>> {
+/// The axis where all places of the result are indices; `None` where they are too many for that, or for so many entries.
+fn product(a: &Axis, b: &Axis, entries: u64) -> Result<Option<Axis>> {
     let n = length("dimension", a.n(), b.n())?;
     let full = matches!((a, b), (Axis::Full(_), Axis::Full(_))) || n == 0;
-    Ok(u32::try_from(n).ok().filter(|_| full).map(Axis::Full))
+    Ok(u32::try_from(n).ok().filter(|_| full && !is_hypersparse(n, entries)).map(Axis::Full))
 }
 
 /// The axis of the result: place p·q + r for places p of `a` and r of the q of `b`.
-fn axis(a: &Axis, b: &Axis) -> Result<Axis> {
-    if let Some(axis) = product(a, b)? {
+fn axis(a: &Axis, b: &Axis, entries: u64) -> Result<Axis> {
+    if let Some(axis) = product(a, b, entries)? {
         return Ok(axis);
     }
     let (operation, what, limit) = ("kronecker", "number of rows or columns in use", u128::from(u32::MAX));
@@ -140,30 +140,4 @@ fn axis(a: &Axis, b: &Axis) -> Result<Axis> {
         ids.extend((0..b.places()).map(|r| a.id(p) * b.n() + b.id(r)));
     }
     Ok(Axis::Listed { n: a.n() * b.n(), ids: Arc::new(ids) })
-}
-
-/// The same entries on axes that list the rows and columns in use.
-pub(crate) fn in_use<T: Scalar>(operation: &'static str, a: &Store<T>) -> Result<Store<T>> {
-    let host = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&a.body.pattern()?)?)? });
-    let (rows_met, columns_met) = cpu::met_rows_and_columns(operation, &host)?;
-    let (down, across) = (&rows_met.indices, &columns_met.indices);
-    let listed = |axis: &Axis, used: &[u32]| match axis {
-        Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
-        _ => mapped(operation, used, |place| axis.id(place as usize))
-            .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
-    };
-    let (rows, cols) = (listed(&a.rows, down)?, listed(&a.cols, across)?);
-    if rows.same(&a.rows) && cols.same(&a.cols) {
-        return Ok(a.clone());
-    }
-    let mut offsets = memory::with_capacity(operation, down.len() + 1)?;
-    offsets.push(0);
-    offsets.extend(down.iter().map(|r| host.offsets[*r as usize + 1]));
-    let indices = match across.len() == host.ncols {
-        true => memory::copied(operation, &host.indices)?,
-        false => mapped(operation, &host.indices, |c| across.partition_point(|d| *d < c) as u32)?,
-    };
-    let pattern = Arc::new(Pattern::new(down.len(), across.len(), offsets, indices));
-    let body = on_backend!(a.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
-    Ok(Store { rows, cols, body: a.body.at(body)?, device: a.device })
 }

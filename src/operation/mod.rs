@@ -25,7 +25,9 @@ use crate::error::{Error, Result};
 use crate::format::{copied, full_where_full, updated};
 use crate::mask::{AsMask, Mask};
 use crate::memory;
+use crate::storage::axis::Axis;
 use crate::storage::held::Held;
+use crate::storage::listing::lists;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
 use std::marker::PhantomData;
@@ -281,10 +283,7 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     mask: Option<&MaskParts>,
     replace: bool,
 ) -> Result<Store<C>> {
-    let (mut rows, mut cols) = (c.rows.union(&t.rows, operation)?, c.cols.union(&t.cols, operation)?);
-    if let Some(m) = mask {
-        (rows, cols) = (rows.union(&m.pattern.rows, operation)?, cols.union(&m.pattern.cols, operation)?);
-    }
+    let (rows, cols) = common(operation, c, &t, mask)?;
     let (c, t) = (c.on_axes(&rows, &cols, operation)?, t.on_axes(&rows, &cols, operation)?);
     let mask = match mask {
         Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, operation)?.body, m.complement)),
@@ -295,6 +294,24 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Body::from(backend.write::<C, T, F>(c, t, mask, replace)?)
     });
     Ok(Store { rows, cols, body, device: c.device })
+}
+
+/// Axes with room for all that is in C, T and a mask.
+fn common<C: Scalar, T: Scalar>(
+    operation: &'static str,
+    c: &Store<C>,
+    t: &Store<T>,
+    mask: Option<&MaskParts>,
+) -> Result<(Axis, Axis)> {
+    let mask = mask.map(|m| &m.pattern);
+    let third = mask.map_or((&c.rows, &c.cols), |m| (&m.rows, &m.cols));
+    let lists = lists(&[(&c.rows, &c.cols), (&t.rows, &t.cols), third]);
+    let (less, fewer) = (c.listed(lists, operation)?, t.listed(lists, operation)?);
+    let (c, t) = (less.as_ref().unwrap_or(c), fewer.as_ref().unwrap_or(t));
+    let (rows, cols) = (c.rows.union(&t.rows, operation)?, c.cols.union(&t.cols, operation)?);
+    let Some(mask) = mask else { return Ok((rows, cols)) };
+    let mask = mask.clone().listed(lists, operation)?;
+    Ok((rows.union(&mask.rows, operation)?, cols.union(&mask.cols, operation)?))
 }
 
 pub(crate) fn same_shape(
@@ -314,6 +331,8 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
     if !transposed {
         return Ok(store.once());
     }
+    let fewer = store.listed((false, true), "transpose")?;
+    let store = fewer.as_ref().unwrap_or(store);
     if let Some(body) = turned(store)? {
         return Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device });
     }
@@ -447,7 +466,7 @@ impl<A: Scalar, B: Scalar, T: Scalar> Core<T> for Two<A, B, T> {
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         let (a, b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
-        let (rows, cols) = (a.rows.union(&b.rows, self.name)?, a.cols.union(&b.cols, self.name)?);
+        let (rows, cols) = common(self.name, &a, &b, None)?;
         let (a, b) = (a.on_axes(&rows, &cols, self.name)?, b.on_axes(&rows, &cols, self.name)?);
         Ok((Owned((self.run)(&a, &b)?), false))
     }

@@ -8,6 +8,7 @@ use crate::format::still_iso;
 use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::bitmap::Bitmap;
+use crate::storage::listing::is_hypersparse;
 use crate::storage::store::Store;
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
             }
             let ids = ids_of(axis);
             let (p, q) = (ids.partition_point(|i| *i < range.start), ids.partition_point(|i| *i < range.end));
-            if let Some(n) = short {
+            if let Some(n) = short.filter(|_| !is_hypersparse(count, (q - p) as u64)) {
                 let mut pairs = memory::with_capacity(operation, q - p)?;
                 pairs.extend((p..q).map(|place| (place as u32, (ids[place] - range.start) as u32)));
                 return Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))));
@@ -110,7 +111,7 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
 /// Places and the indices below `n` that they get, each once.
 fn renumbered(operation: &'static str, mut met: Vec<(u32, u64)>, n: u64) -> Result<(Axis, Option<Moves>)> {
     let mut pairs = memory::with_capacity(operation, met.len())?;
-    if let Ok(n) = u32::try_from(n) {
+    if let (Ok(n), false) = (u32::try_from(n), is_hypersparse(n, met.len() as u64)) {
         pairs.extend(met.iter().map(|(place, k)| (*place, *k as u32)));
         return Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))));
     }
@@ -282,6 +283,8 @@ pub(super) fn spread<T: Scalar>(
     part: &Part,
     target: (&Axis, &Axis),
 ) -> Result<Store<T>> {
+    let fewer = a.listed((target.0.is_listed(), target.1.is_listed()), operation)?;
+    let a = fewer.as_ref().unwrap_or(a);
     let rows = spread_axis(operation, &a.rows, &part.rows, target.0)?;
     moved(operation, a, rows, spread_axis(operation, &a.cols, &part.cols, target.1)?)
 }

@@ -178,8 +178,13 @@ impl<A: Scalar, V: Scalar, T: Scalar> Core<T> for Scaled<A, V, T> {
     }
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         let a = oriented(&self.a, self.transposed)?;
-        let axis = if self.rows { &a.rows } else { &a.cols }.union(&self.v.cols, self.name)?;
-        let v = self.v.on_axes(&self.v.rows, &axis, self.name)?;
+        let of = |a: &Store<A>| if self.rows { a.rows.clone() } else { a.cols.clone() };
+        let listed = of(&a).is_listed() || self.v.cols.is_listed();
+        let fewer = a.listed((listed && self.rows, listed && !self.rows), self.name)?;
+        let (a, v) = (fewer.unwrap_or(a), self.v.listed((false, listed), self.name)?);
+        let v = v.as_ref().unwrap_or(&self.v);
+        let axis = of(&a).union(&v.cols, self.name)?;
+        let v = v.on_axes(&self.v.rows, &axis, self.name)?;
         let a = if self.rows { a.on_axes(&axis, &a.cols, self.name)? } else { a.on_axes(&a.rows, &axis, self.name)? };
         let body = (self.run)(&a, &v)?;
         Ok((Owned(a.holding(body)), false))

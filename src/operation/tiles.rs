@@ -11,7 +11,7 @@ use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::facts::Facts;
 use crate::storage::pattern::Pattern;
-use crate::storage::store::{Store, same_device};
+use crate::storage::store::{Store, axes_for, same_device};
 use std::sync::Arc;
 
 /// The matrix of these tiles: `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
@@ -58,6 +58,14 @@ fn together<T: Scalar>(mut grid: Vec<Vec<Store<T>>>) -> Result<Store<T>> {
             let shape = (row[0].shape().0, grid[0][c].shape().1);
             same_shape(operation, ("a tile", tile.shape()), ("its place", shape))?;
             same_device(operation, ("the first tile", device), ("a tile", tile.device))?;
+        }
+    }
+    // Rows of tiles, and columns, are met place by place.
+    let any = |is: fn(&Store<T>) -> bool| grid.iter().flatten().any(is);
+    let lists = (any(|tile| tile.rows.is_listed()), any(|tile| tile.cols.is_listed()));
+    for tile in grid.iter_mut().flatten() {
+        if let Some(fewer) = tile.listed(lists, operation)? {
+            *tile = fewer;
         }
     }
     let mut rows: Vec<Axis> = memory::with_capacity(operation, height)?;
@@ -169,15 +177,15 @@ fn resized<T: Scalar>(a: &Store<T>, (rows, cols): (u64, u64)) -> Result<Store<T>
     let a = taken(operation, a, &part)?;
     let placed = |n: u64, to: u64| if n < to { Chosen::Range(0..n) } else { Chosen::All(n) };
     let part = Part { rows: placed(a.rows.n(), rows), cols: placed(a.cols.n(), cols) };
-    spread(operation, &a, &part, (&Axis::new(rows), &Axis::new(cols)))
+    let (rows, cols) = axes_for((rows, cols), a.nvals());
+    spread(operation, &a, &part, (&rows, &cols))
 }
 
 /// Makes room where nothing is dropped: on the host entries stay where they are. Whether it did.
 fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> {
     let operation = "resize";
-    let (Axis::Full(m), Axis::Full(n), Axis::Full(nrows), Axis::Full(ncols)) =
-        (&a.rows, &a.cols, Axis::new(rows), Axis::new(cols))
-    else {
+    let (rows, cols) = axes_for((rows, cols), a.nvals());
+    let (Axis::Full(m), Axis::Full(n), Axis::Full(nrows), Axis::Full(ncols)) = (&a.rows, &a.cols, rows, cols) else {
         return Ok(false);
     };
     let Body::Host(host) = &mut a.body else { return Ok(false) };

@@ -6,7 +6,7 @@ use crate::container::{Matrix, Vector, built};
 use crate::error::{Error, Result};
 use crate::mask::truths;
 use crate::memory;
-use crate::storage::store::Store;
+use crate::storage::{axis::Axis, store::Store};
 use std::sync::Arc;
 
 /// Elements to set and to remove, in this order: of one position the last counts. A matrix changes when they are given to
@@ -73,11 +73,13 @@ fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T
 }
 
 fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    let (shape, n) = (c.shape(), updates.len());
+    // On axes of the kind that the target has: it gets no place for every index by an element.
+    let like = |axis: &Axis| axis.like(axis.n());
+    let (axes, n) = (|| (like(&c.rows), like(&c.cols)), updates.len());
     // What happens at each position in the end: 1 set, 0 removed.
     let mut kinds = memory::with_capacity(operation, n)?;
     kinds.extend(updates.values.iter().map(|v| v.is_some() as u8));
-    let kinds = built::<u8, Second>(operation, shape, (&updates.rows, &updates.columns, &kinds), false, c.device)?;
+    let kinds = built::<u8, Second>(operation, axes(), (&updates.rows, &updates.columns, &kinds), false, c.device)?;
     let count = updates.values.iter().flatten().count();
     let (mut rows, mut columns) = (memory::with_capacity(operation, count)?, memory::with_capacity(operation, count)?);
     let mut values = memory::with_capacity(operation, count)?;
@@ -88,7 +90,7 @@ fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T
             values.push(*value);
         }
     }
-    let new = built::<T, Second>(operation, shape, (&rows, &columns, &values), false, c.device)?;
+    let new = built::<T, Second>(operation, axes(), (&rows, &columns, &values), false, c.device)?;
     // Set first and removed later: not new.
     let set = MaskParts { pattern: truths(&kinds)?, complement: false };
     let none = Store::<T>::empty_on(operation, new.rows.clone(), new.cols.clone(), c.device)?;

@@ -6,6 +6,7 @@ pub(crate) mod dense;
 pub(crate) mod facts;
 pub(crate) mod frame;
 pub(crate) mod held;
+pub(crate) mod listing;
 pub(crate) mod pattern;
 pub(crate) mod store;
 

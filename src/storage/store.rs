@@ -34,6 +34,12 @@ pub(crate) struct PatternStore {
     pub(crate) device: Device,
 }
 
+/// The axes of a store with so many entries. A vector has a place for every index: it lists its entries anyway.
+pub(crate) fn axes_for((nrows, ncols): (u64, u64), entries: u64) -> (Axis, Axis) {
+    let axis = |n| if nrows > 1 { Axis::with_entries(n, entries) } else { Axis::new(n) };
+    (axis(nrows), axis(ncols))
+}
+
 /// Rows without entries, of any scalar.
 fn no_entries(operation: &'static str, (nrows, ncols): (usize, usize), device: Device) -> Result<Body<u8>> {
     Ok(on_backend!(device, |backend| { Body::from(backend.empty::<u8>(operation, nrows, ncols)?) }))
@@ -46,7 +52,8 @@ impl<T: Scalar> Store<T> {
     }
     /// No entries, in the memory of `device`.
     pub(crate) fn empty(operation: &'static str, nrows: u64, ncols: u64, device: Device) -> Result<Self> {
-        Self::empty_on(operation, Axis::new(nrows), Axis::new(ncols), device)
+        let (rows, cols) = axes_for((nrows, ncols), 0);
+        Self::empty_on(operation, rows, cols, device)
     }
     pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
         let body = no_entries(operation, (rows.places(), cols.places()), device)?.without_values();
@@ -122,10 +129,14 @@ impl PatternStore {
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
     }
-    /// The same positions on axes that have at least these places.
+    /// The same positions on axes that have at least these places, or those in use where they are lists.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
         if self.rows.same(rows) && self.cols.same(cols) {
             return Ok(self.clone());
+        }
+        let shorter = (!self.rows.is_listed() && rows.is_listed(), !self.cols.is_listed() && cols.is_listed());
+        if shorter != (false, false) {
+            return self.in_use(shorter, operation)?.on_axes(rows, cols, operation);
         }
         // Names of places are the host's, what stands there may not be.
         if let Device::Cuda(_) = self.device {

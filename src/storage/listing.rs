@@ -1,0 +1,119 @@
+//! Long dimensions of which few indices are in use: listed, before a place for each would take most of the memory.
+use super::axis::Axis;
+use super::pattern::Pattern;
+use super::store::{PatternStore, Store};
+use crate::algebra::Scalar;
+use crate::backend::cpu::{self, mapped};
+use crate::backend::untyped::UntypedStore;
+use crate::backend::{PatternBody, on_backend};
+use crate::error::Result;
+use crate::memory;
+use std::sync::Arc;
+
+/// Whether so few of n indices are in use that a place for each would take most of the memory.
+pub(crate) fn is_hypersparse(n: u64, entries: u64) -> bool {
+    const LONG: u64 = 1 << 24;
+    const FEW: u64 = 64;
+    n >= LONG && entries < n / FEW
+}
+
+impl Axis {
+    /// The form for a dimension of `n` with so many entries, none of which has a place yet.
+    pub(crate) fn with_entries(n: u64, entries: u64) -> Self {
+        if is_hypersparse(n, entries) { Axis::listed(n) } else { Axis::new(n) }
+    }
+    /// The form that this one has, for a dimension of `n`.
+    pub(crate) fn like(&self, n: u64) -> Self {
+        if self.is_listed() { Axis::listed(n) } else { Axis::new(n) }
+    }
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(self, Axis::Listed { .. })
+    }
+}
+
+/// Which of a store's axes are to be listed where others list theirs, as two full ones are met place by place: of `rows` and `cols`, those with
+/// a place for everything and few entries.
+fn few((rows, cols): (&Axis, &Axis), entries: u64, lists: (bool, bool)) -> Option<(bool, bool)> {
+    let few = |axis: &Axis, lists| lists && !axis.is_listed() && is_hypersparse(axis.n(), entries);
+    let which = (few(rows, lists.0), few(cols, lists.1));
+    (which != (false, false)).then_some(which)
+}
+
+/// Which axes some of these list. A vector has a place for every index: that costs nothing in the only row there is.
+pub(crate) fn lists(axes: &[(&Axis, &Axis)]) -> (bool, bool) {
+    let matrix = axes.iter().all(|a| a.0.n() > 1);
+    (axes.iter().any(|a| a.0.is_listed()), matrix && axes.iter().any(|a| a.1.is_listed()))
+}
+
+impl PatternStore {
+    /// The same positions on axes that list the rows, and the columns, in use.
+    pub(crate) fn in_use(&self, which: (bool, bool), operation: &'static str) -> Result<Self> {
+        let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
+        let (rows_met, columns_met) = cpu::met_rows_and_columns(operation, &host)?;
+        let (down, across) = (&rows_met.indices, &columns_met.indices);
+        let listed = |axis: &Axis, used: &[u32], wanted: bool| match axis {
+            axis if !wanted => Ok(axis.clone()),
+            Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
+            _ => mapped(operation, used, |place| axis.id(place as usize))
+                .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
+        };
+        let (rows, cols) = (listed(&self.rows, down, which.0)?, listed(&self.cols, across, which.1)?);
+        if rows.same(&self.rows) && cols.same(&self.cols) {
+            return Ok(self.clone());
+        }
+        let offsets = if which.0 {
+            let mut offsets = memory::with_capacity(operation, down.len() + 1)?;
+            offsets.push(0);
+            offsets.extend(down.iter().map(|r| host.offsets[*r as usize + 1]));
+            offsets
+        } else {
+            memory::copied(operation, &host.offsets)?
+        };
+        let indices = match !which.1 || across.len() == host.ncols {
+            true => memory::copied(operation, &host.indices)?,
+            false => mapped(operation, &host.indices, |c| across.partition_point(|d| *d < c) as u32)?,
+        };
+        let pattern = Arc::new(Pattern::new(rows.places(), cols.places(), offsets, indices));
+        let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
+        Ok(Self { rows, cols, body, device: self.device })
+    }
+    /// With those axes listed on which others are and this has few entries.
+    pub(crate) fn listed(self, lists: (bool, bool), operation: &'static str) -> Result<Self> {
+        if lists == (false, false) {
+            return Ok(self);
+        }
+        match few((&self.rows, &self.cols), self.body.nnz(), lists) {
+            Some(which) => self.in_use(which, operation),
+            None => Ok(self),
+        }
+    }
+}
+
+impl<T: Scalar> Store<T> {
+    /// The same entries on axes that list the rows, and the columns, in use.
+    pub(crate) fn in_use(&self, which: (bool, bool), operation: &'static str) -> Result<Self> {
+        let on = self.pattern()?.in_use(which, operation)?;
+        if on.rows.same(&self.rows) && on.cols.same(&self.cols) {
+            return Ok(self.clone());
+        }
+        Ok(Self { rows: on.rows, cols: on.cols, body: self.body.at(on.body)?, device: self.device })
+    }
+    /// With those axes listed on which others are and this has few entries; `None`: as it is.
+    pub(crate) fn listed(&self, lists: (bool, bool), operation: &'static str) -> Result<Option<Self>> {
+        if lists == (false, false) {
+            return Ok(None);
+        }
+        few((&self.rows, &self.cols), self.nvals(), lists).map(|which| self.in_use(which, operation)).transpose()
+    }
+}
+
+impl UntypedStore {
+    /// As [`Store::listed`].
+    pub(crate) fn listed(&self, lists: (bool, bool), operation: &'static str) -> Result<Option<Self>> {
+        let Some(which) = few((&self.rows, &self.cols), self.body.nnz(), lists) else { return Ok(None) };
+        let (device, body) = (self.device, self.body.pattern()?);
+        let (rows, cols) = (self.rows.clone(), self.cols.clone());
+        let on = PatternStore { rows, cols, body, device }.in_use(which, operation)?;
+        self.clone().at(on).map(Some)
+    }
+}
