@@ -163,6 +163,10 @@ fn unkind_structures() {
         check::<bool, i64, AnySecondI>((a, b, m), (|v| v > 50, |v| v as i64));
         check::<bool, bool, AnyPair>((a, b, m), (|v| v > 50, |v| v > 30));
     }
+    // Columns that a place each would be too many for.
+    let far = 4_000_000_000;
+    let apart = |seed| Shape::new((n, far), some(seed).places.into_iter().map(|(i, j)| (i, j * 57_142_857)));
+    check::<i64, i64, PlusTimes>((&some(7), &apart(8), &apart(9)), (|v| v as i64 - 40, |v| v as i64));
     for (m, k, p) in [(0, 4, 3), (3, 0, 3), (3, 4, 0), (1, 300, 1), (1, 1, 400), (400, 1, 1)] {
         let (a, b) = (Shape::random((m, k), 200, 3), Shape::random((k, p), 200, 4));
         let mask = Shape::random((m, p), 300, 5);

@@ -4,10 +4,11 @@
 //! in the order of k. Bᵀ is made for the product, or kept with B's positions where they are asked for a second time (`turned`).
 use super::Made;
 use crate::backend::MxmOptions;
+use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::device_csr::DevicePattern;
-use crate::backend::cuda::entries::{Marks, compact, empty, places, structure};
+use crate::backend::cuda::entries::{Marks, compact, empty, movable, places, structure, structures};
 use crate::backend::cuda::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
-use crate::backend::cuda::program::{Program, resident, tuning};
+use crate::backend::cuda::program::{Program, resident, scan_bits, scanning, tuning};
 use crate::backend::cuda::{Buffer, Context};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
@@ -39,7 +40,12 @@ impl<'a> Dots<'a> {
     pub(super) fn made(&self) -> Result<Made> {
         let Product { context, semiring, a, b, .. } = self.product;
         let (rows, columns, n) = (a.pattern.nrows, b.pattern.nrows, self.mask.nnz);
-        let Some(Found { marks, values }) = self.found()? else { return empty(context, rows, columns) };
+        let moved = movable(semiring.c);
+        let after = || {
+            let entries = Program::new(context, Template::Entries, |s| s.scalar("V", moved)).wanted("entries_compact");
+            vec![scanning(context, scan_bits), structures(context).wanted("rank_offsets"), entries]
+        };
+        let Some(Found { marks, values }) = self.found(after)? else { return empty(context, rows, columns) };
         let nnz = marks.ranked()?;
         if nnz == n {
             let pattern =
@@ -56,8 +62,8 @@ impl<'a> Dots<'a> {
         Ok((compact(BYTE, Operand { pattern: self.mask, values: &bytes }, &marks, nnz)?.0, values))
     }
 
-    /// The dot products; `None` where there are none.
-    pub(super) fn found(&self) -> Result<Option<Found>> {
+    /// The dot products; `None` where there are none. Those kernels are needed after them.
+    pub(super) fn found(&self, after: impl Fn() -> Vec<Wanted>) -> Result<Option<Found>> {
         let Product { context, semiring, a, b, at, .. } = self.product;
         let (n, rows, block) = (self.mask.nnz, a.pattern.nrows as u64, self.tuning.primitive_block);
         if n == 0 || a.pattern.nnz == 0 || b.pattern.nnz == 0 {
@@ -73,8 +79,7 @@ impl<'a> Dots<'a> {
             let s = s.semiring(semiring.clone()).flag("narrow", is_narrow(a.pattern, b.pattern));
             s.flag("mapped", ids.mapped())
         });
-        let others = || if room > 0 { vec![program.wanted("spgemm_dot_long")] } else { Vec::new() };
-        let short = program.kernel_beside("spgemm_dot", others)?;
+        let short = program.kernel_beside("spgemm_dot", after)?;
         let long = if room > 0 { Some(program.kernel("spgemm_dot_long")?) } else { None };
         let grid = n.div_ceil(u64::from(block));
         let long = long.as_ref().map(|kernel| Ok((kernel, resident(kernel, block, 0, room)?))).transpose()?;

@@ -100,11 +100,13 @@ impl Parts {
 /// ⊞ over dot products, where they are found.
 fn dots_reduced(dots: &Dots, product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
     let (context, semiring) = (product.context, &product.semiring);
-    let Some(Found { marks, values }) = dots.found()? else { return Ok(None) };
-    let n = product.mask.map_or(0, |m| m.pattern.nnz);
     let program = Program::new(context, Template::SpgemmReduce, |s| {
         s.semiring(semiring.clone()).function(reduce).number("kernels", 1)
     });
+    let Some(Found { marks, values }) = dots.found(|| vec![program.wanted("spgemm_reduce_marked")])? else {
+        return Ok(None);
+    };
+    let n = product.mask.map_or(0, |m| m.pattern.nnz);
     let (block, size) = (tuning(context).reduce_block, semiring.c.size as u64);
     let parts = Parts::room(context, n.div_ceil(u64::from(block * tuning(context).marked_share)), size)?;
     let kernel = program.kernel("spgemm_reduce_marked")?;
