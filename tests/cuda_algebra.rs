@@ -427,3 +427,25 @@ fn angles() {
     angles!(c64 f64);
     cases.check("angles");
 }
+
+/// An operator that is added to the library has to be added to the lists above, and to those that SuiteSparse is asked for.
+#[test]
+fn every_operator_of_these_files_is_compared() {
+    let words = |text: &'static str| text.split(|c: char| !c.is_alphanumeric());
+    let (here, conformance) = (include_str!("cuda_algebra.rs"), include_str!("conformance/function.rs"));
+    let mut seen = 0;
+    for file in [
+        include_str!("../src/algebra/operator/bitwise.rs"),
+        include_str!("../src/algebra/operator/compared.rs"),
+        include_str!("../src/algebra/operator/elementary.rs"),
+    ] {
+        let names = file.lines().filter_map(|l| l.strip_prefix("pub ")?.split_once('['));
+        for (name, _) in names {
+            seen += 1;
+            for text in [here, conformance] {
+                assert!(words(text).any(|word| word == name), "{name} is in no list");
+            }
+        }
+    }
+    assert!(seen > 60, "{seen} operators: are they looked for where they are?");
+}
