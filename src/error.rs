@@ -201,12 +201,14 @@ impl Error {
     /// The same error of an operation that makes vectors, which are stored as rows.
     pub(crate) fn of_vectors(self) -> Self {
         match self {
-            Error::DimensionMismatch { operation, left_name, left: (1, m), right_name, right: (1, n), vectors }
-                if vectors == (false, false) =>
-            {
-                let (left, right, vectors) = ((1, m), (1, n), (true, true));
-                Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors }
-            }
+            Error::DimensionMismatch {
+                operation,
+                left_name,
+                left: left @ (1, _),
+                right_name,
+                right: right @ (1, _),
+                vectors: (false, false),
+            } => Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors: (true, true) },
             other => other,
         }
     }
