@@ -83,7 +83,7 @@
 //! oplus::semiring! {
 //!     /// Shortest, then fewest roads.
 //!     pub struct Shortest[](Hop, Hop) -> Hop;
-//!     identity = Hop::make(f32::INFINITY, 0);
+//!     identity = Hop::make(f32::INFINITY, u32::MAX);
 //!     add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
 //!     multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
 //! }

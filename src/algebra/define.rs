@@ -152,7 +152,7 @@ macro_rules! index_operator {
 /// semiring! {
 ///     /// Shortest, then fewest hops.
 ///     pub struct Shortest[](Hop, Hop) -> Hop;
-///     identity = Hop::make(f32::INFINITY, 0);
+///     identity = Hop::make(f32::INFINITY, u32::MAX);
 ///     add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
 ///     multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
 /// }

@@ -34,11 +34,6 @@ impl Way {
     }
 }
 
-/// Whether a strategy asked for by name sums in the order of k.
-pub(super) fn sums_in_order(strategy: Strategy) -> bool {
-    matches!(Way::of(strategy), Some(Way::Slices(_) | Way::Band))
-}
-
 impl Job<'_> {
     /// Whether the largest table has room for a part of a row's sums.
     pub(super) fn tables_fit(&self) -> bool {

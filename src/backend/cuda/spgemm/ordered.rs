@@ -1,5 +1,4 @@
 //! Products whose sums run in the order of k, as on the host: reproducible to the bit.
-use super::named::sums_in_order;
 use super::whole::Whole;
 use super::{BLOCK, CLASS_COUNT, Job, Made, SLICES, UNITS, mxm};
 use crate::backend::cuda::product::Product;
@@ -21,7 +20,7 @@ pub(in crate::backend::cuda) fn is_exact(semiring: &SemiringText) -> bool {
 
 /// T⟨M⟩ = A ⊕.⊗ B, each sum in the order of k.
 pub(in crate::backend::cuda) fn mxm_ordered(product: &Product, strategy: Strategy) -> Result<Made> {
-    if product.by_columns || is_exact(&product.semiring) || sums_in_order(strategy) {
+    if product.by_columns || is_exact(&product.semiring) || strategy.sums_in_order() {
         return mxm(product, strategy);
     }
     let job = Job { in_order: true, ..Job::new(product)? };
