@@ -104,6 +104,20 @@
 //! use oplus::prelude::*;
 //! fn sum(a: Matrix<i32>) -> oplus::Result<i32> { reduce(&a, Minus) }
 //! ```
+//! A number in an operator's body says its type, as CUDA has to know it too; what C++ does otherwise is no part of it.
+//! ```
+//! oplus::operator! { Half[](f32, f32) -> f32 = |x, _| mul(x, 0.5f32) }
+//! oplus::operator! { Mixed[](u8, u8) -> u8 = |x, y| bit_xor(x, bit_shift(y, 3i8)) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Half[](f32, f32) -> f32 = |x, _| mul(x, 0.5) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Hexadecimal[](u32, u32) -> u32 = |x, _| add(x, 0x1f32) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Mixed[](u8, u8) -> u8 = |x, y| x ^ y }
+//! ```
 //! T5: a bound scalar is there.
 //! ```
 //! use oplus::prelude::*;
