@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 mod compare;
+mod make;
 
 mod sealed {
     pub trait Sealed {}
