@@ -146,3 +146,15 @@ fn vectors_in_files() {
     assert!(matches!(Vector::<f64>::read(folder.join("x.tsv")), Err(Error::NotSupported { .. })));
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// The prelude hides no name that Rust's own has.
+#[test]
+fn eq_is_rusts_own() {
+    #[derive(PartialEq, Debug)]
+    struct Id(u64);
+    impl Eq for Id {}
+    assert_eq!(Id(3), Id(3));
+    let two: Vector<i32> = Vector::build(2, &[(0, 1), (1, 2)]).unwrap();
+    let same = ewise_mult(&two, &two, oplus::algebra::Eq).eval().unwrap();
+    assert_eq!(same, Vector::build(2, &[(0, true), (1, true)]).unwrap());
+}
