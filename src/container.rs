@@ -15,6 +15,8 @@ use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+mod compare;
+mod make;
 mod matrix;
 mod vector;
 
@@ -73,7 +75,6 @@ pub struct Owned<T>(pub(crate) Store<T>);
 /// assert_eq!(two_hops.entries()?, [(0, 2, 3.0)]);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct Matrix<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
     label: PhantomData<fn() -> S>,
@@ -87,7 +88,6 @@ pub struct Matrix<T, S = PlusTimes> {
 /// assert_eq!((x.len(), x.nvals(), x.get(1)?), (3, 2, None));
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct Vector<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
     label: PhantomData<fn() -> S>,

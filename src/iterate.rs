@@ -99,6 +99,11 @@ impl<T: Scalar> Iterator for Iter<T> {
     }
 }
 impl<T: Scalar> ExactSizeIterator for Iter<T> {}
+impl<T: Scalar> Iter<T> {
+    pub(crate) fn of(store: &Store<T>) -> Result<Self> {
+        Ok(Self { rows: Rows::of(store)?, row: 0, next: 0 })
+    }
+}
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// Its entries one by one. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
@@ -114,7 +119,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn iter(&self) -> Result<Iter<T>> {
-        Ok(Iter { rows: Rows::of(&self.store)?, row: 0, next: 0 })
+        Iter::of(&self.store)
     }
     /// Its rows. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
     /// downloaded first.
@@ -150,6 +155,6 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn iter(&self) -> Result<impl ExactSizeIterator<Item = (u64, T)> + use<T, S>> {
-        Ok(Iter { rows: Rows::of(&self.store)?, row: 0, next: 0 }.map(|(_, j, v)| (j, v)))
+        Ok(Iter::of(&self.store)?.map(|(_, j, v)| (j, v)))
     }
 }

@@ -9,3 +9,6 @@ pub use crate::mask::{AsMask, Mask};
 pub use crate::operation::*;
 pub use crate::spgemm::{Explanation, Strategy, Trace};
 pub use crate::storage::Coo;
+/// Rust's own, which the operator [`algebra::Eq`](crate::algebra::Eq) would hide.
+#[doc(no_inline)]
+pub use std::cmp::Eq;

@@ -8,6 +8,7 @@ mod semirings;
 mod shares;
 
 use common::emulator;
+use oplus::algebra::Eq;
 use oplus::backend::cuda::{Buffer, Context, Source};
 use oplus::prelude::*;
 use oplus_codegen::{Spec, Template, literal};

@@ -1,5 +1,6 @@
 //! The matrices of multigrid by smoothed aggregation (Vaněk, Mandel, Brezina, 10.1007/BF02238511), all with operations on the
 //! device, the aggregates as Bell, Dalton and Olson find them (10.1137/110838844): around vertices more than two steps apart.
+use oplus::algebra::Eq;
 use oplus::generate::Random;
 use oplus::prelude::*;
 

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::operation::{apply, apply_second, mxm, reduce_rows};
 use crate::storage::Coo;
+use crate::storage::listing::is_hypersparse;
 
 /// Where [`multi_source_bfs`] stands after a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ pub fn multi_source_bfs<T: Scalar, S>(
     sources_in(operation, sources, n)?;
     let graph = graph.over::<AnyPair>();
     // No more are reached than edges lead to.
-    let most = n.min(graph.nvals().saturating_add(1));
+    let most = if is_hypersparse(n, graph.nvals()) { graph.nvals() + 1 } else { n };
     let batch = (options.memory / BYTES.saturating_mul(most).max(1)).clamp(1, sources.len().max(1) as u64) as usize;
     let mut found = MultiSourceBfs {
         reached: memory::filled(operation, sources.len(), 1)?,

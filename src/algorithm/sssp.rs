@@ -1,6 +1,6 @@
 //! Shortest paths from one vertex.
 use super::{sources_in, square, weighted};
-use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, ValueEq, ValueLt};
+use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, Scalar, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -18,7 +18,7 @@ pub struct SsspOptions {
 /// What [`sssp`] found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Sssp<T> {
+pub struct Sssp<T: Scalar> {
     /// The length of a shortest path to each vertex reached; 0 at the source.
     pub distances: Vector<T, MinPlus>,
     /// Rounds of relaxation until nothing changed.

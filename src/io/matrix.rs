@@ -1,6 +1,6 @@
-//! A matrix straight from a file, and into one.
+//! A matrix or a vector straight from a file, and into one.
 use super::{binary, edge_list, matrix_market};
-use crate::container::Matrix;
+use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::io::matrix_market::{FromMatrixMarket, ToMatrixMarket};
 use std::path::Path;
@@ -85,6 +85,50 @@ impl<T: ToMatrixMarket, S> Matrix<T, S> {
                 Err(Error::NotSupported { operation: "write", reason: "edge lists are read, not written".into() })
             }
             Kind::MatrixMarket => matrix_market::write(path, self),
+        }
+    }
+}
+
+impl<T: FromMatrixMarket, S> Vector<T, S> {
+    /// The vector in a file, a matrix of one column or one row, by the ending of its name as [`Matrix::read`]: a
+    /// right-hand side in Matrix Market's array or coordinate format, a vector in `.oplus`. O(bytes + e log e), parallel.
+    ///
+    /// # Errors
+    /// `Io`; `Parse` with the path, where it holds a wider matrix too; `OutOfMemory`; `NotSupported` for edge lists.
+    /// ```no_run
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let b: Vector<f64> = Vector::read("poisson_b.mtx")?;
+    /// b.write("b.oplus")?;
+    /// # Ok(()) }
+    /// ```
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let coo = match kind(path) {
+            Kind::Binary => return binary::read_vector(path),
+            Kind::EdgeList => {
+                return Err(Error::NotSupported { operation: "read", reason: "an edge list is no vector".into() });
+            }
+            Kind::Npz => Matrix::<T, S>::read(path)?.to_coo()?,
+            Kind::MatrixMarket => matrix_market::read(path)?,
+        };
+        Self::from_coo(&coo).map_err(|e| match e {
+            Error::InvalidValue { reason, .. } => Error::Parse { path: Some(path.to_path_buf()), line: None, reason },
+            e => in_file(e, path),
+        })
+    }
+}
+
+impl<T: ToMatrixMarket, S> Vector<T, S> {
+    /// Writes a file that [`read`](Self::read) reads, by the ending of its name: but for `.oplus` a matrix of one column.
+    ///
+    /// # Errors
+    /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        match kind(path) {
+            Kind::Binary => binary::write_vector(path, self),
+            _ => Matrix::<T, S>::from_coo(&self.to_coo()?)?.write(path),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Indices of a dimension: all, a range, a stride, a list.
 use crate::error::{Error, Result};
 use crate::memory;
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
 /// Which rows, columns or elements extract and assign mean, and in which order: everything (`..`), a range (`2..5`,
-/// `2..`, `..5`), [`Indices::stride`], or a list (`[4, 0, 4]`, a slice, a `Vec`). A list may have an index more than once:
-/// extract repeats it, an assignment counts the last one.
+/// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], or a list (`[4, 0, 4]`, a slice, one of `usize` too, a `Vec`). A
+/// list may have an index more than once: extract repeats it, an assignment counts the last one.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -147,6 +147,21 @@ impl From<Range<u64>> for Indices {
         Self(Ok(Which::Range(range)))
     }
 }
+impl From<RangeInclusive<u64>> for Indices {
+    fn from(range: RangeInclusive<u64>) -> Self {
+        let (start, last) = range.into_inner();
+        Self(Ok(match last.checked_add(1) {
+            Some(end) => Which::Range(start..end),
+            // No dimension has this index.
+            None => Which::Stride { start: last, step: 1, count: 1 },
+        }))
+    }
+}
+impl From<RangeToInclusive<u64>> for Indices {
+    fn from(range: RangeToInclusive<u64>) -> Self {
+        (0..=range.end).into()
+    }
+}
 impl From<RangeTo<u64>> for Indices {
     fn from(range: RangeTo<u64>) -> Self {
         Self(Ok(Which::Range(0..range.end)))
@@ -166,6 +181,15 @@ impl From<Vec<u64>> for Indices {
 impl From<&[u64]> for Indices {
     fn from(list: &[u64]) -> Self {
         Self(memory::copied("indices", list).map(|list| Which::List(Arc::new(list))))
+    }
+}
+/// As a list of `u64`.
+impl From<&[usize]> for Indices {
+    fn from(list: &[usize]) -> Self {
+        Self(memory::with_capacity("indices", list.len()).map(|mut indices| {
+            indices.extend(list.iter().map(|i| *i as u64));
+            Which::List(Arc::new(indices))
+        }))
     }
 }
 impl From<&Vec<u64>> for Indices {

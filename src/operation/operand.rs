@@ -18,8 +18,13 @@ use crate::mask::{AsMask, Mask, truths};
 /// assert_eq!(transpose(&a).mask(&at.structure()).eval()?.nvals(), 2);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct Transposed<T, S>(Matrix<T, S>);
+
+impl<T: Scalar, S> std::fmt::Debug for Transposed<T, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Transposed").field(&self.0).finish()
+    }
+}
 
 impl<T, S> Clone for Transposed<T, S> {
     fn clone(&self) -> Self {

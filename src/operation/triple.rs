@@ -8,13 +8,23 @@ use crate::mask::{AsMask, Mask};
 
 /// R·A·P over a semiring, as R·(A·P): what [`triple_product`] asks for.
 #[must_use = "nothing is computed before .eval() or .plan()"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TripleProduct<R, A, P, S> {
     r: (Matrix<R, S>, bool),
     a: (Matrix<A, S>, bool),
     p: (Matrix<P, S>, bool),
     mask: Option<Mask>,
     memory_limit: Option<u64>,
+}
+
+impl<R: Scalar, A: Scalar, P: Scalar, S> std::fmt::Debug for TripleProduct<R, A, P, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TripleProduct")
+            .field("r", &self.r)
+            .field("a", &self.a)
+            .field("p", &self.p)
+            .finish_non_exhaustive()
+    }
 }
 
 /// C = R ⊕.⊗ (A ⊕.⊗ P): with R = Pᵀ the Galerkin product of multigrid. O(products of both).

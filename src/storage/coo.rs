@@ -1,6 +1,8 @@
 //! Triplets: what files and generators give and `build` takes.
 use crate::error::Result;
 use crate::memory;
+use std::iter::{Copied, Map, Zip};
+use std::{slice, vec};
 
 /// Unordered triplets (i, j, value) of an `nrows` × `ncols` matrix, duplicates allowed, indices from 0.
 /// ```
@@ -59,5 +61,35 @@ impl<T> Coo<T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+}
+
+/// Triplets of these iterators.
+type Triplets<I, V, X> = Map<Zip<Zip<I, I>, V>, fn(((u64, u64), X)) -> (u64, u64, X)>;
+
+fn triplet<X>(((row, column), value): ((u64, u64), X)) -> (u64, u64, X) {
+    (row, column, value)
+}
+
+/// (row, column, value) in the order of the triplets.
+impl<T> IntoIterator for Coo<T> {
+    type Item = (u64, u64, T);
+    type IntoIter = Triplets<vec::IntoIter<u64>, vec::IntoIter<T>, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.into_iter().zip(self.columns).zip(self.values).map(triplet)
+    }
+}
+/// (row, column, value) in the order of the triplets.
+impl<'a, T> IntoIterator for &'a Coo<T> {
+    type Item = (u64, u64, &'a T);
+    type IntoIter = Triplets<Copied<slice::Iter<'a, u64>>, slice::Iter<'a, T>, &'a T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter().copied().zip(self.columns.iter().copied()).zip(&self.values).map(triplet)
+    }
+}
+/// Allocates as [`push`](Coo::push) does.
+impl<T> Extend<(u64, u64, T)> for Coo<T> {
+    fn extend<I: IntoIterator<Item = (u64, u64, T)>>(&mut self, triplets: I) {
+        triplets.into_iter().for_each(|(row, column, value)| self.push(row, column, value));
     }
 }

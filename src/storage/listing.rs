@@ -10,9 +10,11 @@ use crate::error::Result;
 use crate::memory;
 use std::sync::Arc;
 
+/// Shorter ones have a place for every index.
+const LONG: u64 = 1 << 24;
+
 /// Whether so few of n indices are in use that a place for each would take most of the memory.
 pub(crate) fn is_hypersparse(n: u64, entries: u64) -> bool {
-    const LONG: u64 = 1 << 24;
     const FEW: u64 = 64;
     n >= LONG && entries < n / FEW
 }
@@ -31,11 +33,16 @@ impl Axis {
     }
 }
 
-/// Which of a store's axes are to be listed where others list theirs, as two full ones are met place by place: of `rows` and `cols`, those with
-/// a place for everything and few entries.
-fn few((rows, cols): (&Axis, &Axis), entries: u64, lists: (bool, bool)) -> Option<(bool, bool)> {
-    let few = |axis: &Axis, lists| lists && !axis.is_listed() && is_hypersparse(axis.n(), entries);
-    let which = (few(rows, lists.0), few(cols, lists.1));
+/// Which of a store's axes are to be listed, where others list theirs: of `rows` and `cols` those that have a place for
+/// every index and few entries.
+fn few(
+    (rows, cols): (&Axis, &Axis),
+    entries: impl Fn() -> u64,
+    (list_rows, list_cols): (bool, bool),
+) -> Option<(bool, bool)> {
+    // Of short ones nobody counts the entries.
+    let few = |axis: &Axis, list| list && !axis.is_listed() && axis.n() >= LONG && is_hypersparse(axis.n(), entries());
+    let which = (few(rows, list_rows), few(cols, list_cols));
     (which != (false, false)).then_some(which)
 }
 
@@ -79,10 +86,7 @@ impl PatternStore {
     }
     /// With those axes listed on which others are and this has few entries.
     pub(crate) fn listed(self, lists: (bool, bool), operation: &'static str) -> Result<Self> {
-        if lists == (false, false) {
-            return Ok(self);
-        }
-        match few((&self.rows, &self.cols), self.body.nnz(), lists) {
+        match few((&self.rows, &self.cols), || self.body.nnz(), lists) {
             Some(which) => self.in_use(which, operation),
             None => Ok(self),
         }
@@ -100,17 +104,14 @@ impl<T: Scalar> Store<T> {
     }
     /// With those axes listed on which others are and this has few entries; `None`: as it is.
     pub(crate) fn listed(&self, lists: (bool, bool), operation: &'static str) -> Result<Option<Self>> {
-        if lists == (false, false) {
-            return Ok(None);
-        }
-        few((&self.rows, &self.cols), self.nvals(), lists).map(|which| self.in_use(which, operation)).transpose()
+        few((&self.rows, &self.cols), || self.nvals(), lists).map(|which| self.in_use(which, operation)).transpose()
     }
 }
 
 impl UntypedStore {
     /// As [`Store::listed`].
     pub(crate) fn listed(&self, lists: (bool, bool), operation: &'static str) -> Result<Option<Self>> {
-        let Some(which) = few((&self.rows, &self.cols), self.body.nnz(), lists) else { return Ok(None) };
+        let Some(which) = few((&self.rows, &self.cols), || self.body.nnz(), lists) else { return Ok(None) };
         let (device, body) = (self.device, self.body.pattern()?);
         let (rows, cols) = (self.rows.clone(), self.cols.clone());
         let on = PatternStore { rows, cols, body, device }.in_use(which, operation)?;

@@ -1,5 +1,6 @@
 //! Every operation over any scalar: what a device gives against what the reference gives, to the bit.
 #![allow(dead_code)] // each of the tests uses a part
+use oplus::algebra::Eq;
 use oplus::prelude::*;
 
 oplus::scalar! { /// 3 bytes.

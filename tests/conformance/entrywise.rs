@@ -1,6 +1,7 @@
 //! Operations entry by entry, by operator and type.
 use crate::call::{Accumulated, Call, told};
 use crate::case::{Fault, Value};
+use oplus::algebra::Eq;
 use oplus::prelude::*;
 
 /// The operation on matrices or vectors, whichever A is, with the transpose options of matrices.

@@ -1,6 +1,7 @@
 //! mxm, mxv and vxm by semiring and type.
 use crate::call::{Accumulated, Call};
 use crate::case::{Fault, Value};
+use oplus::algebra::Eq;
 use oplus::prelude::*;
 
 /// What to force besides: the host has two ways; the emulator takes one, since each is kernels to compile.

@@ -1,0 +1,160 @@
+//! Matrices and vectors as values of Rust: compared, shown, made of other types.
+use oplus::prelude::*;
+
+fn matrix() -> Matrix<f64> {
+    Matrix::build(3, 4, &[(0, 1, 1.5), (2, 0, 2.0), (2, 3, -1.0)]).unwrap()
+}
+
+#[test]
+fn equal_whatever_the_format_and_the_device() {
+    let a = matrix();
+    for format in [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap, Format::Dia] {
+        let b = a.to_format(format).unwrap();
+        assert_eq!(a, b, "{format:?}");
+        assert_eq!(b.to(&Device::Reference).unwrap(), a, "{format:?}");
+        assert!(b.equals(&a.over::<MinPlus>()).unwrap());
+    }
+    let x: Vector<i32> = Vector::build(5, &[(1, 7), (4, 8)]).unwrap();
+    assert_eq!(x.to_bitmap().unwrap(), x);
+}
+
+#[test]
+fn unequal_by_shape_position_or_value() {
+    let a = matrix();
+    let mut others = vec![a.clone(), a.clone(), a.clone(), a.clone()];
+    others[0].resize(3, 5).unwrap();
+    others[1].set(0, 1, 1.25).unwrap();
+    others[2].remove(2, 0).unwrap();
+    others[3].remove(2, 0).unwrap();
+    others[3].set(1, 0, 2.0).unwrap();
+    for b in others {
+        assert_ne!(a, b);
+        assert!(!b.equals(&a).unwrap());
+    }
+    let nan: Vector<f64> = Vector::full(2, f64::NAN).unwrap();
+    assert_ne!(nan, nan);
+    assert_ne!(Vector::<i32>::new(2).unwrap(), Vector::new(3).unwrap());
+}
+
+#[test]
+fn shown_by_what_is_in_them() {
+    let shown = format!("{:?}", matrix());
+    assert_eq!(shown, "Matrix<f64> 3×4, 3 entries, Csr on cpu: [(0, 1, 1.5), (2, 0, 2.0), (2, 3, -1.0)]");
+    let x: Vector<i32> = Vector::full(1000, 3).unwrap();
+    let shown = format!("{x:?}");
+    assert!(shown.starts_with("Vector<i32> of length 1000, 1000 entries, Full on cpu: [(0, 3), (1, 3), "), "{shown}");
+    assert!(shown.ends_with(", …]") && shown.len() < 200, "{shown}");
+    // What holds one is shown with it.
+    let found = oplus::algorithm::sssp(&matrix_of_two(), 0, &Default::default()).unwrap();
+    let shown = format!("{found:?}");
+    assert!(shown.contains("Vector<i32> of length 2, 2 entries"), "{shown}");
+}
+
+fn matrix_of_two() -> Matrix<i32> {
+    Matrix::build(2, 2, &[(0, 1, 4)]).unwrap()
+}
+
+#[test]
+fn inclusive_ranges_and_lists_of_usize() {
+    let x: Vector<i32> = Vector::build(6, &[(0, 10), (2, 12), (5, 15)]).unwrap();
+    let part = |indices: Indices| extract_vector(&x, indices).eval().map(|t| (t.len(), t.entries().unwrap()));
+    assert_eq!(part((2..=5).into()).unwrap(), (4, vec![(0, 12), (3, 15)]));
+    assert_eq!(part((..=2).into()).unwrap(), (3, vec![(0, 10), (2, 12)]));
+    #[allow(clippy::reversed_empty_ranges)]
+    let none = 4..=2;
+    assert_eq!(part(none.into()).unwrap(), (0, vec![]));
+    let list: Vec<usize> = vec![5, 0, 5];
+    assert_eq!(part(list.as_slice().into()).unwrap(), (3, vec![(0, 15), (1, 10), (2, 15)]));
+    for (outside, first) in [((2..=6).into(), 6), ((..=u64::MAX).into(), u64::MAX)] {
+        let error = part(outside).unwrap_err();
+        assert!(matches!(error, Error::IndexOutOfBounds { index, bound: 6, .. } if index == first), "{error}");
+    }
+}
+
+#[test]
+fn vectors_of_triplets_and_back() {
+    let x: Vector<i32> = Vector::build(5, &[(1, 7), (4, 8)]).unwrap();
+    let coo = x.to_coo().unwrap();
+    assert_eq!((coo.nrows, coo.ncols, &coo.rows, &coo.columns), (5, 1, &vec![1, 4], &vec![0, 0]));
+    assert_eq!(Vector::<i32>::from_coo(&coo).unwrap(), x);
+    let row = Coo { nrows: 1, ncols: 5, rows: coo.columns.clone(), columns: coo.rows.clone(), values: vec![7, 8] };
+    assert_eq!(Vector::<i32>::from_coo(&row).unwrap(), x);
+    let wide = Coo { ncols: 2, ..coo.clone() };
+    assert!(matches!(Vector::<i32>::from_coo(&wide), Err(Error::InvalidValue { .. })));
+    let beside = Coo { columns: vec![0, 1], ..coo.clone() };
+    let error = Vector::<i32>::from_coo(&beside).unwrap_err();
+    assert_eq!(error, Error::IndexOutOfBounds { operation: "build", what: "column", position: 1, index: 1, bound: 1 });
+    let below = Coo { rows: vec![1, 5], ..coo.clone() };
+    assert!(matches!(Vector::<i32>::from_coo(&below), Err(Error::IndexOutOfBounds { index: 5, bound: 5, .. })));
+    let twice = Coo { rows: vec![4, 4], ..coo };
+    assert!(matches!(
+        Vector::<i32>::from_coo(&twice),
+        Err(Error::DuplicateEntry { row: 4, column: 0, position: 1, .. })
+    ));
+}
+
+#[test]
+fn emptied_where_they_are() {
+    for device in [Device::Reference, Device::Cpu] {
+        let mut a = matrix().to(&device).unwrap();
+        let kept = a.clone();
+        a.clear().unwrap();
+        assert_eq!((a.shape(), a.nvals(), a.device(), kept.nvals()), ((3, 4), 0, device, 3));
+        let mut x: Vector<i32> = Vector::full(3, 1).unwrap().to(&device).unwrap();
+        x.clear().unwrap();
+        assert_eq!((x.len(), x.nvals(), x.device()), (3, 0, device));
+    }
+    let mut far: Matrix<f64> = Matrix::build(1 << 40, 1 << 40, &[(1 << 39, 5, 1.0)]).unwrap();
+    far.clear().unwrap();
+    assert_eq!((far.shape(), far.nvals(), far.format()), ((1 << 40, 1 << 40), 0, Format::Hypersparse));
+}
+
+#[test]
+fn the_identity() {
+    let identity: Matrix<f64> = Matrix::identity(3).unwrap();
+    assert!(identity.is_iso());
+    assert_eq!(mxm(&identity, &matrix()).eval().unwrap(), matrix());
+    assert_eq!(Matrix::<i32>::identity(0).unwrap().shape(), (0, 0));
+    assert!(matches!(Matrix::<i32>::identity(1 << 32), Err(Error::InvalidValue { operation: "identity", .. })));
+}
+
+#[test]
+fn triplets_are_iterated_and_extended() {
+    let mut coo = Coo::new(3, 3);
+    coo.extend([(0, 1, 5), (2, 2, 6)]);
+    assert_eq!((&coo).into_iter().map(|(i, j, v)| i + j + v).collect::<Vec<u64>>(), [6, 10]);
+    assert_eq!(coo.into_iter().collect::<Vec<_>>(), [(0, 1, 5), (2, 2, 6)]);
+}
+
+#[test]
+fn vectors_in_files() {
+    let folder = std::env::temp_dir().join(format!("oplus_vectors_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let x: Vector<f64> = Vector::build(4, &[(1, 0.5), (3, -2.0)]).unwrap();
+    for name in ["x.mtx", "x.mtx.gz", "x.oplus"] {
+        let path = folder.join(name);
+        x.write(&path).unwrap();
+        assert_eq!(Vector::<f64>::read(&path).unwrap(), x, "{name}");
+    }
+    let side = folder.join("b.mtx");
+    std::fs::write(&side, "%%MatrixMarket matrix array real general\n3 1\n1\n2.5\n-3\n").unwrap();
+    let b = Vector::<f64>::read(&side).unwrap();
+    assert_eq!(b, Vector::build(3, &[(0, 1.0), (1, 2.5), (2, -3.0)]).unwrap());
+    matrix().write(&side).unwrap();
+    let error = Vector::<f64>::read(&side).unwrap_err();
+    assert!(matches!(&error, Error::Parse { reason, .. } if reason.contains("3×4")), "{error}");
+    assert!(matches!(Vector::<f64>::read(folder.join("x.tsv")), Err(Error::NotSupported { .. })));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The prelude hides no name that Rust's own has.
+#[test]
+fn eq_is_rusts_own() {
+    #[derive(PartialEq, Debug)]
+    struct Id(u64);
+    impl Eq for Id {}
+    assert_eq!(Id(3), Id(3));
+    let two: Vector<i32> = Vector::build(2, &[(0, 1), (1, 2)]).unwrap();
+    let same = ewise_mult(&two, &two, oplus::algebra::Eq).eval().unwrap();
+    assert_eq!(same, Vector::build(2, &[(0, true), (1, true)]).unwrap());
+}
