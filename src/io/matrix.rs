@@ -114,7 +114,7 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
         };
         Self::from_coo(&coo).map_err(|e| match e {
             Error::InvalidValue { reason, .. } => Error::Parse { path: Some(path.to_path_buf()), line: None, reason },
-            e => in_file(e, path),
+            e => in_file(e, path, |position| matrix_market::line_of(path, position)),
         })
     }
 }

@@ -4,7 +4,7 @@ use quickcheck::{Arbitrary, Gen};
 
 /// A small matrix; a third are hypersparse in one dimension or both.
 #[derive(Clone, Debug)]
-pub struct Any<T>(pub Matrix<T>);
+pub struct Any<T: Scalar>(pub Matrix<T>);
 
 impl<T: Arbitrary + Scalar> Arbitrary for Any<T> {
     fn arbitrary(g: &mut Gen) -> Self {
@@ -15,7 +15,7 @@ impl<T: Arbitrary + Scalar> Arbitrary for Any<T> {
 
 /// A small matrix, whose dimensions others can count.
 #[derive(Clone, Debug)]
-pub struct Stored<T>(pub Matrix<T>);
+pub struct Stored<T: Scalar>(pub Matrix<T>);
 
 impl<T: Arbitrary + Scalar> Arbitrary for Stored<T> {
     fn arbitrary(g: &mut Gen) -> Self {
