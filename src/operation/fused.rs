@@ -118,7 +118,8 @@ type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
 macro_rules! steps {
     ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
         impl<$($generic)*> $on {
-            /// f(c, i, j, thunk) in place of each entry c at (i, j). It is done to rows as they are made.
+            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU it is done to rows as they are
+            /// made, after a product on CUDA too, see [`Fused`](super::Fused).
             /// O(nnz) more.
             /// ```
             /// use oplus::prelude::*;
@@ -171,8 +172,8 @@ macro_rules! steps {
             ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindSecond::<F>::new(), value)
             }
-            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. The memory of what is
-            /// dropped is never taken, on CUDA but for some rows.
+            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory
+            /// of what is dropped is never taken, on CUDA that of some rows after a product, see [`Fused`](super::Fused).
             /// O(nnz) more, nnz being that of what it chooses from.
             /// ```
             /// use oplus::prelude::*;
@@ -190,9 +191,9 @@ macro_rules! steps {
                 let $step = kept::<$from, Y, F>(thunk);
                 $then
             }
-            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. The result and a few rows
-            /// are all that is stored, on CUDA some rows. O(nnz) more, on CUDA a sort of
-            /// the rows.
+            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. On the CPU the result and a few
+            /// rows are all that is stored, on CUDA some rows of a product, see [`Fused`](super::Fused).
+            /// O(nnz) more, on CUDA a sort of the rows.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
