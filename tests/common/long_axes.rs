@@ -29,7 +29,7 @@ impl World {
         let all: Vec<_> = self.entries(seed, 12).into_iter().map(|(i, _, v)| (i, v)).collect();
         Vector::build_with(self.n, &all, Plus).unwrap().to(&self.device).unwrap()
     }
-    fn new(&self) -> Matrix<i64> {
+    fn without_entries(&self) -> Matrix<i64> {
         Matrix::new(self.n, self.n).unwrap().to(&self.device).unwrap()
     }
     fn new_vector(&self) -> Vector<i64> {
@@ -72,7 +72,7 @@ fn products(w: &World, to: &mut Made) {
         "mxm with a transpose" mxm(&a, &b.transposed()).eval();
         "masked mxm" mxm(&a, &a).mask(&m.structure()).eval();
         "mxm with a complement" mxm(&a, &b).mask(&m.structure().complement()).eval();
-        "mxm into nothing" into(&w.new(), |c| mxm(&a, &b).accumulate(Plus).into(c));
+        "mxm into nothing" into(&w.without_entries(), |c| mxm(&a, &b).accumulate(Plus).into(c));
         "masked mxm into a matrix" into(&m, |c| mxm(&a, &b).mask(&a.structure()).into(c));
         "fused" mxm(&a, &b).apply(Negate).select(ValueNe, 0).eval();
     }
@@ -94,14 +94,14 @@ fn elementwise(w: &World, to: &mut Made) {
     let y = || mxv(&a, &x).eval().unwrap();
     made! { w to of:
         "ewise_add" ewise_add(&a, &b, Plus).eval();
-        "ewise_add with nothing" ewise_add(&w.new(), &b, Plus).eval();
+        "ewise_add with nothing" ewise_add(&w.without_entries(), &b, Plus).eval();
         "ewise_mult" ewise_mult(&a, &ewise_add(&a, &b, Plus).eval().unwrap(), Times).eval();
         "masked ewise_union" ewise_union(&a, 2, &b, 3, Minus).mask(&m).eval();
         "ewise_add of a transpose" ewise_add(&a, &b, Plus).transpose_a().eval();
-        "chain" ewise_add(&a, &w.new(), Plus).apply(Negate).ewise_add(&b, Plus).eval();
+        "chain" ewise_add(&a, &w.without_entries(), Plus).apply(Negate).ewise_add(&b, Plus).eval();
         "transpose" transpose(&a).eval();
         "apply into" into(&b, |c| apply(&a, Negate).accumulate(Plus).into(c));
-        "masked apply into nothing" into(&w.new(), |c| apply(&a, Negate).mask(&b.structure().complement()).into(c));
+        "masked apply into nothing" into(&w.without_entries(), |c| apply(&a, Negate).mask(&b.structure().complement()).into(c));
         "tril" tril(&a, 0).eval();
         "scale_rows" scale_rows(&x, &a, Times).eval();
         "scale_columns" scale_columns(&a, &x, Times).eval();
@@ -128,26 +128,26 @@ fn elements_and_parts(w: &World, to: &mut Made) {
     updates.set(j, i, 5).unwrap();
     updates.remove(a.entries().unwrap()[3].0, a.entries().unwrap()[3].1).unwrap();
     made! { w to of:
-        "set" into(&w.new(), |c| c.set(i, j, 3));
+        "set" into(&w.without_entries(), |c| c.set(i, j, 3));
         "set in a matrix" into(&a, |c| c.set(i, j, 3));
         "remove" into(&a, |c| c.remove(a.entries()?[3].0, a.entries()?[3].1));
         "update" into(&a, |c| c.update(&updates));
         "assign" into(&a, |c| assign(&few(), some(), some()).into(c));
-        "assign into nothing" into(&w.new(), |c| assign(&few(), some(), some()).into(c));
+        "assign into nothing" into(&w.without_entries(), |c| assign(&few(), some(), some()).into(c));
         "assign a value" into(&a, |c| assign_scalar(6, some(), some()).into(c));
         "assign a value where a mask admits" into(&a, |c| assign_scalar(6, .., ..).mask(&b.structure()).into(c));
         "assign everything" into(&a, |c| assign(&b, .., ..).accumulate(Plus).into(c));
         "assign a row" into(&a, |c| assign_row(&x, i, ..).into(c));
-        "assign a row into nothing" into(&w.new(), |c| assign_row(&x, i, ..).into(c));
+        "assign a row into nothing" into(&w.without_entries(), |c| assign_row(&x, i, ..).into(c));
         "assign a column" into(&a, |c| assign_column(&x, .., j).into(c));
-        "assign a column where a mask admits" into(&w.new(), |c| {
+        "assign a column where a mask admits" into(&w.without_entries(), |c| {
             assign_column(&x, .., j).mask(&w.vector(5).structure()).into(c)
         });
         "assign nothing" into(&a, |c| assign_empty(some(), ..).into(c));
         "extract a part" extract(&a, some(), some()).eval();
         "extract all" extract(&a, .., ..).eval();
         "a larger one, and back" into(&a, |c| c.resize(w.n + 7, w.n + 9).and_then(|()| c.resize(w.n, w.n)));
-        "tiles put together" concat(&[[&a, &w.new()], [&few_below(w), &few_below(w)]]).and_then(|mut all| {
+        "tiles put together" concat(&[[&a, &w.without_entries()], [&few_below(w), &few_below(w)]]).and_then(|mut all| {
             all.resize(w.n, w.n)?;
             Ok(all)
         });
