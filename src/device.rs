@@ -33,7 +33,7 @@ impl Device {
         Self::try_best().unwrap_or_else(|_| Self::found())
     }
 
-    /// As [`best`](Self::best), but a variable that names no device is an error.
+    /// As [`best`](Self::best), but a variable that names no device is an error. O(1).
     ///
     /// # Errors
     /// `InvalidValue`, naming the variable.

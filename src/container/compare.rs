@@ -54,6 +54,15 @@ macro_rules! compared {
             ///
             /// # Errors
             /// `OutOfMemory`; on CUDA `Driver`.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3)])?;
+            /// assert!(a.equals(&a.to_format(Format::Csc)?)?);
+            /// let x: Vector<i32> = Vector::build(2, &[(1, 3)])?;
+            /// assert!(!x.equals(&Vector::<i32>::new(2)?)?);
+            /// # Ok(()) }
+            /// ```
             pub fn equals<R>(&self, other: &$name<T, R>) -> Result<bool> {
                 equal(&self.store, &other.store)
             }

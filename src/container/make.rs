@@ -112,7 +112,7 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         line(coo).map(Self::of)
     }
-    /// All entries as triplets of one column, ascending.
+    /// All entries as triplets of one column, ascending. O(e).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.

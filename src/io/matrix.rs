@@ -120,7 +120,7 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
 }
 
 impl<T: ToMatrixMarket, S> Vector<T, S> {
-    /// Writes a file that [`read`](Self::read) reads, by the ending of its name: but for `.oplus` a matrix of one column.
+    /// Writes a file that [`read`](Self::read) reads, by the ending of its name: but for `.oplus` a matrix of one column. O(bytes).
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
