@@ -215,7 +215,8 @@ impl Error {
     /// Memory that ran out in a part of an operation ran out in that.
     pub(crate) fn in_operation(self, operation: &'static str) -> Self {
         match self {
-            Error::OutOfMemory { device, needed, available, .. } => {
+            // A device says which step of it failed.
+            Error::OutOfMemory { device, needed, available, .. } if device == "host" => {
                 Error::OutOfMemory { operation, device, needed, available }
             }
             other => other,
