@@ -92,6 +92,18 @@ fn a_product_is_never_whole() {
 }
 
 /// Random operands, masks and steps; a limit that cuts most products into chunks of rows.
+/// A mask between steps is of all rows.
+#[test]
+fn a_mask_between_steps_is_of_the_whole() {
+    let Some(_one) = alone() else { return };
+    let (a, b) = (random(900, 300, 9000, 3), random(300, 700, 6000, 5));
+    let m = random(900, 700, 90_000, 7);
+    let first = apply(&mxm(&a, &b).eval().unwrap(), Negate).mask(&m.structure()).eval().unwrap();
+    let expected = apply(&first, Abs).eval().unwrap();
+    let found = mxm(&a, &b).apply(Negate).mask(&m.structure()).apply(Abs).eval().unwrap();
+    assert_eq!(bits(&found), bits(&expected));
+}
+
 #[test]
 fn any_product_is_what_the_steps_make() {
     fn check(seed: u64) -> bool {

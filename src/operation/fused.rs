@@ -261,7 +261,9 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
             return Ok((Owned(fused), false));
         }
         #[cfg(feature = "cuda")]
-        if let Device::Cuda(_) = device {
+        if let Device::Cuda(_) = device
+            && !self.divided
+        {
             return self.by_chunks(mask.as_ref(), device).map(|t| (Owned(t), false));
         }
         let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
