@@ -29,7 +29,8 @@ mod chunks;
 /// is between is ever stored. On CUDA all steps are done to some rows before the next rows are multiplied, so many that
 /// they surely take no more than a 128th of the device's memory, a quarter of a
 /// [`memory_limit`](Operation::memory_limit), or are one row; a product that is no larger is made at once. There the bounds of
-/// the rows cost a look at the entries of A, O(nnz(A)). The reference runs the steps one after the other.
+/// the rows cost a look at the entries of A, O(nnz(A)). The reference runs the steps one after the other, and
+/// so do all where a mask stands between two of them.
 ///
 /// What a call means depends on where it stands. A mask before a step is the product's: entries outside it are not there for the
 /// step, and `into` writes the result like any other, so that without an accumulator entries of C outside the mask are deleted.

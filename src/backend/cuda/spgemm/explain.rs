@@ -125,7 +125,7 @@ impl Job<'_> {
         };
         to.reason = match strategy {
             Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
-            asked => format!("{asked:?} was asked for"),
+            asked => format!("{asked} was asked for"),
         };
         to.bins = self.bins(control);
         to.workspace = self.workspace(control);
