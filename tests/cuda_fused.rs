@@ -104,6 +104,29 @@ fn a_mask_between_steps_is_of_the_whole() {
     assert_eq!(bits(&found), bits(&expected));
 }
 
+/// By dot products rows of C are no longer than the mask's, and are cut by these.
+#[test]
+fn dot_products_are_cut_by_the_mask() {
+    let Some(_one) = alone() else { return };
+    let (a, b) = (random(900, 300, 9000, 3), random(300, 700, 6000, 5));
+    let m = random(900, 700, 90_000, 7);
+    for transposed in [false, true] {
+        let b = if transposed { transpose(&b).eval().unwrap() } else { b.clone() };
+        let product = || {
+            let product = mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot);
+            if transposed { product.transpose_b() } else { product }
+        };
+        let c = product().eval().unwrap();
+        assert!(12 * m.nvals() > 2 * MEMORY / 128, "{}", m.nvals());
+        let expected = select(&apply(&c, Negate).eval().unwrap(), ValueGt, 9000).eval().unwrap();
+        let run = || product().apply(Negate).select(ValueGt, 9000).eval();
+        let (found, launches) = Context::get(0).unwrap().trace(run).unwrap();
+        assert_eq!(bits(&found), bits(&expected));
+        let dots = launches.iter().filter(|launch| launch.kernel == "spgemm_dot").count();
+        assert!(dots > 1, "{dots} chunks by dot products");
+    }
+}
+
 #[test]
 fn any_product_is_what_the_steps_make() {
     fn check(seed: u64) -> bool {
