@@ -39,9 +39,11 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     };
     // While a template is being written, those of one name.
     let only = std::env::var("OPLUS_TEST_TEMPLATES").unwrap_or_default();
-    // cuda_operations_compile has the operations' own, but for Ampere.
+    // cuda_operations_compile has all of the operations' own for the others.
     let other: HashSet<String> = operation_variants(architecture).into_iter().map(|(name, _)| name).collect();
-    let these = variants(architecture).into_iter().filter(|(name, _)| architecture == 80 || !other.contains(name));
+    let these = variants(architecture)
+        .into_iter()
+        .filter(|(name, _)| matches!(architecture, 80 | 100) || !other.contains(name));
     these.filter(|(name, _)| name.contains(&only) && kept(name)).collect()
 }
 
