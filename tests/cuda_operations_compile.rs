@@ -9,6 +9,9 @@ use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::operations::operation_variants;
 use shares::shared;
 
+/// What a thread may have, as in cuda_templates.
+const REGISTERS: u32 = 168;
+
 #[test]
 fn every_variant_compiles_without_spills() {
     if let Err(e) = Nvrtc::get() {
@@ -25,8 +28,9 @@ fn compile_share(one: usize, of: usize) {
     for (architecture, every) in [(90, 1), (100, 4), (75, 1)] {
         for (name, spec) in operation_variants(architecture).into_iter().step_by(every).skip(one).step_by(of) {
             let compiled = compile_for(architecture, &name, &spec.source().unwrap()).unwrap();
+            assert!(!compiled.resources.is_empty(), "{name}");
             for (kernel, r) in &compiled.resources {
-                if (r.spill_stores, r.spill_loads) != (0, 0) || r.shared > 48 << 10 {
+                if (r.spill_stores, r.spill_loads) != (0, 0) || r.shared > 48 << 10 || r.registers > REGISTERS {
                     bad.push(format!("{name} {kernel} sm_{architecture}: {r:?}"));
                 }
                 if architecture == 90 {

@@ -1,5 +1,6 @@
-//! Every template, with the real NVRTC, for every kind of GPU: it compiles, fits, and hardly spills. Needs no device. Where
-//! NVRTC is missing the test says so; `OPLUS_REQUIRE_NVRTC=1` makes that a failure.
+//! Every template, with the real NVRTC, for every kind of GPU: it compiles, fits, and hardly spills; those of the operations
+//! for some kinds in cuda_operations_compile. Needs no device. Where NVRTC is missing the test says so; `OPLUS_REQUIRE_NVRTC=1`
+//! makes that a failure.
 #![cfg(feature = "cuda")]
 #[path = "common/shares.rs"]
 mod shares;
@@ -7,10 +8,8 @@ mod shares;
 use oplus::backend::cuda::compile_for;
 use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::Spec;
-use oplus_codegen::golden::variants;
-use oplus_codegen::operations::operation_variants;
+use oplus_codegen::golden::{product_variants, variants};
 use shares::shared;
-use std::collections::HashSet;
 
 /// Bytes a thread may spill, stores and loads together, and registers it may have.
 const SPILLED: u32 = 1024;
@@ -39,12 +38,10 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     };
     // While a template is being written, those of one name.
     let only = std::env::var("OPLUS_TEST_TEMPLATES").unwrap_or_default();
-    // cuda_operations_compile has all of the operations' own for the others.
-    let other: HashSet<String> = operation_variants(architecture).into_iter().map(|(name, _)| name).collect();
-    let these = variants(architecture)
-        .into_iter()
-        .filter(|(name, _)| matches!(architecture, 80 | 100) || !other.contains(name));
-    these.filter(|(name, _)| name.contains(&only) && kept(name)).collect()
+    // Those of the operations are compiled for the others by cuda_operations_compile, which also forbids all spills.
+    let with_operations = matches!(architecture, 80 | 100) || !only.is_empty();
+    let all = if with_operations { variants(architecture) } else { product_variants(architecture) };
+    all.into_iter().filter(|(name, _)| name.contains(&only) && kept(name)).collect()
 }
 
 #[test]

@@ -157,7 +157,15 @@ pub fn reduce_by_add(s: &SemiringText) -> FunctionText {
 #[must_use]
 pub fn variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = crate::operations::operation_variants(architecture);
-    all.push(("band_diagonals".to_string(), Spec::new(Template::BandDiagonals, architecture)));
+    all.extend(product_variants(architecture));
+    all
+}
+
+/// [`variants`] but for those of [`operation_variants`](crate::operations::operation_variants): products, what they are
+/// prepared by and what follows them.
+#[must_use]
+pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
+    let mut all = vec![("band_diagonals".to_string(), Spec::new(Template::BandDiagonals, architecture))];
     all.push(("spgemm_band_count".to_string(), Spec::new(Template::SpgemmBandCount, architecture)));
     for scalar in [built_in("u64", 8), crate::operations::BYTES16, crate::operations::WIDE] {
         let spec = Spec::new(Template::BandValues, architecture).scalar("V", scalar);
