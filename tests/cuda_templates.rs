@@ -8,9 +8,12 @@ mod shares;
 use oplus::backend::cuda::compile_for;
 use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::Spec;
-use oplus_codegen::golden::{product_variants, variants};
+use oplus_codegen::golden::product_variants;
+use oplus_codegen::operations::operation_variants;
 use shares::shared;
 
+/// Of the operations' kernels one of so many: their text is the same for all kinds of GPUs, and what differs are limits.
+const OPERATIONS: usize = 4;
 /// Bytes a thread may spill, stores and loads together, and registers it may have.
 const SPILLED: u32 = 1024;
 const REGISTERS: u32 = 168;
@@ -36,12 +39,19 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
             (_, true) => false,
         }
     };
-    // While a template is being written, those of one name.
-    let only = std::env::var("OPLUS_TEST_TEMPLATES").unwrap_or_default();
-    // Those of the operations are compiled for the others by cuda_operations_compile, which also forbids all spills.
-    let with_operations = matches!(architecture, 80 | 100) || !only.is_empty();
-    let all = if with_operations { variants(architecture) } else { product_variants(architecture) };
-    all.into_iter().filter(|(name, _)| name.contains(&only) && kept(name)).collect()
+    // While a template is being written, those of one name; `all` are those of the operations too, for every architecture.
+    let asked = std::env::var("OPLUS_TEST_TEMPLATES").unwrap_or_default();
+    let only = if asked == "all" { "" } else { &asked };
+    let mut all = product_variants(architecture);
+    // cuda_operations_compile has all of those for the others, and forbids all spills.
+    let (every, from) = match architecture {
+        _ if !asked.is_empty() => (1, 0),
+        80 => (OPERATIONS, 1),
+        100 => (OPERATIONS, 3),
+        _ => (usize::MAX, usize::MAX),
+    };
+    all.extend(operation_variants(architecture).into_iter().skip(from).step_by(every));
+    all.into_iter().filter(|(name, _)| name.contains(only) && kept(name)).collect()
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     }
     let Body::Held(held) = &a.body else { return Ok(None) };
     let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
-    let made = cpu::mapped("apply", values, |x| F::apply(x, 0, 0, y))?;
+    let made = cpu::mapped("apply", values, move |x| F::apply(x, 0, 0, y))?;
     Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), made.into())))))
 }
 
@@ -83,14 +83,14 @@ pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &St
         return Ok(None);
     }
     let words = match (&p.0.words, &q.0.words) {
-        (Some(p), Some(q)) => Some(in_pieces(operation, p.len(), |w| p[w] | q[w])?),
+        (Some(p), Some(q)) => Some(cpu::zipped(operation, (p, q), |p, q| p | q)?),
         _ => None,
     };
     let (p, q) = (p.0, q.0);
     if let (None, None, Values::All(x), Values::All(y)) = (&p.words, &q.words, x, y) {
         return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
     }
-    let made = in_pieces(operation, p.nrows * p.ncols, |slot| match (p.has(slot), q.has(slot)) {
+    let made = in_pieces(operation, p.nrows * p.ncols, move |slot| match (p.has(slot), q.has(slot)) {
         (true, true) => F::apply(x.at(slot), y.at(slot)),
         (true, false) => x.at(slot),
         (false, true) => y.at(slot),
@@ -118,11 +118,11 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         return Ok(Some(a.holding(cells(p, None, cpu::zipped(operation, (x, y), F::apply)?))));
     }
     let words = match (&p.words, &q.words) {
-        (Some(p), Some(q)) => Some(in_pieces(operation, p.len(), |w| p[w] & q[w])?),
+        (Some(p), Some(q)) => Some(cpu::zipped(operation, (p, q), |p, q| p & q)?),
         (Some(words), None) | (None, Some(words)) => Some(crate::memory::copied(operation, words)?),
         (None, None) => None,
     };
-    let made = in_pieces(operation, p.nrows * p.ncols, |slot| match p.has(slot) && q.has(slot) {
+    let made = in_pieces(operation, p.nrows * p.ncols, move |slot| match p.has(slot) && q.has(slot) {
         true => F::apply(x.at(slot), y.at(slot)),
         false => <F::Out as Scalar>::zeroed(),
     })?;
@@ -197,7 +197,7 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
         return Ok(None);
     }
     let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
-    let words = in_pieces("select", n.div_ceil(64), |w| {
+    let words = in_pieces("select", n.div_ceil(64), move |w| {
         let (first, last) = (w << 6, n.min((w + 1) << 6));
         let (mut i, mut j, mut word) = (0, 0, 0u64);
         if placed {

@@ -95,8 +95,8 @@ impl Pattern {
         let indices = if from.1.same(to.1) {
             memory::copied(operation, &self.indices)?
         } else {
-            let columns = from.1.map_to(to.1, operation)?;
-            mapped(operation, &self.indices, |c| columns[c as usize])?
+            let columns = &from.1.map_to(to.1, operation)?[..];
+            mapped(operation, &self.indices, move |c| columns[c as usize])?
         };
         Ok(Pattern::new(to.0.places(), to.1.places(), offsets, indices))
     }

@@ -1,11 +1,9 @@
 //! A new value for each entry, by its row and column and the old one: positions stay.
-use super::parallel::{SERIAL, Shared, pieces, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_piece, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// Places that are written at once.
 const WIDE: usize = 8;
@@ -21,7 +19,7 @@ pub(super) fn at_entries<A: Scalar, T: Scalar>(
     let (offsets, n) = (&a.pattern.offsets[..], a.values.len());
     let mut values = unwritten::<T>(operation, n)?;
     let target = Shared::new(&mut values);
-    let fill = |piece: Range<usize>| {
+    each_piece(n, SERIAL, &|piece| {
         let mut rows = [0u32; BATCH + WIDE];
         // Of its own, so that no value written may change what it reads for the next.
         let value = f;
@@ -52,14 +50,7 @@ pub(super) fn at_entries<A: Scalar, T: Scalar>(
                 *z = MaybeUninit::new(value(*r as usize, *c as usize, *x));
             }
         }
-    };
-    if n <= SERIAL {
-        if n > 0 {
-            fill(0..n);
-        }
-    } else {
-        pieces(n, SERIAL).for_each(fill);
-    }
+    });
     // SAFETY: the pieces cover every entry.
     let values = unsafe { written(values, n) };
     Ok(HostCsr::at(a.pattern.clone(), values))

@@ -1,12 +1,10 @@
 //! The Kronecker product: every place in the result is known beforehand.
-use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     a: &HostCsr<A>,
@@ -30,7 +28,7 @@ pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     })?;
     let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<F::Out>(operation, n)?);
     let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let fill = |piece: Range<usize>| {
+    each_piece(n, SERIAL, &|piece| {
         // The row that has the piece's first entry: empty rows end where it begins.
         let mut row = offsets.partition_point(|o| *o <= piece.start as u64) - 1;
         // SAFETY: pieces are disjoint.
@@ -71,14 +69,7 @@ pub(super) fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
             }
             row += 1;
         }
-    };
-    if n <= SERIAL {
-        if n > 0 {
-            fill(0..n);
-        }
-    } else {
-        pieces(n, SERIAL).for_each(fill);
-    }
+    });
     // SAFETY: the pieces cover every entry.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))

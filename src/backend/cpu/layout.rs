@@ -1,7 +1,7 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
 use super::assemble::assemble;
 use super::blocks::{Block, partition, target};
-use super::parallel::{SERIAL, Shared, in_pieces, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_of, each_piece, in_pieces, pieces, scan, unwritten, written};
 use super::rows::Rows;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
@@ -90,7 +90,8 @@ pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result
         return Ok(HostCsr::new(pattern, values));
     };
     assert!(values.len() == a.nnz());
-    let moved = in_pieces("transpose", a.nnz(), |e| values[known.from[e] as usize])?;
+    let from = &known.from[..];
+    let moved = in_pieces("transpose", a.nnz(), move |e| values[from[e] as usize])?;
     Ok(HostCsr::at(known.pattern.clone(), moved))
 }
 
@@ -274,8 +275,10 @@ fn copied<X: Copy + Send + Sync>(operation: &'static str, from: &[X]) -> Result<
         return memory::copied(operation, from);
     }
     let mut to = unwritten::<X>(operation, from.len())?;
-    to.par_chunks_mut(SERIAL).zip(from.par_chunks(SERIAL)).for_each(|(to, from)| {
-        to.write_copy_of_slice(from);
+    let parts = Shared::new(&mut to);
+    each_piece(from.len(), SERIAL, &|piece| {
+        // SAFETY: pieces are disjoint.
+        unsafe { parts.part(piece.clone()) }.write_copy_of_slice(&from[piece]);
     });
     // SAFETY: all were written.
     Ok(unsafe { written(to, from.len()) })
@@ -359,11 +362,7 @@ pub(super) fn extract_rows<T: Scalar>(a: &HostCsr<T>, rows: &[u32]) -> Result<Ho
     let before = |r: usize| shape.offsets[r] + r as u64;
     let blocks =
         partition(operation, (shape.nrows, shape.ncols), target(before(shape.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    if blocks.len() < 2 {
-        blocks.iter().for_each(copy)
-    } else {
-        blocks.par_iter().for_each(copy)
-    }
+    each_of(&blocks, &copy);
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(shape.nrows, shape.ncols, shape.offsets, indices), values))

@@ -22,7 +22,7 @@ pub(super) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     let operation = "apply";
     // Where positions are not looked at rows are not either.
     if F::TEXT.parameters.get(1..3) == Some(&["_", "_"]) {
-        let values = mapped(operation, &a.values, |x| F::apply(x, 0, 0, y))?;
+        let values = mapped(operation, &a.values, move |x| F::apply(x, 0, 0, y))?;
         return Ok(HostCsr::at(a.pattern.clone(), values));
     }
     let (at_i, at_j) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]));

@@ -1,11 +1,12 @@
 //! Which columns and rows of a matrix have entries: the positions of a product with a full vector, kept with the pattern.
-use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_piece, pieces, scan, unwritten, written};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::facts::known;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Columns handled at a time where all of them are looked at.
@@ -102,14 +103,17 @@ pub(super) unsafe fn gathered<T: Copy + Send + Sync>(
 ) -> Result<Vec<T>> {
     assert!(places.ncols <= values.len());
     let mut gathered = unwritten::<T>(operation, places.nnz())?;
-    let one = |(to, from): (&mut [MaybeUninit<T>], &[u32])| {
-        // SAFETY: columns are below ncols in every pattern.
-        to.iter_mut().zip(from).for_each(|(to, j)| *to = unsafe { *values.get_unchecked(*j as usize) });
+    let to = Shared::new(&mut gathered);
+    let one = |piece: Range<usize>| {
+        // SAFETY: pieces are disjoint.
+        for (to, j) in unsafe { to.part(piece.clone()) }.iter_mut().zip(&places.indices[piece]) {
+            // SAFETY: columns are below ncols in every pattern.
+            *to = unsafe { *values.get_unchecked(*j as usize) };
+        }
     };
-    if places.nnz() < SERIAL {
-        one((&mut gathered, &places.indices));
-    } else {
-        gathered.par_chunks_mut(PIECE).zip(places.indices.par_chunks(PIECE)).for_each(one);
+    match places.nnz() {
+        n if n < SERIAL => one(0..n),
+        n => each_piece(n, PIECE, &one),
     }
     // SAFETY: every place was read, and has a value by the contract.
     Ok(unsafe { written(gathered, places.nnz()) })

@@ -89,21 +89,56 @@ pub(super) fn pieces(n: usize, size: usize) -> impl IndexedParallelIterator<Item
     (0..n.div_ceil(size)).into_par_iter().map(move |p| p * size..n.min((p + 1) * size))
 }
 
+/// Does 0..n in pieces of `size`, one alone on the caller's thread. What splits the work is some thousand lines of machine code:
+/// behind `dyn` it is compiled once, not for every operator and type.
+pub(crate) fn each_piece(n: usize, size: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+    match n {
+        0 => {}
+        _ if n <= size => work(0..n),
+        _ => pieces(n, size).for_each(work),
+    }
+}
+
+/// Does 0, 1, … n - 1, one alone on the caller's thread; see [`each_piece`].
+pub(super) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    match n {
+        0 | 1 => (0..n).for_each(work),
+        _ => (0..n).into_par_iter().for_each(work),
+    }
+}
+
+/// Does all of them, one alone on the caller's thread; see [`each_piece`].
+pub(super) fn each_of<X: Sync>(all: &[X], work: &(dyn Fn(&X) + Sync)) {
+    each(all.len(), &|i| work(&all[i]));
+}
+
+/// As [`each_of`] few that take long: any of them may go to another thread.
+pub(super) fn each_large<X: Sync>(all: &[X], work: &(dyn Fn(&X) + Sync)) {
+    match all {
+        [] | [_] => all.iter().for_each(work),
+        _ => all.par_iter().with_max_len(1).for_each(work),
+    }
+}
+
 /// f(x) of all values.
+///
+/// In this and the next ones a closure that owns what it reads (`move`) is a copy in each piece's loop: of one that borrows it nobody
+/// knows that what is written does not change it, and every step reads it again.
 pub(crate) fn mapped<A: Copy + Sync, T: Send + Sync>(
     operation: &'static str,
     values: &[A],
-    f: impl Fn(A) -> T + Sync,
+    f: impl Fn(A) -> T + Copy + Sync,
 ) -> Result<Vec<T>> {
     let mut made = unwritten::<T>(operation, values.len())?;
-    let fill = |(to, from): (&mut [MaybeUninit<T>], &[A])| {
-        to.iter_mut().zip(from).for_each(|(z, x)| *z = MaybeUninit::new(f(*x)));
+    let to = Shared::new(&mut made);
+    let fill = |to: &mut [MaybeUninit<T>], from: &[A]| {
+        let f = f;
+        for (z, x) in to.iter_mut().zip(from) {
+            *z = MaybeUninit::new(f(*x));
+        }
     };
-    if values.len() <= SERIAL {
-        fill((&mut made, values));
-    } else {
-        made.par_chunks_mut(SERIAL).zip(values.par_chunks(SERIAL)).for_each(fill);
-    }
+    // SAFETY: pieces are disjoint.
+    each_piece(values.len(), SERIAL, &|piece| fill(unsafe { to.part(piece.clone()) }, &values[piece]));
     // SAFETY: every element was written.
     Ok(unsafe { written(made, values.len()) })
 }
@@ -112,18 +147,19 @@ pub(crate) fn mapped<A: Copy + Sync, T: Send + Sync>(
 pub(crate) fn zipped<A: Copy + Sync, B: Copy + Sync, T: Send + Sync>(
     operation: &'static str,
     (x, y): (&[A], &[B]),
-    f: impl Fn(A, B) -> T + Sync,
+    f: impl Fn(A, B) -> T + Copy + Sync,
 ) -> Result<Vec<T>> {
     let n = x.len().min(y.len());
     let mut made = unwritten::<T>(operation, n)?;
-    let fill = |((to, x), y): ((&mut [MaybeUninit<T>], &[A]), &[B])| {
-        to.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = MaybeUninit::new(f(*x, *y)));
+    let to = Shared::new(&mut made);
+    let fill = |to: &mut [MaybeUninit<T>], x: &[A], y: &[B]| {
+        let f = f;
+        for ((z, x), y) in to.iter_mut().zip(x).zip(y) {
+            *z = MaybeUninit::new(f(*x, *y));
+        }
     };
-    if n <= SERIAL {
-        fill(((&mut made, &x[..n]), &y[..n]));
-    } else {
-        made.par_chunks_mut(SERIAL).zip(x[..n].par_chunks(SERIAL)).zip(y[..n].par_chunks(SERIAL)).for_each(fill);
-    }
+    // SAFETY: pieces are disjoint.
+    each_piece(n, SERIAL, &|piece| fill(unsafe { to.part(piece.clone()) }, &x[piece.clone()], &y[piece]));
     // SAFETY: every element was written.
     Ok(unsafe { written(made, n) })
 }
@@ -156,17 +192,18 @@ pub(crate) fn joined<T: Copy + Send + Sync>(operation: &'static str, parts: &[&[
 pub(crate) fn in_pieces<T: Send + Sync>(
     operation: &'static str,
     n: usize,
-    f: impl Fn(usize) -> T + Sync,
+    f: impl Fn(usize) -> T + Copy + Sync,
 ) -> Result<Vec<T>> {
     let mut made = unwritten::<T>(operation, n)?;
-    let fill = |(p, piece): (usize, &mut [MaybeUninit<T>])| {
-        piece.iter_mut().enumerate().for_each(|(e, z)| *z = MaybeUninit::new(f(p * SERIAL + e)));
+    let to = Shared::new(&mut made);
+    let fill = |to: &mut [MaybeUninit<T>], piece: Range<usize>| {
+        let f = f;
+        for (z, e) in to.iter_mut().zip(piece) {
+            *z = MaybeUninit::new(f(e));
+        }
     };
-    if n <= SERIAL {
-        made.chunks_mut(SERIAL).enumerate().for_each(fill);
-    } else {
-        made.par_chunks_mut(SERIAL).enumerate().for_each(fill);
-    }
+    // SAFETY: pieces are disjoint.
+    each_piece(n, SERIAL, &|piece| fill(unsafe { to.part(piece.clone()) }, piece));
     // SAFETY: every element was written.
     Ok(unsafe { written(made, n) })
 }

@@ -4,13 +4,12 @@ use super::even::{self, BATCH, Batch};
 use super::final_soon;
 use super::job::{at, is_final};
 use super::met;
-use super::parallel::{SERIAL, Shared, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_of, unwritten, written};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,18 +70,13 @@ pub(super) fn lines<C: Scalar>(
         true => row,
         false => met.indices.partition_point(|r| (*r as usize) < row),
     };
-    let one = |block: &Block| {
+    each_of(&blocks, &|block| {
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(place(block.rows.start)..place(block.rows.end)) };
         let batches = batches.as_ref().map(|all| &all[block.rows.start / BATCH..]);
         let made = sums(block.rows.clone(), batches, out);
         assert!(made == out.len());
-    };
-    if blocks.len() < 2 {
-        blocks.iter().for_each(one)
-    } else {
-        blocks.par_iter().for_each(one)
-    }
+    });
     // SAFETY: each block wrote a sum for each of its rows that have entries, as asserted.
     let values = unsafe { written(values, met.nnz()) };
     Ok(HostCsr::at(met, values))

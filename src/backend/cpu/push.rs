@@ -10,7 +10,7 @@ use super::cut;
 use super::job::at;
 use super::met;
 use super::neutral::neutral;
-use super::parallel::{SERIAL, Shared, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each, each_large, each_piece, scan, unwritten, written};
 use super::product::{self, MxmKernels};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
@@ -184,9 +184,11 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
         parts.par_iter_mut().with_max_len(1).for_each(one);
         drop(parts);
         for other in &others {
-            // SAFETY: all started from the neutral element.
-            let merge = |(to, from): (&mut [_], &[_])| unsafe { (kernels.merge)(to, from) };
-            sums.values.par_chunks_mut(PIECE).zip(other.values.par_chunks(PIECE)).for_each(merge);
+            let to = Shared::new(&mut sums.values);
+            each_piece(n, PIECE, &|piece| {
+                // SAFETY: pieces are disjoint, and all started from the neutral element.
+                unsafe { (kernels.merge)(to.part(piece.clone()), &other.values[piece]) };
+            });
             sums.flags.iter_mut().zip(&other.flags).for_each(|(to, from)| *to |= from);
         }
     } else {
@@ -198,14 +200,13 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
             None => column_parts(operation, &x.pattern, &a.pattern, products)?,
         };
         let (values, flags) = (Shared::new(&mut sums.values), Shared::new(&mut sums.flags));
-        let one = |part: &Part| {
+        each_large(&parts, &|part: &Part| {
             // SAFETY: parts are disjoint ranges of columns.
             let (values, flags) = unsafe {
                 (values.part(part.columns.clone()), flags.part(if flagged { part.columns.clone() } else { 0..0 }))
             };
             add(part.entries(&x.pattern), part, values, flags);
-        };
-        if parts.len() < 2 { parts.iter().for_each(one) } else { parts.par_iter().with_max_len(1).for_each(one) }
+        });
     }
     let Some(met) = met else { return kept(operation, &sums.values, &sums.flags) };
     let values = match met.nnz() == n {
@@ -227,7 +228,7 @@ unsafe fn add_rows<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     sums: &mut [MaybeUninit<S::Out>],
     flags: &mut [u8],
 ) {
-    // SAFETY: this function's contract; `each` asks for values of A's entries.
+    // SAFETY: this function's contract; `each_product` asks for values of A's entries.
     unsafe {
         match pushing.a.values[..] {
             // What reads no values is compiled once.
@@ -255,14 +256,16 @@ unsafe fn add_valued<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     assert!(sums.len() == part.columns.len() && (flags.is_empty() || flags.len() == sums.len()));
     let neutral = neutral::<S::Out, S::Add>();
     match (neutral, flags.is_empty()) {
-        (Some((start, _)), true) => each::<X, A, S>(pushing, value, entries, part, Some(start), |place, product| {
-            // SAFETY: `each` calls with places in the part, whose length is that of sums and flags; the contract.
-            unsafe {
-                let sum = sums.get_unchecked_mut(place);
-                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
-            }
-        }),
-        (Some(_), false) => each::<X, A, S>(pushing, value, entries, part, None, |place, product| {
+        (Some((start, _)), true) => {
+            each_product::<X, A, S>(pushing, value, entries, part, Some(start), |place, product| {
+                // SAFETY: `each_product` calls with places in the part, whose length is that of sums and flags; the contract.
+                unsafe {
+                    let sum = sums.get_unchecked_mut(place);
+                    *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
+                }
+            })
+        }
+        (Some(_), false) => each_product::<X, A, S>(pushing, value, entries, part, None, |place, product| {
             // SAFETY: as above.
             unsafe {
                 let sum = sums.get_unchecked_mut(place);
@@ -271,7 +274,7 @@ unsafe fn add_valued<X: Scalar, A: Scalar, S: Semiring<X, A>>(
             }
         }),
         (None, true) => assert!(sums.is_empty(), "flags are missing"),
-        (None, false) => each::<X, A, S>(pushing, value, entries, part, None, |place, product| {
+        (None, false) => each_product::<X, A, S>(pushing, value, entries, part, None, |place, product| {
             // SAFETY: as above; a sum with its flag has a value.
             unsafe {
                 let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
@@ -288,7 +291,7 @@ const BATCH: usize = 256;
 /// The products of some entries of x in some columns, each with its column's place in the part. Those known to be `start`,
 /// the neutral element, may be left out.
 #[inline(always)]
-fn each<X: Scalar, A: Scalar, S: Semiring<X, A>>(
+fn each_product<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     Pushing { x, a, at: positions }: &Pushing<X, A>,
     value: impl Fn(usize) -> A,
     entries: Range<usize>,
@@ -449,11 +452,11 @@ fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], flags: &[u8
             }
         }
     };
-    let all = 0..n.div_ceil(PIECE);
+    let pieces = n.div_ceil(PIECE);
     if n <= SERIAL {
-        all.for_each(one)
+        (0..pieces).for_each(one)
     } else {
-        all.into_par_iter().for_each(one)
+        each(pieces, &one)
     }
     // SAFETY: each piece wrote as many as it counted, and each of them was met.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };

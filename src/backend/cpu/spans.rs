@@ -1,11 +1,10 @@
 //! Rows that are stretches of other rows: counted, then copied to where they stay.
-use super::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::side::Side;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -51,7 +50,7 @@ pub(super) fn copied<T: Scalar>(
     let total = offsets[nrows] as usize;
     let (mut indices, mut values) = (unwritten::<u32>(operation, total)?, unwritten::<T>(operation, total)?);
     let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let one = |place: Range<usize>| {
+    each_piece(total, SERIAL, &|place| {
         // Rows that have an entry in the piece, the first and the last perhaps before and behind it.
         let first = offsets.partition_point(|o| *o as usize <= place.start) - 1;
         let rows = (first..nrows).map(|r| (r, offsets[r] as usize..offsets[r + 1] as usize));
@@ -62,12 +61,7 @@ pub(super) fn copied<T: Scalar>(
         // SAFETY: pieces are disjoint.
         let (indices, values) = unsafe { (to_indices.part(place.clone()), to_values.part(place.clone())) };
         stretches(a, shift, spans, indices, values);
-    };
-    if total <= SERIAL {
-        one(0..total)
-    } else {
-        pieces(total, SERIAL).for_each(one)
-    }
+    });
     // SAFETY: as many entries were written as were counted, which `stretches` asserts.
     let (indices, values) = unsafe { (written(indices, total), written(values, total)) };
     Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))

@@ -1,12 +1,11 @@
 //! Tiles side by side and one below the other: every place in the result is known beforehand.
 use super::blocks::{Block, partition, target};
-use super::parallel::{SERIAL, Shared, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_of, each_piece, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -31,15 +30,13 @@ pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>
     for (tiles, start) in tiles.iter().zip(&starts) {
         let height = tiles.first().map_or(0, |t| t.pattern.nrows);
         let part = &mut offsets[*start..=start + height];
-        let sum = |(from, part): (usize, &mut [u64])| {
-            for (k, o) in part.iter_mut().enumerate() {
-                *o = entries + tiles.iter().map(|t| t.pattern.offsets[from + k]).sum::<u64>();
+        let to = Shared::new(part);
+        each_piece(height + 1, SERIAL, &|rows| {
+            // SAFETY: pieces are disjoint.
+            for (o, r) in unsafe { to.part(rows.clone()) }.iter_mut().zip(rows) {
+                *o = entries + tiles.iter().map(|t| t.pattern.offsets[r]).sum::<u64>();
             }
-        };
-        match part.len() <= SERIAL {
-            true => sum((0, part)),
-            false => part.par_chunks_mut(SERIAL).enumerate().for_each(|(p, part)| sum((p * SERIAL, part))),
-        }
+        });
         entries = offsets[start + height];
     }
     let n = offsets[nrows] as usize;
@@ -84,11 +81,7 @@ pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>
     };
     let before = |r: usize| offsets[r] + r as u64;
     let blocks = partition(operation, (nrows, ncols), target(before(nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    if blocks.len() < 2 {
-        blocks.iter().for_each(copy)
-    } else {
-        blocks.par_iter().for_each(copy)
-    }
+    each_of(&blocks, &copy);
     // SAFETY: every row was copied.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))

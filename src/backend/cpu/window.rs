@@ -1,6 +1,6 @@
 //! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
 use super::blocks::{Block, partition, target};
-use super::parallel::{Shared, mapped, scan, unwritten, written};
+use super::parallel::{Shared, each_of, mapped, scan, unwritten, written};
 use super::window_flat::flat;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
@@ -8,7 +8,6 @@ use crate::backend::places::{How, Moves};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -65,7 +64,7 @@ fn band<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T
     offsets.resize(rows.places + 1, end - start);
     let entries = start as usize..end as usize;
     let shift = cols.to as u32;
-    let indices = mapped(operation, &a.pattern.indices[entries.clone()], |c| c + shift)?;
+    let indices = mapped(operation, &a.pattern.indices[entries.clone()], move |c| c + shift)?;
     let values = mapped(operation, &a.values[entries], |x| x)?;
     Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))
 }
@@ -113,11 +112,7 @@ fn inside<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr
     let before = |r: usize| offsets[r] + r as u64;
     let shape = (rows.places, cols.places);
     let blocks = partition(operation, shape, target(before(rows.places)), &before, &|_, _| Ok(Vec::new()))?;
-    if blocks.len() < 2 {
-        blocks.iter().for_each(copy)
-    } else {
-        blocks.par_iter().for_each(copy)
-    }
+    each_of(&blocks, &copy);
     // SAFETY: the blocks cover every row, and each wrote as many entries as it was counted.
     let (indices, values) = unsafe { (written(indices, n), written(values, n)) };
     Ok(HostCsr::new(Pattern::new(rows.places, cols.places, offsets, indices), values))

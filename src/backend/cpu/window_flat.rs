@@ -1,7 +1,7 @@
 //! A rectangle of a matrix with short rows: all entries of its rows are looked through, whichever row they are in, since
 //! where a short row ends nobody guesses.
 use super::blocks::{Block, partition, target};
-use super::parallel::{Shared, unwritten, written};
+use super::parallel::{Shared, each, unwritten, written};
 use super::window::Span;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
@@ -37,18 +37,15 @@ pub(super) fn flat<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Resul
     let (mut indices, mut values) = (unwritten::<u32>(operation, n)?, unwritten::<T>(operation, n)?);
     let to_ends = Shared::new(&mut ends[rows.to + 1..]);
     let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let copy = |(b, block): (usize, &Block)| {
+    each(blocks.len(), &|b| {
+        let block = &blocks[b];
         let (start, end) = (starts[b], starts[b + 1]);
         let range = start as usize..end as usize;
         // SAFETY: blocks have rows of their own, and those disjoint entries.
         let (ends, to) =
             unsafe { (to_ends.part(block.rows.clone()), (to_indices.part(range.clone()), to_values.part(range))) };
         window.copy(a, block, (start, ends), to);
-    };
-    match blocks.len() < 2 {
-        true => blocks.iter().enumerate().for_each(copy),
-        false => blocks.par_iter().enumerate().for_each(copy),
-    }
+    });
     // SAFETY: the blocks cover every row, and each wrote as many entries as it was counted.
     let pattern =
         unsafe { Pattern::new(rows.places, cols.places, written(ends, rows.places + 1), written(indices, n)) };

@@ -36,8 +36,21 @@ fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool 
     mask.is_none_or(|m| m.pattern.find(row, column).is_some() != m.complement)
 }
 
+/// Entries of a row by column. One after the other: what `collect` does instead would be compiled for each operation and operator.
+fn ordered<T>(entries: impl Iterator<Item = (u32, T)>) -> BTreeMap<u32, T> {
+    let mut row = BTreeMap::new();
+    for (column, value) in entries {
+        row.insert(column, value);
+    }
+    row
+}
+
 /// Rows of (column, value) put together.
-fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
+fn collect<T>(nrows: usize, ncols: usize, mut rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
+    put_together(nrows, ncols, &mut rows)
+}
+
+fn put_together<T>(nrows: usize, ncols: usize, rows: &mut dyn Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
     let mut pattern = Pattern::new(nrows, ncols, memory::with_capacity(NAME, nrows + 1)?, vec![]);
     let mut values = vec![];
     pattern.offsets.push(0);
@@ -55,7 +68,7 @@ fn collect<T>(nrows: usize, ncols: usize, rows: impl Iterator<Item = BTreeMap<u3
 
 fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> BTreeMap<u32, T> {
     let (columns, values) = a.row(row);
-    columns.iter().copied().zip(values.iter().copied()).collect()
+    ordered(columns.iter().copied().zip(values.iter().copied()))
 }
 
 fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut BTreeMap<u32, T>, column: u32, value: T) {
@@ -125,7 +138,7 @@ impl Backend for Reference {
     ) -> Result<HostCsr<F::Out>> {
         let rows = (0..a.pattern.nrows).map(|i| {
             let right = row_map(b, i);
-            row_map(a, i).into_iter().filter_map(|(j, x)| right.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
+            ordered(row_map(a, i).into_iter().filter_map(|(j, x)| right.get(&j).map(|y| (j, F::apply(x, *y)))))
         });
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
@@ -137,7 +150,7 @@ impl Backend for Reference {
         at: &Positions,
     ) -> Result<HostCsr<F::Out>> {
         let f = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
-        let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x))).collect());
+        let rows = (0..a.pattern.nrows).map(|i| ordered(row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x)))));
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
@@ -148,7 +161,7 @@ impl Backend for Reference {
         at: &Positions,
     ) -> Result<HostCsr<A>> {
         let keep = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
-        let rows = (0..a.pattern.nrows).map(|i| row_map(a, i).into_iter().filter(|(j, x)| keep(i, *j, *x)).collect());
+        let rows = (0..a.pattern.nrows).map(|i| ordered(row_map(a, i).into_iter().filter(|(j, x)| keep(i, *j, *x))));
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
@@ -199,18 +212,16 @@ impl Backend for Reference {
             let mut met: BTreeMap<u32, (Option<C>, Option<T>)> = BTreeMap::new();
             row_map(c, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().0 = Some(v));
             row_map(t, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().1 = Some(v));
-            met.into_iter()
-                .filter_map(|(j, (old, new))| {
-                    let z = if admits(mask, i, j) {
-                        F::combine(old, new)
-                    } else if replace {
-                        None
-                    } else {
-                        old
-                    };
-                    z.map(|z| (j, z))
-                })
-                .collect()
+            ordered(met.into_iter().filter_map(|(j, (old, new))| {
+                let z = if admits(mask, i, j) {
+                    F::combine(old, new)
+                } else if replace {
+                    None
+                } else {
+                    old
+                };
+                z.map(|z| (j, z))
+            }))
         });
         collect(c.pattern.nrows, c.pattern.ncols, rows)
     }
@@ -226,7 +237,7 @@ impl Backend for Reference {
         let sources = moves.sources(NAME)?;
         let rows = (0..a.pattern.nrows).map(|i| {
             let (from, to) = (row_map(a, i), sources.iter().enumerate());
-            to.filter_map(|(j, source)| from.get(source).map(|x| (j as u32, *x))).collect()
+            ordered(to.filter_map(|(j, source)| from.get(source).map(|x| (j as u32, *x))))
         });
         collect(a.pattern.nrows, moves.places, rows)
     }
@@ -247,19 +258,16 @@ impl Backend for Reference {
             let (old, new) = (row_map(c, i), row_map(t, i));
             let columns: BTreeSet<u32> = old.keys().chain(new.keys()).copied().collect();
             let is = |within: &Region, j| within.rows.has(i as u32) && within.cols.has(j);
-            columns
-                .into_iter()
-                .filter_map(|j| {
-                    let (c, t) = (old.get(&j).copied(), new.get(&j).copied());
-                    let z = if is(&how.region, j) { F::combine(c, t) } else { c };
-                    let z = match (is(&how.reach, j), admits(mask, i, j)) {
-                        (true, true) => z,
-                        (true, false) if how.replace => None,
-                        _ => c,
-                    };
-                    z.map(|z| (j, z))
-                })
-                .collect()
+            ordered(columns.into_iter().filter_map(|j| {
+                let (c, t) = (old.get(&j).copied(), new.get(&j).copied());
+                let z = if is(&how.region, j) { F::combine(c, t) } else { c };
+                let z = match (is(&how.reach, j), admits(mask, i, j)) {
+                    (true, true) => z,
+                    (true, false) if how.replace => None,
+                    _ => c,
+                };
+                z.map(|z| (j, z))
+            }))
         });
         collect(c.pattern.nrows, c.pattern.ncols, rows)
     }
@@ -289,7 +297,7 @@ impl Backend for Reference {
                 return Ok(Err(v));
             }
         }
-        let row = |i: usize| (0..n).map(|j| (j as u32, d[i * n + j])).filter(|(_, x)| B::apply(*x, absent)).collect();
+        let row = |i: usize| ordered((0..n).map(|j| (j as u32, d[i * n + j])).filter(|(_, x)| B::apply(*x, absent)));
         collect(n, n, (0..n).map(row)).map(Ok)
     }
 
@@ -302,7 +310,7 @@ impl Backend for Reference {
         let rows = (0..nrows).map(|r| {
             let (left, right) = (row_map(a, r / b.pattern.nrows), row_map(b, r % b.pattern.nrows));
             let at = |j: u32, l: u32| (j as usize * b.pattern.ncols) as u32 + l;
-            left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))).collect()
+            ordered(left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))))
         });
         collect(nrows, ncols, rows)
     }
@@ -318,14 +326,14 @@ impl Backend for Reference {
             let (left, right) = (row_map(a, i), row_map(b, i));
             let columns: BTreeSet<u32> = left.keys().chain(right.keys()).copied().collect();
             let value = |j| F::apply(*left.get(j).unwrap_or(&alpha), *right.get(j).unwrap_or(&beta));
-            columns.iter().map(|j| (*j, value(j))).collect()
+            ordered(columns.iter().map(|j| (*j, value(j))))
         });
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
 
     fn diagonal<T: Scalar>(&self, v: &HostCsr<T>) -> Result<HostCsr<T>> {
         let (n, entries) = (v.pattern.ncols, row_map(v, 0));
-        collect(n, n, (0..n as u32).map(|i| entries.get(&i).map(|x| (i, *x)).into_iter().collect()))
+        collect(n, n, (0..n as u32).map(|i| ordered(entries.get(&i).map(|x| (i, *x)).into_iter())))
     }
 
     fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
@@ -335,7 +343,7 @@ impl Backend for Reference {
     ) -> Result<HostCsr<F::Out>> {
         let factors = row_map(v, 0);
         let rows = (0..a.pattern.nrows).map(|i| match factors.get(&(i as u32)) {
-            Some(x) => row_map(a, i).into_iter().map(|(j, y)| (j, F::apply(*x, y))).collect(),
+            Some(x) => ordered(row_map(a, i).into_iter().map(|(j, y)| (j, F::apply(*x, y)))),
             None => BTreeMap::new(),
         });
         collect(a.pattern.nrows, a.pattern.ncols, rows)
@@ -349,7 +357,7 @@ impl Backend for Reference {
         let factors = row_map(v, 0);
         let rows = (0..a.pattern.nrows).map(|i| {
             let row = row_map(a, i).into_iter();
-            row.filter_map(|(j, x)| factors.get(&j).map(|y| (j, F::apply(x, *y)))).collect()
+            ordered(row.filter_map(|(j, x)| factors.get(&j).map(|y| (j, F::apply(x, *y)))))
         });
         collect(a.pattern.nrows, a.pattern.ncols, rows)
     }
@@ -387,9 +395,9 @@ impl Backend for Reference {
             row
         };
         let (nrows, ncols) = (a.pattern.nrows, a.pattern.ncols);
-        let values = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| e.1)).collect());
+        let values = (0..nrows).map(|i| ordered((0..).zip(sorted(i).into_iter().map(|e| e.1))));
         let values = collect(nrows, ncols, values)?;
-        let columns = (0..nrows).map(|i| (0..).zip(sorted(i).into_iter().map(|e| id(ids, e.0 as usize))).collect());
+        let columns = (0..nrows).map(|i| ordered((0..).zip(sorted(i).into_iter().map(|e| id(ids, e.0 as usize)))));
         Ok((values, collect(nrows, ncols, columns)?))
     }
 
