@@ -30,6 +30,19 @@ fn masked_by<S: Semiring<i64, i64>>(
     c.entries().unwrap()
 }
 
+/// Sums with every mask, places and presence with two each: cuda_strategies has each semiring with each.
+fn in_turns(a: &Matrix<i64>, mask: &Matrix<bool>, strategy: Strategy) {
+    fn same<S: Semiring<i64, i64>>(of: (&Matrix<i64>, &Matrix<bool>, Strategy), all: &[u32]) {
+        for which in all {
+            let on = |device| masked_by::<S>(of.0, of.1, device, *which, of.2);
+            assert_eq!(on(Device::Cuda(0)), on(Device::Reference), "{}, mask {which}", std::any::type_name::<S>());
+        }
+    }
+    same::<PlusTimes>((a, mask, strategy), &[0, 1, 2]);
+    same::<AnySecondI>((a, mask, strategy), &[0, 2]);
+    same::<AnyPair>((a, mask, strategy), &[0, 1]);
+}
+
 fn square(a: &Matrix<i64>, device: Device) -> Entries<i64> {
     let a = a.to(&device).unwrap();
     mxm(&a, &a).eval().unwrap().entries().unwrap()
@@ -66,15 +79,7 @@ fn every_width_masked_and_not() {
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
-    for length in [5] {
-        let a = matrix(length, n);
-        for which in 0..3 {
-            let (d, r) = (Device::Cuda(0), Device::Reference);
-            assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
-            assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
-            assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
-        }
-    }
+    in_turns(&matrix(5, n), &mask, Strategy::Auto);
 }
 
 /// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
@@ -100,14 +105,7 @@ fn rows_sorted_by_a_block() {
     for width in [1024, 2048] {
         assert!(bins.iter().any(|b| b.name == format!("sort {width}")), "{width}: {bins:?}");
     }
-    for which in 0..3 {
-        let on = |d| masked_by::<PlusTimes>(&a, &mask, d, which, Strategy::Esc);
-        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
-        let on = |d| masked_by::<AnySecondI>(&a, &mask, d, which, Strategy::Esc);
-        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
-        let on = |d| masked_by::<AnyPair>(&a, &mask, d, which, Strategy::Esc);
-        assert_eq!(on(Device::Cuda(0)), on(Device::Reference));
-    }
+    in_turns(&a, &mask, Strategy::Esc);
 }
 
 /// A warp sorts many rows at once, and fewer where some next to each other are long.
@@ -142,13 +140,7 @@ fn rows_of_warps() {
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
     for length in [9, 20] {
-        let a = matrix(length, n);
-        for which in 0..3 {
-            let (d, r) = (Device::Cuda(0), Device::Reference);
-            assert_eq!(masked::<PlusTimes>(&a, &mask, d, which), masked::<PlusTimes>(&a, &mask, r, which));
-            assert_eq!(masked::<AnySecondI>(&a, &mask, d, which), masked::<AnySecondI>(&a, &mask, r, which));
-            assert_eq!(masked::<AnyPair>(&a, &mask, d, which), masked::<AnyPair>(&a, &mask, r, which));
-        }
+        in_turns(&matrix(length, n), &mask, Strategy::Auto);
     }
     // Long rows of B, and many products a column.
     let mut coo = Coo::<i64>::new(1200, 1200);

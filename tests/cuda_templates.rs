@@ -24,6 +24,12 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     let kept = |name: &str| {
         let semiring = |some: &[&str]| some.iter().any(|s| name.contains(s));
         let masked = name.ends_with("masked") || name.ends_with("complement");
+        // Where operands are one matrix differs how they are read: a few semirings show it, and these take the longest of all.
+        if name.starts_with("spgemm_reduce_same")
+            && !semiring(&["plus_times_f64", "any_secondi", "any_pair", "shortest_hop"])
+        {
+            return false;
+        }
         let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_u8"]);
         match (architecture, masked) {
             // What these have, doubles have too, or integers that are compared.

@@ -132,9 +132,9 @@ pub(crate) fn mapped<A: Copy + Sync, T: Send + Sync>(
     let mut made = unwritten::<T>(operation, values.len())?;
     let to = Shared::new(&mut made);
     let fill = |to: &mut [MaybeUninit<T>], from: &[A]| {
-        let f = f;
+        let own = f;
         for (z, x) in to.iter_mut().zip(from) {
-            *z = MaybeUninit::new(f(*x));
+            *z = MaybeUninit::new(own(*x));
         }
     };
     // SAFETY: pieces are disjoint.
@@ -153,9 +153,9 @@ pub(crate) fn zipped<A: Copy + Sync, B: Copy + Sync, T: Send + Sync>(
     let mut made = unwritten::<T>(operation, n)?;
     let to = Shared::new(&mut made);
     let fill = |to: &mut [MaybeUninit<T>], x: &[A], y: &[B]| {
-        let f = f;
+        let own = f;
         for ((z, x), y) in to.iter_mut().zip(x).zip(y) {
-            *z = MaybeUninit::new(f(*x, *y));
+            *z = MaybeUninit::new(own(*x, *y));
         }
     };
     // SAFETY: pieces are disjoint.
@@ -197,9 +197,9 @@ pub(crate) fn in_pieces<T: Send + Sync>(
     let mut made = unwritten::<T>(operation, n)?;
     let to = Shared::new(&mut made);
     let fill = |to: &mut [MaybeUninit<T>], piece: Range<usize>| {
-        let f = f;
+        let own = f;
         for (z, e) in to.iter_mut().zip(piece) {
-            *z = MaybeUninit::new(f(e));
+            *z = MaybeUninit::new(own(e));
         }
     };
     // SAFETY: pieces are disjoint.
