@@ -494,9 +494,13 @@ template <class Monoid> struct Join {
   }
 };
 
+// Bytes of values beyond which nothing is unrolled: a kilobyte is a hundred instructions wherever it is moved.
+constexpr u32 large_value = 256;
+
 // Lane 0 of each group of WIDTH lanes gets the group's sum, terms in the order of lanes.
 template <class Monoid, u32 WIDTH, class T> __device__ inline Partial<T> group_reduce(Partial<T> x) {
-#pragma unroll
+  // Of large values NVRTC would be busy for minutes.
+#pragma unroll(sizeof(T) <= large_value ? 5 : 1)
   for (u32 d = 1; d < WIDTH; d *= 2) {
     Partial<T> y;
     y.value = shuffle_down(x.value, d, WIDTH);
@@ -587,9 +591,10 @@ constexpr u32 tile_round = 8 * tile_threads;
 static_assert(tile_chunk == tile_round, "a chunk is read at once");
 static_assert(tuning::spmv_tile + tuning::spmv_narrow + 3 <= tile_round, "rows that begin in a tile of short ones are read at once");
 
-// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. BATCH at once, the last of them read again
+// The sum of term(e), term(e + stride), … below end, in order; e < end, else nothing. LOADS at once, the last of them read again
 // where there are fewer: a branch would make each wait for the one before it.
-template <class Monoid, class T, u32 BATCH = 4, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+template <class Monoid, class T, u32 LOADS = 4, class I, class F> __device__ inline T batched_sum(I e, I end, u32 stride, F term) {
+  constexpr u32 BATCH = sizeof(T) <= large_value ? LOADS : 1;
   T sum = T();
   if (e >= end) return sum;
   if constexpr (Join<Monoid>::first) return term(e);

@@ -24,9 +24,13 @@ template <class Monoid> struct Join {
   }
 };
 
+// Bytes of values beyond which nothing is unrolled: a kilobyte is a hundred instructions wherever it is moved.
+constexpr u32 large_value = 256;
+
 // Lane 0 of each group of WIDTH lanes gets the group's sum, terms in the order of lanes.
 template <class Monoid, u32 WIDTH, class T> __device__ inline Partial<T> group_reduce(Partial<T> x) {
-#pragma unroll
+  // Of large values NVRTC would be busy for minutes.
+#pragma unroll(sizeof(T) <= large_value ? 5 : 1)
   for (u32 d = 1; d < WIDTH; d *= 2) {
     Partial<T> y;
     y.value = shuffle_down(x.value, d, WIDTH);
