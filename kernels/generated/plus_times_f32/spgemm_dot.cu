@@ -1612,7 +1612,10 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
       for (u32 w = 0; w < warps; w++) {
         if (!hits[w]) continue;
         if (threadIdx.x / 32 == w) {
+          // Only the warp whose turn it is reads it (a compiler may have others read it in vain), and lane 0 writes it after that.
+          __syncwarp();
           Sum sum = *kept;
+          __syncwarp();
           add_terms(sum, lane_id() == 0 && !sum.done ? mine : 0, term);
           if (lane_id() == 0) *kept = sum;
         }
