@@ -279,7 +279,7 @@ fn what_follows() {
 #[test]
 fn few_entries_are_dotted() {
     let Some(_one) = alone() else { return };
-    let (left, right) = (Shape::random((600, 600), 40_000, 4), Shape::random((600, 600), 40_000, 5));
+    let (left, right) = (Shape::random((600, 600), 90_000, 4), Shape::random((600, 600), 90_000, 5));
     let on = |d: &Device, mask: &Shape, turned: bool| {
         let a = left.matrix::<i64, PlusTimes>(|v| v as i64).to(d).unwrap();
         let b = right.matrix::<i64, PlusTimes>(|v| v as i64 - 20).to(d).unwrap();

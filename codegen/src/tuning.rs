@@ -126,8 +126,14 @@ tuning! {
     dot_place,
     /// an entry that is transposed for so many,
     dot_turn,
+    /// a transpose for so many more,
+    dot_turned,
     /// and all of it together has to be so many times less.
     dot_clear,
+    /// Rows that are looked at for it.
+    dot_sample,
+    /// No more products are expected than so many times those that rows of mean lengths would have.
+    dot_uneven,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -288,9 +294,12 @@ pub const SM_90: Tuning = Tuning {
     split_products: 16384,
     dot_long: 4096,
     dot_least: 1 << 20,
-    dot_place: 4,
-    dot_turn: 16,
+    dot_place: 1,
+    dot_turn: 4,
+    dot_turned: 1 << 21,
     dot_clear: 2,
+    dot_sample: 1 << 14,
+    dot_uneven: 16,
     table_warp_block: 256,
     reduce_block: 256,
     marked_share: 8,

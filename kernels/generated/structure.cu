@@ -690,23 +690,25 @@ count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
 
 // What dot products under a mask look up, what rows of B would take, and the entries of A in rows that the mask has, added to
 // control[0 .. 3]. Of B the rows are known (b_offsets) or the columns (t_offsets): without columns a dot product looks up all of
-// its row of A, without rows there are no products. A warp a row; page, number, words: Report, and what it leaves zero.
+// its row of A, without rows there are no products. Of every step-th row, a warp each; page, number, words: Report, and what it leaves zero.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-dot_costs(u64 rows, const u64* m_offsets, const u32* m_indices, const u64* a_offsets, const u32* a_indices,
+dot_costs(u64 rows, u64 step, const u64* m_offsets, const u32* m_indices, const u64* a_offsets, const u32* a_indices,
           const u64* b_offsets, const u64* t_offsets, u64* control, u64* page, u64 number, u64 words) {
-  __shared__ u64 place;
-  const u64 row = global_thread() / 32;
+  __shared__ u64 place, sums[3];
+  if (threadIdx.x < 3) sums[threadIdx.x] = 0;
+  __syncthreads();
   u64 dots = 0, products = 0, entries = 0;
-  if (row < rows && m_offsets[row] < m_offsets[row + 1]) {
+  for (u64 row = global_thread() / 32 * step; row < rows; row += u64(gridDim.x) * (blockDim.x / 32) * step) {
     const u64 begin = a_offsets[row], end = a_offsets[row + 1], from = m_offsets[row], to = m_offsets[row + 1];
-    entries = lane_id() == 0 ? end - begin : 0;
+    if (from == to) continue;
+    entries += lane_id() == 0 ? end - begin : 0;
     if (t_offsets) {
       for (u64 e = from + lane_id(); e < to; e += 32) {
         const u32 j = m_indices[e];
         dots += min(end - begin, t_offsets[u64(j) + 1] - t_offsets[j]);
       }
-    } else {
-      dots = (to - from) * entries;
+    } else if (lane_id() == 0) {
+      dots += (to - from) * (end - begin);
     }
     for (u64 e = begin + lane_id(); b_offsets && e < end; e += 32) {
       const u32 k = a_indices[e];
@@ -716,10 +718,13 @@ dot_costs(u64 rows, const u64* m_offsets, const u32* m_indices, const u64* a_off
   dots = warp_sum(dots);
   products = warp_sum(products);
   if (lane_id() == 0) {
-    if (dots) atomicAdd(&control[0], dots);
-    if (products) atomicAdd(&control[1], products);
-    if (entries) atomicAdd(&control[2], entries);
+    atomicAdd(&sums[0], dots);
+    atomicAdd(&sums[1], products);
+    atomicAdd(&sums[2], entries);
   }
+  __syncthreads();
+  // Of a million rows each for itself these would take longer than all the rest.
+  if (threadIdx.x < 3 && sums[threadIdx.x]) atomicAdd(&control[threadIdx.x], sums[threadIdx.x]);
   tell({page, number}, control, report_said, words, &place);
 }
 

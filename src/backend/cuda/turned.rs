@@ -35,6 +35,13 @@ pub(super) enum Columns {
     Kept(u64, Arc<Turned>),
 }
 
+impl DevicePattern {
+    /// Whether columns are there already.
+    pub(super) fn keeps_columns(&self) -> bool {
+        matches!(&*lock(&self.columns), Columns::Kept(..))
+    }
+}
+
 /// Aᵀ, if A is asked for a second time and there is room for it. Where values are not read they may be any.
 pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
     let serial = if reads { a.values.serial() } else { 0 };

@@ -122,8 +122,9 @@ pub(in crate::backend::cuda) fn by_dots(
         _ => return Ok(false),
     }
     let work = Work { a, b, mask, transposed_b: options.transposed_b, tuning: tuning(context) };
-    // Rows and columns of mean lengths: mostly that is enough to see that there is no need for a closer look.
-    let products = work.mean_products();
+    // Rows and columns of mean lengths: mostly that is enough to see that there is no need for a closer look. Most products may be those
+    // of a few long rows, though.
+    let products = work.mean_products().saturating_mul(work.unevenness());
     if products < u64::from(work.tuning.dot_least) || !work.prefers_dots(work.mean_places(), products) {
         return Ok(false);
     }
@@ -159,27 +160,47 @@ impl Work<'_> {
     fn mean_products(&self) -> u64 {
         products(self.a.nnz, self.b.nnz, self.shape_of_b().0)
     }
+    /// How many times the products of rows of mean lengths there may be, as far as the longest ones are known.
+    fn unevenness(&self) -> u64 {
+        let most = u64::from(self.tuning.dot_uneven);
+        let of = |p: &DevicePattern| match p.longest {
+            Some(longest) => longest.saturating_mul(p.nrows as u64) / p.nnz.max(1),
+            None => most,
+        };
+        of(self.a).max(of(self.b)).clamp(1, most)
+    }
     /// Whether so many places to look up are clearly less work than so many products, B turned for the one or for the other.
     fn prefers_dots(&self, places: u64, products: u64) -> bool {
-        let [place, turn, clear] = [self.tuning.dot_place, self.tuning.dot_turn, self.tuning.dot_clear].map(u128::from);
-        let turning = u128::from(self.b.nnz) * turn;
-        let (for_dots, for_rows) = if self.transposed_b { (0, turning) } else { (turning, 0) };
+        let tuning = self.tuning;
+        let [place, turn, turned, clear] =
+            [tuning.dot_place, tuning.dot_turn, tuning.dot_turned, tuning.dot_clear].map(u128::from);
+        let turning = u128::from(self.b.nnz) * turn + turned;
+        let (for_dots, for_rows) = match self.transposed_b {
+            true => (0, turning),
+            false if self.b.keeps_columns() => (0, 0),
+            false => (turning, 0),
+        };
         let dots = u128::from(places) * place + u128::from(self.mask.nnz) + for_dots;
         dots * clear < u128::from(products) + for_rows
     }
-    /// Places looked up, and products of the rows that the mask has; what B does not say as it lies from above, and by its mean.
+    /// Places looked up, and products of the rows that the mask has, by a sample of rows; what B does not say as it lies from above, and by
+    /// its mean.
     fn measured(&self, context: &Arc<Context>) -> Result<(u64, u64)> {
         let (kernel, block) = (structure(context, "dot_costs")?, self.tuning.primitive_block);
         let rows = self.a.nrows as u64;
+        // Odd: a mask that has every second or sixteenth row is seen as it is.
+        let step = rows.div_ceil(u64::from(self.tuning.dot_sample)) | 1;
         let offsets = Some(&self.b.offsets);
         let (b, t) = if self.transposed_b { (None, offsets) } else { (offsets, None) };
         let [places, found, entries, ..] = context.with_slate(crate::backend::cuda::report::SAID as u64, |slate| {
-            let launch = kernel.launch(rows.div_ceil(u64::from(block / 32)), block, 0).arg(rows);
+            let grid = resident(&kernel, block, 0, rows.div_ceil(step * u64::from(block / 32)))?;
+            let launch = kernel.launch(grid, block, 0).arg(rows).arg(step);
             let launch = launch.arg(&self.mask.offsets).arg(&self.mask.indices);
             let launch = launch.arg(&self.a.offsets).arg(&self.a.indices).arg(b).arg(t);
             // SAFETY: parameters as codegen/templates/README.md lists them; the patterns are those of one product.
             unsafe { launch.arg(slate.control).leaving(slate).run() }
         })?;
+        let [places, found, entries] = [places, found, entries].map(|sum| sum.saturating_mul(step));
         let (rows_of_b, _) = self.shape_of_b();
         Ok((places, if self.transposed_b { products(entries, self.b.nnz, rows_of_b) } else { found }))
     }
