@@ -1,10 +1,13 @@
 //! Products on CUDA by a dot product for each entry of a mask, against the reference; and that it is dot products that run.
 #![cfg(feature = "cuda")]
 mod common;
+#[path = "common/shapes.rs"]
+mod shapes;
 
 use common::emulator;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
+use shapes::Shape;
 use std::sync::{Mutex, MutexGuard};
 
 oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
@@ -21,44 +24,6 @@ const GPU: Device = Device::Cuda(0);
 fn alone() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
-}
-
-struct Rng(u64);
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n.max(1)
-    }
-}
-
-/// Shape and positions.
-#[derive(Clone)]
-struct Shape {
-    rows: u64,
-    columns: u64,
-    places: Vec<(u64, u64)>,
-}
-
-impl Shape {
-    fn new((rows, columns): (u64, u64), places: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        Self { rows, columns, places: places.into_iter().collect() }
-    }
-    fn random((rows, columns): (u64, u64), count: u64, seed: u64) -> Self {
-        let mut rng = Rng(seed);
-        let count = if rows == 0 || columns == 0 { 0 } else { count };
-        Self::new((rows, columns), (0..count).map(|_| (rng.below(rows), rng.below(columns))))
-    }
-    fn full((rows, columns): (u64, u64)) -> Self {
-        Self::new((rows, columns), (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))))
-    }
-    fn turned(&self) -> Self {
-        Self::new((self.columns, self.rows), self.places.iter().map(|(i, j)| (*j, *i)))
-    }
-    fn matrix<T: Scalar, S>(&self, value: fn(u64) -> T) -> Matrix<T, S> {
-        let mut coo = Coo::new(self.rows, self.columns);
-        self.places.iter().enumerate().for_each(|(e, (i, j))| coo.push(*i, *j, value(e as u64 * 7 % 100)));
-        Matrix::build_with(&coo, First).unwrap()
-    }
 }
 
 /// A, B and a mask.
@@ -280,16 +245,21 @@ fn what_follows() {
 fn few_entries_are_dotted() {
     let Some(_one) = alone() else { return };
     let (left, right) = (Shape::random((600, 600), 90_000, 4), Shape::random((600, 600), 90_000, 5));
-    let on = |d: &Device, mask: &Shape, turned: bool| {
+    let mut looks = 0;
+    let mut on = |d: &Device, mask: &Shape, turned: bool| {
         let a = left.matrix::<i64, PlusTimes>(|v| v as i64).to(d).unwrap();
         let b = right.matrix::<i64, PlusTimes>(|v| v as i64 - 20).to(d).unwrap();
         let m = mask.matrix::<bool, PlusTimes>(|_| true).to(d).unwrap().structure();
         let product = || if turned { mxm(&a, &b).transpose_b().mask(&m) } else { mxm(&a, &b).mask(&m) };
         let (c, trace) = product().traced().unwrap();
+        // What it costs is looked at once.
+        let again = product().traced().unwrap().1;
+        assert!(!again.kernels.iter().any(|k| k.name == "dot_costs"), "{again}");
         let explained = product().explain().unwrap().analysis;
         let sum = product().reduce(Plus).unwrap();
         let dots = trace.kernels.iter().any(|k| k.name == "spgemm_dot");
         assert_eq!(dots, *d == GPU && explained.strategy == "dot", "{trace}\n{explained:?}");
+        looks += usize::from(trace.kernels.iter().any(|k| k.name == "dot_costs"));
         (c.entries().unwrap(), sum, dots)
     };
     for turned in [false, true] {
@@ -306,6 +276,7 @@ fn few_entries_are_dotted() {
             assert_eq!(found.2, *dotted, "{} entries, turned {turned}", mask.places.len());
         }
     }
+    assert!(looks > 0);
 }
 
 #[test]

@@ -87,6 +87,7 @@ const STEPS: &[Step] = &[
         mxm(&band, &band).strategy(Strategy::Band).mask(&o.mask.structure()).eval()?.entries()
     }),
     ("mxm bitmap_rank", |o| mxm(&o.a, &o.b).strategy(Strategy::BitmapRank).eval()?.entries()),
+    ("mxm masked", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm dot", |o| mxm(&o.a, &o.b).strategy(Strategy::Dot).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm dot, by columns", |o| {
         let product = mxm(&o.a.over::<AnySecondI>(), &o.b.over()).transpose_b().strategy(Strategy::Dot);

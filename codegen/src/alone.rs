@@ -34,6 +34,7 @@ impl Template {
                 | Self::SegmentedMerge
                 | Self::SpgemmSlices
                 | Self::SpgemmAnalyze
+                | Self::SpgemmMasked
                 | Self::Spmspv
         )
     }

@@ -92,6 +92,8 @@ templates! {
     SpgemmOrdered = "spgemm_ordered", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product under a mask: a dot product for each of its entries.
     SpgemmDot = "spgemm_dot", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
+    /// Sparse product under a mask, row by row: up to so many `entries` of the mask, by so many lanes or a block.
+    SpgemmMasked = "spgemm_masked", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["entries" = 64, "lanes" = 16, "batch" = 4];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product a slice of rows at a time: which rows, lengths, marks.
@@ -236,6 +238,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_values.cuh"
+    "part/mask_words.cuh"
     "part/spgemm_hash.cuh"
     "part/spgemm_rows.cuh"
     "part/spgemm_sort.cuh"

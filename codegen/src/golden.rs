@@ -280,6 +280,13 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                     all.push((format!("{label}-{}_{}", s.name, s.c.name), spec.flag("mapped", !narrow)));
                 }
             }
+            if mask == "masked" {
+                for (entries, lanes) in [(16, 4), (128, 32)] {
+                    let spec = with_mask(Spec::new(Template::SpgemmMasked, architecture).semiring(s.clone()));
+                    let spec = spec.flag("narrow", true).number("entries", entries).number("lanes", lanes);
+                    all.push((format!("spgemm_masked{entries}x{lanes}-{}_{}", s.name, s.c.name), spec));
+                }
+            }
             if mask.is_empty() {
                 let spec = Spec::new(Template::SpgemmOrdered, architecture).semiring(s.clone());
                 all.push((format!("spgemm_ordered-{}_{}", s.name, s.c.name), spec));

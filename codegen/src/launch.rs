@@ -1,4 +1,5 @@
 //! Sizes the host must know to launch a kernel: the same formulas as in the templates, which assert that they agree.
+use crate::catalog::Template;
 use crate::spec::{SemiringText, Spec};
 use crate::text::{Atomic, Terminal};
 use crate::tuning::Tuning;
@@ -171,6 +172,29 @@ impl Spec {
         all * 4 + sums + scratch
     }
 
+    /// Dynamic shared bytes a warp takes in the kernel that looks products up among up to `entries` of the mask's row, `lanes` a row.
+    #[must_use]
+    pub fn masked_bytes(&self, entries: u32, lanes: u32) -> u32 {
+        (32 / lanes).saturating_mul(21 * entries + self.sums(entries))
+    }
+    /// Dynamic shared bytes of a block that does so for one row.
+    #[must_use]
+    pub fn masked_long_bytes(&self, entries: u32) -> u32 {
+        let warps = Tuning::of(self.architecture).masked_block / 32;
+        let (exact, constant) = self.semiring.as_ref().map_or((true, true), |s| s.kind());
+        let state = if exact || constant { 0 } else { rounded(4 * entries) };
+        (self.warp_products() * warps + 21 * entries + state).saturating_add(self.sums(entries))
+    }
+    /// Shared bytes of so many sums.
+    fn sums(&self, entries: u32) -> u32 {
+        match &self.semiring {
+            Some(s) if !s.kind().1 => {
+                rounded(entries.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 26))
+            }
+            _ => 0,
+        }
+    }
+
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,
     /// without one, to count.
     #[must_use]
@@ -274,9 +298,15 @@ impl Spec {
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
         let lanes = if defaults.iter().any(|n| n.0 == "lanes") { number("lanes") } else { 32 };
         let hash = self.hash_bytes(number("slots"), lanes);
+        let (masked, long) = (self.masked_bytes(number("entries"), lanes), self.masked_long_bytes(number("entries")));
         let warps = format!(
             "constexpr u32 esc = {esc}, sort = {sort}, window = {window}, block = {block}, thread = {thread}, hash = {hash};\n"
         );
+        // What no other template asks for would change the key of all.
+        let warps = match self.template {
+            Template::SpgemmMasked => format!("{warps}constexpr u32 masked = {masked}, masked_long = {long};\n"),
+            _ => warps,
+        };
         format!("namespace shared_bytes {{\n{tables}{warps}}}  // namespace shared_bytes\n")
     }
 }

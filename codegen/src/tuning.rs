@@ -122,18 +122,34 @@ tuning! {
     dot_long,
     /// Products have to be so many at least for a look at whether dot products take less work.
     dot_least,
-    /// Which a place looked up is taken for so many products,
+    /// Which a place looked up is taken for so many halves of products,
     dot_place,
-    /// an entry that is transposed for so many,
+    /// or for so many where lists are even and short:
+    dot_near_place,
+    /// the longest of no more times the mean,
+    dot_even,
+    /// and the mean no more than this;
+    dot_short,
+    /// an entry that is transposed for so many products,
     dot_turn,
-    /// a transpose for so many more,
+    /// and a transpose for so many more.
     dot_turned,
-    /// and all of it together has to be so many times less.
-    dot_clear,
-    /// Rows that are looked at for it.
+    /// Rows that are looked at for it,
     dot_sample,
+    /// and entries of B,
+    dot_counted,
+    /// of no more columns.
+    dot_columns,
     /// No more products are expected than so many times those that rows of mean lengths would have.
     dot_uneven,
+    /// Threads of a block of the products that look the mask's columns up.
+    masked_block,
+    /// … if there are so many products at least.
+    masked_least,
+    /// A group of lanes there leaves rows of more products to a block.
+    masked_products,
+    /// Entries of the mask that a block takes at once there.
+    masked_entries,
     /// Threads of a block whose warps are teams of their own.
     table_warp_block,
     /// Threads of a block of the reduction of rows.
@@ -294,12 +310,20 @@ pub const SM_90: Tuning = Tuning {
     split_products: 16384,
     dot_long: 4096,
     dot_least: 1 << 20,
-    dot_place: 1,
-    dot_turn: 4,
+    dot_place: 6,
+    dot_near_place: 3,
+    dot_even: 4,
+    dot_short: 16,
+    dot_turn: 10,
     dot_turned: 1 << 21,
-    dot_clear: 2,
     dot_sample: 1 << 14,
+    dot_counted: 1 << 20,
+    dot_columns: 1 << 24,
     dot_uneven: 16,
+    masked_block: 256,
+    masked_least: 1 << 21,
+    masked_products: 1024,
+    masked_entries: 1024,
     table_warp_block: 256,
     reduce_block: 256,
     marked_share: 8,

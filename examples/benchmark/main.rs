@@ -41,7 +41,7 @@ fn run(options: &Options) -> Outcome<()> {
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
         Some(Command::Bandwidth { entries }) => bandwidth::run(&mut Session::new(&options.common)?, *entries),
         Some(Command::Calls { entries, trace }) => calls::run(&mut Session::new(&options.common)?, *entries, *trace),
-        Some(Command::Masked) => masked::run(&mut Session::new(&options.common)?),
+        Some(Command::Masked { trace }) => masked::run(&mut Session::new(&options.common)?, *trace),
         Some(Command::Plot { files, into }) => plots::write(files, into),
     }
 }

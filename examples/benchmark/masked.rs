@@ -8,7 +8,7 @@ use serde_json::json;
 const STRATEGIES: [Strategy; 4] = [Strategy::Auto, Strategy::Dot, Strategy::Hash, Strategy::Esc];
 
 /// A·A and A·Aᵀ under A's own positions and under few, stored and, over (+, pair), summed at once.
-pub(crate) fn run(session: &mut Session) -> Outcome<()> {
+pub(crate) fn run(session: &mut Session, trace: bool) -> Outcome<()> {
     print!("{:16} {:7} {:>12} {:>10} {:8}", "matrix", "product", "mask", "nnz(C)", "auto is");
     STRATEGIES.iter().for_each(|s| print!(" {:>9}", s.name()));
     println!(" | {:>9} {:>9} results", "sum: auto", "dot");
@@ -27,14 +27,21 @@ pub(crate) fn run(session: &mut Session) -> Outcome<()> {
         };
         for (label, mask) in [("its own", a.structure()), ("1 a row", few(1)?), ("1 in 16 rows", few(16)?)] {
             for turned in [false, true] {
-                row(session, (name, label), &a, &mask, turned)?;
+                row(session, (name, label), &a, &mask, turned, trace)?;
             }
         }
         Ok(())
     })
 }
 
-fn row(session: &mut Session, (name, label): (&str, &str), a: &Matrix<f64>, mask: &Mask, turned: bool) -> Outcome<()> {
+fn row(
+    session: &mut Session,
+    (name, label): (&str, &str),
+    a: &Matrix<f64>,
+    mask: &Mask,
+    turned: bool,
+    trace: bool,
+) -> Outcome<()> {
     let product = if turned { "A·Aᵀ" } else { "A·A" };
     let by = |strategy| {
         let product = if turned { mxm(a, a).transpose_b() } else { mxm(a, a) };
@@ -70,6 +77,9 @@ fn row(session: &mut Session, (name, label): (&str, &str), a: &Matrix<f64>, mask
     let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {}", wrong.join(", ")) };
     println!(" | {:>9.3} {:>9.3} {verdict}", sums[0].0, sums[1].0);
     session.compared(&verdict, &format!("{name} {product} {label}"));
+    for strategy in STRATEGIES.iter().filter(|_| trace) {
+        session.trace(&format!("  {}", strategy.name()), 0.005, || by(*strategy).eval())?;
+    }
     let times: serde_json::Map<_, _> = STRATEGIES.iter().zip(&ms).map(|(s, ms)| (s.name().into(), json!(ms))).collect();
     session.record(&json!({
         "mode": "masked", "matrix": name, "product": product, "mask": label, "nnz_c": entries, "chosen": chosen,

@@ -38,7 +38,11 @@ pub(crate) enum Command {
         trace: bool,
     },
     /// A·A and A·Aᵀ under masks, stored and summed: dot products beside rows, and which of them auto takes
-    Masked,
+    Masked {
+        /// Print the milliseconds of every kernel of each strategy too
+        #[arg(long)]
+        trace: bool,
+    },
     /// Figures as SVG from JSON lines that --output wrote: GFLOP/s, share of the traffic bound, speed-ups
     Plot {
         /// Files of JSON lines

@@ -688,43 +688,40 @@ count_products(u64 n, const u32* indices, const u64* offsets, u64* total) {
   if (lane_id() == 0 && sum) atomicAdd(total, sum);
 }
 
-// What dot products under a mask look up, what rows of B would take, and the entries of A in rows that the mask has, added to
-// control[0 .. 3]. Of B the rows are known (b_offsets) or the columns (t_offsets): without columns a dot product looks up all of
-// its row of A, without rows there are no products. Of every step-th row, a warp each; page, number, words: Report, and what it leaves zero.
+// counts[column] = entries of this column, counts 0 before, of every step-th entry.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+column_counts(u64 n, u64 step, const u32* indices, u32* counts) {
+  for (u64 e = global_thread() * step; e < n; e += u64(gridDim.x) * blockDim.x * step) atomicAdd(&counts[indices[e]], 1u);
+}
+
+// What dot products under a mask look up, and what rows of B would take, added to control[0] and [1]. `offsets` are those of B as it
+// lies, by rows or (turned) by columns; of its other side `counts` has every share-th entry (column_counts), or, if it is null, each
+// has `share`. Of every step-th row, a warp each; page, number, words: Report, and what it leaves zero.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 dot_costs(u64 rows, u64 step, const u64* m_offsets, const u32* m_indices, const u64* a_offsets, const u32* a_indices,
-          const u64* b_offsets, const u64* t_offsets, u64* control, u64* page, u64 number, u64 words) {
-  __shared__ u64 place, sums[3];
-  if (threadIdx.x < 3) sums[threadIdx.x] = 0;
+          const u64* offsets, u32 turned, const u32* counts, u64 share, u64* control, u64* page, u64 number, u64 words) {
+  __shared__ u64 place, sums[2];
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
   __syncthreads();
-  u64 dots = 0, products = 0, entries = 0;
+  const auto counted = [&](u32 i, bool lies) {
+    return lies ? offsets[u64(i) + 1] - offsets[i] : counts ? counts[i] * share : share;
+  };
+  u64 dots = 0, products = 0;
   for (u64 row = global_thread() / 32 * step; row < rows; row += u64(gridDim.x) * (blockDim.x / 32) * step) {
     const u64 begin = a_offsets[row], end = a_offsets[row + 1], from = m_offsets[row], to = m_offsets[row + 1];
     if (from == to) continue;
-    entries += lane_id() == 0 ? end - begin : 0;
-    if (t_offsets) {
-      for (u64 e = from + lane_id(); e < to; e += 32) {
-        const u32 j = m_indices[e];
-        dots += min(end - begin, t_offsets[u64(j) + 1] - t_offsets[j]);
-      }
-    } else if (lane_id() == 0) {
-      dots += (to - from) * (end - begin);
-    }
-    for (u64 e = begin + lane_id(); b_offsets && e < end; e += 32) {
-      const u32 k = a_indices[e];
-      products += b_offsets[u64(k) + 1] - b_offsets[k];
-    }
+    for (u64 e = from + lane_id(); e < to; e += 32) dots += min(end - begin, counted(m_indices[e], turned));
+    for (u64 e = begin + lane_id(); e < end; e += 32) products += counted(a_indices[e], !turned);
   }
   dots = warp_sum(dots);
   products = warp_sum(products);
   if (lane_id() == 0) {
     atomicAdd(&sums[0], dots);
     atomicAdd(&sums[1], products);
-    atomicAdd(&sums[2], entries);
   }
   __syncthreads();
   // Of a million rows each for itself these would take longer than all the rest.
-  if (threadIdx.x < 3 && sums[threadIdx.x]) atomicAdd(&control[threadIdx.x], sums[threadIdx.x]);
+  if (threadIdx.x < 2 && sums[threadIdx.x]) atomicAdd(&control[threadIdx.x], sums[threadIdx.x]);
   tell({page, number}, control, report_said, words, &place);
 }
 

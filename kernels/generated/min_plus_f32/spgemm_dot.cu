@@ -1571,14 +1571,17 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
   if (lane_id() == 0) words[e / 32] = word;
 }
 
-// The listed entries, a block each: a stretch of the shorter list at a time, a place a thread, whose terms are added by one warp
-// after the other.
+// The listed entries, a block each: a stretch of the shorter list at a time, a place a thread, whose terms are added one after the other:
+// small ones by one thread that reads them side by side, others by the warps in turn.
 __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, u64 rows, const u64* longs, u64 count, u32* words,
                                      C* values) {
   constexpr u32 warps = dot_threads / 32;
   __shared__ u64 space[(sizeof(Sum) + 7) / 8];
   __shared__ u32 hits[warps];
   __shared__ Position reached;
+  constexpr bool gathered = !Semiring::constant && !Semiring::value_free && sizeof(C) <= 16;
+  __shared__ u64 term_space[gathered ? dot_threads * sizeof(C) / 8 : 1];
+  C* const terms = reinterpret_cast<C*>(term_space);
   // The sum, between warps.
   Sum* const kept = reinterpret_cast<Sum*>(space);
   for (u64 l = blockIdx.x; l < count; l += gridDim.x) {
@@ -1610,7 +1613,24 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
       __syncthreads();
       // All have read it.
       if (active && (threadIdx.x + 1 == dot_threads || from + threadIdx.x + 1 == lists.left)) reached = found;
-      for (u32 w = 0; w < warps; w++) {
+      if constexpr (gathered) {
+        u32 before = 0, all = 0;
+        for (u32 w = 0; w < warps; w++) {
+          if (w == threadIdx.x / 32) before = all;
+          all += __popc(hits[w]);
+        }
+        if (has) terms[before + __popc(mine & lanes_below())] = term;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          Sum sum = *kept;
+#pragma unroll 4
+          for (u32 i = 0; i < all; i++) {
+            if (!sum.done) sum.add(terms[i]);
+          }
+          *kept = sum;
+        }
+      }
+      for (u32 w = 0; !gathered && w < warps; w++) {
         if (!hits[w]) continue;
         if (threadIdx.x / 32 == w) {
           // Only the warp whose turn it is reads it (a compiler may have others read it in vain), and lane 0 writes it after that.

@@ -2,6 +2,7 @@
 use super::band::Band;
 use super::program::resident;
 use super::row_tiles::RowTiles;
+use super::spgemm::Costs;
 use super::supernodes::Supernodes;
 use super::turned::Columns;
 use super::values::Values;
@@ -36,6 +37,8 @@ pub(crate) struct DevicePattern {
     pub(super) columns: Mutex<Columns>,
     /// Its neighbouring rows with the same columns, once they were asked for twice.
     pub(super) supernodes: Mutex<Supernodes>,
+    /// What the last product under it as a mask was found to cost.
+    pub(super) costs: Mutex<Option<Costs>>,
 }
 
 /// Positions and values, shared.
@@ -54,7 +57,7 @@ impl<T> Clone for DeviceCsr<T> {
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (columns, supernodes) = (Mutex::default(), Mutex::default());
+        let (columns, supernodes, costs) = (Mutex::default(), Mutex::default(), Mutex::default());
         Self {
             nrows,
             ncols,
@@ -67,6 +70,7 @@ impl DevicePattern {
             filled_columns,
             columns,
             supernodes,
+            costs,
             merged: AtomicU64::new(0),
         }
     }

@@ -72,6 +72,17 @@ impl Marks {
         let starts = Buffer::alloc_for::<u64>(context, places(count).saturating_add(1))?;
         Ok(Self { words, starts, count })
     }
+    /// The same without a mark, and so many bytes of zeros behind the words.
+    pub(super) fn zeroed(context: &Arc<Context>, n: u64, more: u64) -> Result<Self> {
+        let count = n.div_ceil(32);
+        let words = Buffer::zeroed(context, count.next_multiple_of(2) * 4 + more)?;
+        let starts = Buffer::alloc_for::<u64>(context, places(count).saturating_add(1))?;
+        Ok(Self { words, starts, count })
+    }
+    /// The address of what is behind the words, a multiple of 8.
+    pub(super) fn behind(&self) -> u64 {
+        self.words.pointer() + self.count.next_multiple_of(2) * 4
+    }
     /// How many are marked, once words are written.
     pub(super) fn ranked(&self) -> Result<u64> {
         sum_of_bits(self.words.context(), &self.words, &self.starts, self.count)

@@ -3,17 +3,17 @@
 //! A value and a bit for each entry of the mask, then the entries that have one moved together; a reduction adds them where they are. Sums run
 //! in the order of k. Bᵀ is made for the product, or kept with B's positions where they are asked for a second time (`turned`).
 use super::Made;
+use super::found::Found;
 use crate::backend::MxmOptions;
 use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::device_csr::DevicePattern;
-use crate::backend::cuda::entries::{Marks, compact, empty, movable, places, structure, structures};
-use crate::backend::cuda::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
-use crate::backend::cuda::program::{Program, resident, scan_bits, scanning, tuning};
-use crate::backend::cuda::{Buffer, Context};
+use crate::backend::cuda::entries::{empty, places, structure};
+use crate::backend::cuda::product::{DeviceIds, DeviceMask, Product, is_narrow};
+use crate::backend::cuda::program::{Program, resident, tuning};
+use crate::backend::cuda::{Buffer, Context, lock};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
-use oplus_codegen::text::ScalarText;
-use oplus_codegen::{Template, Tuning};
+use oplus_codegen::{FunctionText, Shared, Template, Tuning};
 use std::sync::Arc;
 
 /// A product whose B lies by columns, under a mask.
@@ -21,12 +21,6 @@ pub(super) struct Dots<'a> {
     product: &'a Product<'a>,
     mask: &'a DevicePattern,
     tuning: &'static Tuning,
-}
-
-/// Which of the mask's entries have a value, and these.
-pub(super) struct Found {
-    pub(super) marks: Marks,
-    pub(super) values: Buffer,
 }
 
 impl<'a> Dots<'a> {
@@ -39,39 +33,30 @@ impl<'a> Dots<'a> {
     /// The product.
     pub(super) fn made(&self) -> Result<Made> {
         let Product { context, semiring, a, b, .. } = self.product;
-        let (rows, columns, n) = (a.pattern.nrows, b.pattern.nrows, self.mask.nnz);
-        let moved = movable(semiring.c);
-        let after = || {
-            let entries = Program::new(context, Template::Entries, |s| s.scalar("V", moved)).wanted("entries_compact");
-            vec![scanning(context, scan_bits), structures(context).wanted("rank_offsets"), entries]
-        };
-        let Some(Found { marks, values }) = self.found(after)? else { return empty(context, rows, columns) };
-        let nnz = marks.ranked()?;
-        if nnz == n {
-            let pattern =
-                DevicePattern::new((rows, columns), n, self.mask.offsets.duplicate()?, self.mask.indices.duplicate()?);
-            let longest = self.mask.longest;
-            return Ok((if let Some(longest) = longest { pattern.with_longest(longest) } else { pattern }, values));
+        match self.found(|| Found::putting_together(context, semiring.c))? {
+            Some(found) => found.made(context, semiring.c),
+            None => empty(context, a.pattern.nrows, b.pattern.nrows),
         }
-        if semiring.c.size > 0 {
-            return compact(semiring.c, Operand { pattern: self.mask, values: &values }, &marks, nnz);
+    }
+
+    /// The sum of its values.
+    pub(super) fn reduced(&self, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
+        let program = Found::adding(self.product.context, &self.product.semiring, reduce);
+        match self.found(|| vec![program.wanted("spgemm_reduce_marked")])? {
+            Some(found) => found.reduced(&program, self.product.semiring.c.size),
+            None => Ok(None),
         }
-        // Positions alone: a byte for each stands for what is moved.
-        const BYTE: ScalarText = ScalarText { name: "u8", definition: "", size: 1 };
-        let bytes = Buffer::zeroed(context, n)?;
-        Ok((compact(BYTE, Operand { pattern: self.mask, values: &bytes }, &marks, nnz)?.0, values))
     }
 
     /// The dot products; `None` where there are none. Those kernels are needed after them.
-    pub(super) fn found(&self, after: impl Fn() -> Vec<Wanted>) -> Result<Option<Found>> {
+    fn found(&self, after: impl Fn() -> Vec<Wanted>) -> Result<Option<Found<'a>>> {
         let Product { context, semiring, a, b, at, .. } = self.product;
         let (n, rows, block) = (self.mask.nnz, a.pattern.nrows as u64, self.tuning.primitive_block);
         if n == 0 || a.pattern.nnz == 0 || b.pattern.nnz == 0 {
             return Ok(None);
         }
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-        let marks = Marks::room(context, n)?;
-        let values = Buffer::alloc(context, n.saturating_mul(semiring.c.size as u64))?;
+        let found = Found::room(context, self.mask, semiring.c.size)?;
         let room = self.most_long();
         let longs = Buffer::alloc_for::<u64>(context, places(room))?;
         let count = Buffer::zeroed_for::<u64>(context, usize::from(room > 0))?;
@@ -90,9 +75,9 @@ impl<'a> Dots<'a> {
             let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(ids.j.as_ref()).arg(n).arg(rows);
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for; the mask's
             // rows and columns are those of the product.
-            unsafe { launch.arg(&longs).arg(&count).arg(&marks.words).arg(&values).run()? };
+            unsafe { launch.arg(&longs).arg(&count).arg(&found.marks.words).arg(&found.values).run()? };
         }
-        Ok(Some(Found { marks, values }))
+        Ok(Some(found))
     }
 
     /// No more dot products than this are long: both their lists are.
@@ -122,17 +107,25 @@ pub(in crate::backend::cuda) fn by_dots(
         _ => return Ok(false),
     }
     let work = Work { a, b, mask, transposed_b: options.transposed_b, tuning: tuning(context) };
-    // Rows and columns of mean lengths: mostly that is enough to see that there is no need for a closer look. Most products may be those
-    // of a few long rows, though.
-    let products = work.mean_products().saturating_mul(work.unevenness());
-    if products < u64::from(work.tuning.dot_least) || !work.prefers_dots(work.mean_places(), products) {
-        return Ok(false);
+    if let Some(guess) = work.guessed() {
+        return Ok(guess);
     }
-    match work.measured(context) {
-        Ok((places, products)) => Ok(work.prefers_dots(places, products)),
+    match work.known(context) {
+        Ok(costs) => Ok(work.prefers_dots(costs.places, costs.products)),
         Err(Error::OutOfMemory { .. }) => Ok(false),
         Err(e) => Err(e),
     }
+}
+
+/// What a product under a mask costs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::backend::cuda) struct Costs {
+    /// The positions of A and B by [`Buffer::serial`], and whether B lies by columns.
+    of: (u64, u64, bool),
+    /// Looked up by dot products.
+    places: u64,
+    /// Of the rows that the mask has.
+    products: u64,
 }
 
 /// What there is to choose from.
@@ -150,10 +143,26 @@ impl Work<'_> {
         let (rows, columns) = (self.b.nrows as u64, self.b.ncols as u64);
         if self.transposed_b { (columns, rows) } else { (rows, columns) }
     }
+    /// What lengths of rows say alone; `None` where that takes a closer look.
+    fn guessed(&self) -> Option<bool> {
+        let (own, others) = (self.a.longest, self.b.longest.filter(|_| self.transposed_b));
+        if let Some(longest) = own.map(|a| others.map_or(a, |b| a.min(b)))
+            && self.prefers_dots(self.mask.nnz.saturating_mul(longest), 0)
+        {
+            return Some(true);
+        }
+        // Mostly products may be those of a few long rows.
+        let products = self.mean_products().saturating_mul(self.unevenness());
+        let few = u128::from(products) + self.turning().1 < u128::from(self.tuning.dot_least);
+        if few || !self.prefers_dots(self.mean_places(), products) { Some(false) } else { None }
+    }
+    /// Entries of a row of A and of a column of B in the mean.
+    fn mean_lengths(&self) -> (u64, u64) {
+        (self.a.nnz.div_ceil((self.a.nrows as u64).max(1)), self.b.nnz.div_ceil(self.shape_of_b().1.max(1)))
+    }
     /// Places looked up if all rows of A and columns of B had their mean length.
     fn mean_places(&self) -> u64 {
-        let a = self.a.nnz.div_ceil((self.a.nrows as u64).max(1));
-        let b = self.b.nnz.div_ceil(self.shape_of_b().1.max(1));
+        let (a, b) = self.mean_lengths();
         self.mask.nnz.saturating_mul(a.min(b))
     }
     /// Products if all rows of B were used alike.
@@ -169,40 +178,77 @@ impl Work<'_> {
         };
         of(self.a).max(of(self.b)).clamp(1, most)
     }
-    /// Whether so many places to look up are clearly less work than so many products, B turned for the one or for the other.
+    /// What turning B is worth, for dot products and for rows.
+    fn turning(&self) -> (u128, u128) {
+        let all = u128::from(self.b.nnz) * u128::from(self.tuning.dot_turn) + u128::from(self.tuning.dot_turned);
+        match self.transposed_b {
+            true => (0, all),
+            false if self.b.keeps_columns() => (0, 0),
+            false => (all, 0),
+        }
+    }
+    /// Whether so many places to look up are less work than so many products, B turned for the one or for the other.
     fn prefers_dots(&self, places: u64, products: u64) -> bool {
         let tuning = self.tuning;
-        let [place, turn, turned, clear] =
-            [tuning.dot_place, tuning.dot_turn, tuning.dot_turned, tuning.dot_clear].map(u128::from);
-        let turning = u128::from(self.b.nnz) * turn + turned;
-        let (for_dots, for_rows) = match self.transposed_b {
-            true => (0, turning),
-            false if self.b.keeps_columns() => (0, 0),
-            false => (turning, 0),
-        };
-        let dots = u128::from(places) * place + u128::from(self.mask.nnz) + for_dots;
-        dots * clear < u128::from(products) + for_rows
+        let (a, b) = self.mean_lengths();
+        // Short lists of about one length lie in a few lines of memory.
+        let near = self.unevenness() <= u64::from(tuning.dot_even) && a.max(b) <= u64::from(tuning.dot_short);
+        let place = if near { tuning.dot_near_place } else { tuning.dot_place };
+        let (for_dots, for_rows) = self.turning();
+        let dots = u128::from(places) * u128::from(place) / 2 + u128::from(self.mask.nnz) + for_dots;
+        dots < u128::from(products) + for_rows
     }
-    /// Places looked up, and products of the rows that the mask has, by a sample of rows; what B does not say as it lies from above, and by
-    /// its mean.
+    /// Its costs: those that the mask keeps of the last product, or measured.
+    fn known(&self, context: &Arc<Context>) -> Result<Costs> {
+        let of = (self.a.indices.serial(), self.b.indices.serial(), self.transposed_b);
+        let kept = *lock(&self.mask.costs);
+        if let Some(costs) = kept.filter(|c| c.of == of) {
+            return Ok(costs);
+        }
+        let (places, products) = self.measured(context)?;
+        let costs = Costs { of, places, products };
+        *lock(&self.mask.costs) = Some(costs);
+        Ok(costs)
+    }
+    /// Places looked up, and products of the rows that the mask has, by a sample of rows, and of entries for that side of B by which it
+    /// does not lie.
     fn measured(&self, context: &Arc<Context>) -> Result<(u64, u64)> {
         let (kernel, block) = (structure(context, "dot_costs")?, self.tuning.primitive_block);
         let rows = self.a.nrows as u64;
         // Odd: a mask that has every second or sixteenth row is seen as it is.
         let step = rows.div_ceil(u64::from(self.tuning.dot_sample)) | 1;
-        let offsets = Some(&self.b.offsets);
-        let (b, t) = if self.transposed_b { (None, offsets) } else { (offsets, None) };
-        let [places, found, entries, ..] = context.with_slate(crate::backend::cuda::report::SAID as u64, |slate| {
+        let (counts, share) = self.counted(context)?;
+        let [places, products, ..] = context.with_slate(crate::backend::cuda::report::SAID as u64, |slate| {
             let grid = resident(&kernel, block, 0, rows.div_ceil(step * u64::from(block / 32)))?;
             let launch = kernel.launch(grid, block, 0).arg(rows).arg(step);
             let launch = launch.arg(&self.mask.offsets).arg(&self.mask.indices);
-            let launch = launch.arg(&self.a.offsets).arg(&self.a.indices).arg(b).arg(t);
+            let launch = launch.arg(&self.a.offsets).arg(&self.a.indices).arg(&self.b.offsets);
+            let launch = launch.arg(u32::from(self.transposed_b)).arg(counts.as_ref()).arg(share);
             // SAFETY: parameters as codegen/templates/README.md lists them; the patterns are those of one product.
             unsafe { launch.arg(slate.control).leaving(slate).run() }
         })?;
-        let [places, found, entries] = [places, found, entries].map(|sum| sum.saturating_mul(step));
-        let (rows_of_b, _) = self.shape_of_b();
-        Ok((places, if self.transposed_b { products(entries, self.b.nnz, rows_of_b) } else { found }))
+        Ok((places.saturating_mul(step), products.saturating_mul(step)))
+    }
+}
+
+impl Work<'_> {
+    /// Entries of B by that side by which it does not lie, one in so many of them; or the mean where there are too many places.
+    fn counted(&self, context: &Arc<Context>) -> Result<(Option<Buffer>, u64)> {
+        let (b, block) = (self.b, self.tuning.primitive_block);
+        if b.ncols as u64 > u64::from(self.tuning.dot_columns) {
+            return Ok((None, b.nnz.div_ceil(b.ncols as u64)));
+        }
+        let share = match b.nnz.div_ceil(u64::from(self.tuning.dot_counted)) {
+            1 => 1,
+            // Odd: not every entry of one place in rows of even length.
+            many => many | 1,
+        };
+        let counts = Buffer::zeroed_for::<u32>(context, b.ncols)?;
+        let kernel = structure(context, "column_counts")?;
+        let launch = kernel.launch(resident(&kernel, block, 0, b.nnz.div_ceil(share * u64::from(block)))?, block, 0);
+        // SAFETY: parameters as codegen/templates/README.md lists them, a count for each column.
+        unsafe { launch.arg(b.nnz).arg(share).arg(&b.indices).arg(&counts).run()? };
+        Ok((Some(counts), share))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a product will do: the way that would be taken, rows by class, a few rows computed.
 use super::analysis::{Limits, PerRow, analyze, uncounted_places};
 use super::dot;
+use super::masked::MaskedRows;
 use super::short::{self, Kind};
 use super::whole::Whole;
 use super::{
@@ -77,6 +78,10 @@ impl Job<'_> {
     /// The way that `mxm` takes, in its order.
     fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
         let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
+        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
+            masked.explain(strategy, to);
+            return Ok(());
+        }
         if self.explain_by_name(strategy, to)? {
             return Ok(());
         }

@@ -119,7 +119,7 @@ impl Job<'_> {
     }
 
     /// Whether rows of so many lanes fill the device.
-    fn fills(&self, lanes: u32) -> bool {
+    pub(super) fn fills(&self, lanes: u32) -> bool {
         let threads = FILLED * u64::from(self.context.properties().multiprocessors);
         self.rows.saturating_mul(u64::from(lanes)) >= threads
     }

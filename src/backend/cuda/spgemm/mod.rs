@@ -10,7 +10,9 @@ mod band;
 mod dot;
 mod explain;
 mod factor_places;
+mod found;
 mod hashed;
+mod masked;
 mod named;
 mod ordered;
 mod plan;
@@ -30,12 +32,13 @@ use crate::error::Result;
 use crate::spgemm::Strategy;
 use analysis::Limits;
 use dot::Dots;
+use masked::MaskedRows;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 pub(super) use analysis::{bound, measured};
-pub(super) use dot::by_dots;
+pub(super) use dot::{Costs, by_dots};
 pub(super) use explain::explain;
 pub(super) use ordered::{is_exact, mxm_ordered};
 pub(super) use plan::{Prepared, prepare};
@@ -224,6 +227,9 @@ pub(super) fn mxm(product: &Product, strategy: Strategy) -> Result<Made> {
 
 impl Job<'_> {
     fn make(&self, strategy: Strategy) -> Result<Made> {
+        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
+            return masked.made();
+        }
         match self.unlisted(strategy)? {
             Some(made) => Ok(made),
             None => {

@@ -1,6 +1,7 @@
 //! s = ⊞ over C⟨M⟩ = A ⊕.⊗ B, without storing C.
 use super::analysis::{Limits, PerRow, analyze, analyzing};
-use super::dot::{Dots, Found};
+use super::dot::Dots;
+use super::masked::MaskedRows;
 use super::{Job, SLICES, TABLE, TABLES, UNITS};
 use crate::backend::cuda::entries::places;
 use crate::backend::cuda::product::{Operand, Product};
@@ -19,9 +20,12 @@ const LARGEST: usize = 256;
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
 pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
     if let Some(dots) = Dots::of(product) {
-        return dots_reduced(&dots, product, reduce);
+        return dots.reduced(reduce);
     }
     let (job, context, nrows) = (Job::new(product)?, product.context, product.a.pattern.nrows);
+    if let Some(masked) = MaskedRows::of(&job).filter(|m| m.suits(Strategy::Auto)) {
+        return masked.reduced(reduce);
+    }
     let (rows, size, tuning) = (job.rows, job.semiring.c.size as u64, job.tuning);
     if rows == 0 {
         return Ok(None);
@@ -74,19 +78,19 @@ pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<Fun
 }
 
 /// Sums of blocks, and whether they have any term.
-struct Parts {
-    blocks: u64,
-    has: Buffer,
-    values: Buffer,
+pub(super) struct Parts {
+    pub(super) blocks: u64,
+    pub(super) has: Buffer,
+    pub(super) values: Buffer,
 }
 
 impl Parts {
-    fn room(context: &Arc<Context>, blocks: u64, size: u64) -> Result<Self> {
+    pub(super) fn room(context: &Arc<Context>, blocks: u64, size: u64) -> Result<Self> {
         let values = Buffer::alloc(context, blocks.saturating_mul(size))?;
         Ok(Self { blocks, has: Buffer::alloc_for::<u32>(context, places(blocks))?, values })
     }
     /// The sum of all.
-    fn last(&self, program: &Program, size: u64) -> Result<Option<Vec<u8>>> {
+    pub(super) fn last(&self, program: &Program, size: u64) -> Result<Option<Vec<u8>>> {
         let context = program.context;
         let (has, sum) = (Buffer::alloc_for::<u32>(context, 1)?, Buffer::alloc(context, size)?);
         let kernel = program.kernel("spgemm_reduce_last")?;
@@ -95,23 +99,4 @@ impl Parts {
         unsafe { launch.arg(&self.values).arg(&has).arg(&sum).run()? };
         if has.read_one::<u32>(0)? == 0 { Ok(None) } else { sum.to_host().map(Some) }
     }
-}
-
-/// ⊞ over dot products, where they are found.
-fn dots_reduced(dots: &Dots, product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
-    let (context, semiring) = (product.context, &product.semiring);
-    let program = Program::new(context, Template::SpgemmReduce, |s| {
-        s.semiring(semiring.clone()).function(reduce).number("kernels", 1)
-    });
-    let Some(Found { marks, values }) = dots.found(|| vec![program.wanted("spgemm_reduce_marked")])? else {
-        return Ok(None);
-    };
-    let n = product.mask.map_or(0, |m| m.pattern.nnz);
-    let (block, size) = (tuning(context).reduce_block, semiring.c.size as u64);
-    let parts = Parts::room(context, n.div_ceil(u64::from(block * tuning(context).marked_share)), size)?;
-    let kernel = program.kernel("spgemm_reduce_marked")?;
-    let launch = kernel.launch(parts.blocks, block, 0).arg(n).arg(&marks.words).arg(&values);
-    // SAFETY: as above.
-    unsafe { launch.arg(&parts.has).arg(&parts.values).run()? };
-    parts.last(&program, size)
 }

@@ -68,6 +68,15 @@ impl Job<'_> {
         let likely = u128::from(a.nnz) * u128::from(b.nnz) / (b.nrows as u128).max(1);
         u64::try_from(likely).unwrap_or(u64::MAX)
     }
+    /// The same, or if rows of A or B are uneven up to `most` times as many.
+    pub(super) fn uneven_products(&self, most: u64) -> u64 {
+        let unevenness = |p: &DevicePattern| match p.longest {
+            Some(longest) => longest.saturating_mul(p.nrows as u64) / p.nnz.max(1),
+            None => most,
+        };
+        let times = unevenness(self.a.pattern).max(unevenness(self.b.pattern)).clamp(1, most);
+        self.likely_products().saturating_mul(times)
+    }
     /// No row has more products than this; `None` where the longest rows of A and B are not known.
     pub(super) fn longest_row(&self) -> Option<u64> {
         self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)

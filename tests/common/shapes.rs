@@ -1,0 +1,43 @@
+//! Matrices of random and of unkind structure, for products that are compared with the reference.
+#[path = "random.rs"]
+mod random;
+
+use oplus::prelude::*;
+use random::Rng;
+
+/// Shape and positions.
+#[derive(Clone)]
+pub struct Shape {
+    pub rows: u64,
+    pub columns: u64,
+    pub places: Vec<(u64, u64)>,
+}
+
+impl Shape {
+    pub fn new((rows, columns): (u64, u64), places: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        Self { rows, columns, places: places.into_iter().collect() }
+    }
+    pub fn random((rows, columns): (u64, u64), count: u64, seed: u64) -> Self {
+        let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let count = if rows == 0 || columns == 0 { 0 } else { count };
+        Self::new((rows, columns), (0..count).map(|_| (rng.below(rows), rng.below(columns))))
+    }
+    pub fn full((rows, columns): (u64, u64)) -> Self {
+        Self::new((rows, columns), (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))))
+    }
+    #[allow(dead_code)] // not in every program that has these
+    pub fn turned(&self) -> Self {
+        Self::new((self.columns, self.rows), self.places.iter().map(|(i, j)| (*j, *i)))
+    }
+    pub fn matrix<T: Scalar, S>(&self, value: fn(u64) -> T) -> Matrix<T, S> {
+        let mut coo = Coo::new(self.rows, self.columns);
+        self.places.iter().enumerate().for_each(|(e, (i, j))| coo.push(*i, *j, value(e as u64 * 7 % 100)));
+        Matrix::build_with(&coo, First).unwrap()
+    }
+    /// And a whole row.
+    #[allow(dead_code)] // as above
+    pub fn with_row(mut self, row: u64) -> Self {
+        self.places.extend((0..self.columns).map(|j| (row, j)));
+        self
+    }
+}
