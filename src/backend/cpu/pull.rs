@@ -23,9 +23,9 @@ const LONG: u64 = 8;
 const LONG_UNEVEN: u64 = 4;
 
 /// Matrices of more entries are no processor's own cache's: their rows come fastest one behind the other, if they are longer than
-/// this in the mean.
+/// this in the mean: what a processor fetches ahead of itself are rows in their order.
 const STREAMED: usize = if cfg!(test) { 1 << 9 } else { 1 << 20 };
-const LONG_STREAMED: u64 = 20;
+const LONG_STREAMED: u64 = 5;
 
 /// Steps between looks at whether sums are final: most of two values soon are, others hardly ever.
 const fn steps<T>() -> usize {
