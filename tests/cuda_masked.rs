@@ -18,6 +18,15 @@ oplus::semiring! {
     multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
 }
 
+/// One for all: what is added up has no values, by a monoid that might be pre-set.
+#[derive(Clone, Copy, Debug, Default)]
+struct MinPair;
+impl Semiring<u64, u64> for MinPair {
+    type Out = u64;
+    type Add = Min;
+    type Multiply = oplus::algebra::Pair<u64>;
+}
+
 const GPU: Device = Device::Cuda(0);
 /// The kernels.
 const ROWS: &str = "spgemm_masked";
@@ -64,6 +73,7 @@ fn check<A: Scalar, B: Scalar, S: Semiring<A, B>>(case: Case, values: (fn(u64) -
 /// Integers, whatever the order of sums.
 fn check_all(case: Case) -> (usize, usize) {
     check::<bool, bool, AnyPair>(case, (|_| true, |_| true));
+    check::<u64, u64, MinPair>(case, (|v| v, |v| v));
     check::<u64, u64, AnySecondI>(case, (|v| v, |v| v));
     check::<i64, i64, MinFirst>(case, (|v| v as i64 - 50, |v| v as i64));
     check::<bool, bool, LxorLand>(case, (|v| v % 2 == 0, |v| v % 3 == 0));
@@ -163,10 +173,15 @@ fn auto_takes_them_and_sums_them() {
         let product = || mxm(&a, &a).mask(&mask);
         let (c, trace) = product().traced().unwrap();
         let explained = product().explain().unwrap();
-        (c.entries().unwrap(), product().reduce(Plus).unwrap(), trace, explained)
+        let ones = left.matrix::<u64, MinPair>(|v| v).to(device).unwrap();
+        let some = Shape::new((400, 400), Shape::random((400, 100), 25_000, 3).places);
+        let some = some.matrix::<u64, MinPair>(|v| v).to(device).unwrap();
+        let count = mxm(&ones, &some).mask(&mask).reduce(Plus).unwrap();
+        (c.entries().unwrap(), (product().reduce(Plus).unwrap(), count), trace, explained)
     };
     let (found, expected) = (on(&GPU), on(&Device::Cpu));
     assert_eq!((&found.0, found.1), (&expected.0, expected.1));
+    assert!(found.1.1 > 0);
     assert!(found.2.kernels.iter().any(|k| k.name == ROWS), "{}", found.2);
     assert_eq!(found.3.analysis.strategy, "masked rows", "{}", found.3);
     assert!(found.3.to_string().contains("the mask's"), "{}", found.3);

@@ -2225,14 +2225,14 @@ __device__ inline void write_sums(const C* sums, const unsigned char* has, u64 e
 // Where a group finds its rows, and where it leaves those that it does not take.
 struct MaskedRows {
   u64 rows;
-  const u32* list;    // of rows, of which there are counts[2]; null: all rows
-  u32* others;        // rows for groups of all lanes of a warp, counted in counts[2]; null: there are none
-  u32 others_most;    // no more entries of the mask than these take
-  u64 most;           // a group's products at most
-  u64 others_products; // … and theirs
-  u32 stretch;        // entries of the mask that a block takes at once
-  u64* longs;         // where stretches for blocks begin in the mask, counted in counts[0]; null: there are none, nor others
-  u64* counts;        // 0 before
+  const u32* list;      // of rows, of which there are counts[2]; null: all rows
+  u32* others;          // rows for groups of all lanes of a warp, counted in counts[2]; null: there are none
+  u32 others_most;      // no more entries of the mask than these take
+  u64 most;             // a group's products at most
+  u64 others_products;  // … and theirs
+  u32 stretch;          // entries of the mask that a block takes at once
+  u64* longs;           // where stretches for blocks begin in the mask, counted in counts[0]; null: there are none, nor others
+  u64* counts;          // 0 before
 };
 
 // Lists rows that their groups leave: for groups of a whole warp, or stretches of the mask's row for blocks.
@@ -2253,7 +2253,7 @@ __device__ inline void masked_row(const Operands& x, const Factors& factors, con
                                   u32* words, C* values) {
   constexpr u32 batch = u32(number::batch);
   static_assert(LANES % batch == 0, "");
-  typedef Exact<Semiring, C> Preset;
+  constexpr bool preset = Exact<Semiring, C>::value && !Semiring::constant;
   const u32 lane = lane_id() % LANES;
   C* const sums = reinterpret_cast<C*>(memory + MaskRow::bytes);
   unsigned char* const has = memory + MaskRow::bytes + masked_sums;
@@ -2289,13 +2289,13 @@ __device__ inline void masked_row(const Operands& x, const Factors& factors, con
   const MaskRow table(memory, m);
   for (u32 i = lane; i < m; i += LANES) {
     has[i] = 0;
-    if constexpr (Preset::value) sums[i] = Preset::start();
+    if constexpr (preset) sums[i] = Exact<Semiring, C>::start();
   }
   table.fill(x.m.indices + from, m, lane, LANES, [] { __syncwarp(); });
   // Lanes of a group have columns of one row of B: different places.
   const auto add = [&](u32 place, const Loaded& both, Position a) {
     if (place != table.none) {
-      if constexpr (Preset::value && !Semiring::constant) {
+      if constexpr (preset) {
         sums[place] = Semiring::add(sums[place], multiply(factors, x, both, a, row));
       } else if constexpr (!Semiring::constant) {
         const bool more = has[place];
