@@ -7,7 +7,7 @@ mod shapes;
 use common::emulator;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
-use shapes::Shape;
+use shapes::{Shape, far_apart};
 use std::sync::{Mutex, MutexGuard};
 
 oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
@@ -180,10 +180,7 @@ fn mask_shape() -> Shape {
 #[test]
 fn listed_axes() {
     let Some(_one) = alone() else { return };
-    let far = |e: u64, n: u64| e * e * 1_000_003 % n;
-    let a = Shape::new((1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));
-    let b = Shape::new((1 << 35, 1 << 33), (0..80).map(|e| (far(e % 11, 1 << 35), far(e % 17, 1 << 33))));
-    let m = Shape::new((1 << 40, 1 << 33), (0..200).map(|e| (far(e % 23, 1 << 40), far(e % 17, 1 << 33))));
+    let [a, b, m] = far_apart();
     check::<bool, i64, AnySecondI>((&a, &b, &m), (|v| v > 50, |v| v as i64));
     check::<i64, i64, PlusTimes>((&a, &b, &m), (|v| v as i64, |v| v as i64 - 30));
 }

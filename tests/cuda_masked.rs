@@ -7,7 +7,7 @@ mod shapes;
 use common::emulator;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
-use shapes::Shape;
+use shapes::{Shape, far_apart};
 use std::sync::{Mutex, MutexGuard};
 
 oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
@@ -132,6 +132,15 @@ fn columns_that_share_slots() {
     let a = Shape::new((2, 3), [(0, 1), (0, 2), (1, 0)]);
     let mask = Shape::new((2, n), columns.iter().step_by(3).map(|j| (0, *j)).chain([(0, n - 2), (1, 5)]));
     check_all((&a, &b, &mask));
+}
+
+/// Places are not their ids.
+#[test]
+fn listed_axes() {
+    let Some(_one) = alone() else { return };
+    let [a, b, m] = far_apart();
+    check_all((&a, &b, &m));
+    check::<bool, i64, AnySecondI>((&a, &b, &m), (|v| v > 50, |v| v as i64));
 }
 
 #[test]

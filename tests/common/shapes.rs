@@ -41,3 +41,12 @@ impl Shape {
         self
     }
 }
+
+/// Two factors and a mask on axes so long that places are not their ids.
+pub fn far_apart() -> [Shape; 3] {
+    let far = |e: u64, n: u64| e * e * 1_000_003 % n;
+    let a = Shape::new((1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));
+    let b = Shape::new((1 << 35, 1 << 33), (0..80).map(|e| (far(e % 11, 1 << 35), far(e % 17, 1 << 33))));
+    let m = Shape::new((1 << 40, 1 << 33), (0..200).map(|e| (far(e % 23, 1 << 40), far(e % 17, 1 << 33))));
+    [a, b, m]
+}
