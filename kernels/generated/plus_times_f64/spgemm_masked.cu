@@ -2194,6 +2194,13 @@ constexpr u32 masked_sums = Semiring::constant ? 0 : rounded(masked_entries * si
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};                                                   \
   const MaskedRows y = {rows, list, others, others_most, most, others_products, stretch, longs, counts};
 
+// The column of factors of which what is read comes later; what is not needs some value.
+__device__ inline void set_column(Loaded& both, u32 column) {
+  both.column = column;
+  if constexpr (!Semiring::reads_a) both.a = A();
+  if constexpr (!Semiring::reads_b) both.b = B();
+}
+
 // Sets bits of `words` from bit e on.
 __device__ inline void set_bits(u32* words, u64 e, u32 bits) {
   if (!bits) return;
@@ -2331,7 +2338,7 @@ __device__ inline void masked_row(const Operands& x, const Factors& factors, con
       }
       // Loads of all of them, then looks, then loads again: each waits for the one before.
 #pragma unroll
-      for (u32 t = 0; t < batch; t++) both[t].column = active[t] ? x.b.indices[b[t]] : 0;
+      for (u32 t = 0; t < batch; t++) set_column(both[t], active[t] ? x.b.indices[b[t]] : 0);
 #pragma unroll
       for (u32 t = 0; t < batch; t++) place[t] = active[t] ? table.find(both[t].column) : table.none;
 #pragma unroll
@@ -2419,7 +2426,7 @@ spgemm_masked_long(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
       u32 place[batch];
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
-        both[t].column = p.active[t] ? b_indices[p.b[t]] : 0;
+        set_column(both[t], p.active[t] ? b_indices[p.b[t]] : 0);
       }
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
