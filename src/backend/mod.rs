@@ -196,6 +196,10 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Option<Self::Csr<T>>> {
         Ok(None)
     }
+    /// The same with one column for all rows.
+    fn one_column<T: Scalar>(&self, a: &Self::Csr<T>, column: u32) -> Result<Option<Self::Csr<T>>> {
+        self.one_a_row(a, &|_| Some(column))
+    }
     /// The same entries where row and column k are row and column `map[k]`, which ascend; `None`: as they are. Where a device
     /// does that itself.
     fn spread(

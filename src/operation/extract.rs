@@ -195,7 +195,12 @@ impl<T: Scalar> Core<T> for Taking<T> {
         if self.column && !self.transposed && matches!(part.rows, Chosen::All(_)) {
             let (a, place) = (&self.a, self.a.cols.place(part.cols.index(0)).map(|place| place as u32));
             let body = on_backend!(a.device, |backend| {
-                backend.one_a_row(backend.csr(&a.body)?, &|_| place)?.map(Body::from)
+                let csr = backend.csr(&a.body)?;
+                match place {
+                    Some(column) => backend.one_column(csr, column)?,
+                    None => backend.one_a_row(csr, &|_| None)?,
+                }
+                .map(Body::from)
             });
             if let Some(body) = body {
                 let line = Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device };

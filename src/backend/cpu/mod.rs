@@ -219,6 +219,10 @@ impl Backend for Cpu {
         one_a_row::one_a_row(a, at).map(Some)
     }
 
+    fn one_column<T: Scalar>(&self, a: &HostCsr<T>, column: u32) -> Result<Option<HostCsr<T>>> {
+        one_a_row::one_column(a, column).map(Some)
+    }
+
     fn window<T: Scalar>(
         &self,
         a: &HostCsr<T>,
