@@ -122,7 +122,7 @@ impl Spec {
         let fixed = TEAM + scratch + width / 4 + rounded(4 * (width + width / 32));
         (block, fixed + self.term_bytes(width))
     }
-    /// Shared bytes of the terms of so many products.
+    /// Shared bytes of so many terms, or sums.
     fn term_bytes(&self, products: u32) -> u32 {
         match &self.semiring {
             Some(s) if !s.kind().1 => rounded(products * u32::try_from(s.c.size).unwrap_or(u32::MAX).min(1 << 16)),
@@ -175,7 +175,7 @@ impl Spec {
     /// Dynamic shared bytes a warp takes in the kernel that looks products up among up to `entries` of the mask's row, `lanes` a row.
     #[must_use]
     pub fn masked_bytes(&self, entries: u32, lanes: u32) -> u32 {
-        (32 / lanes).saturating_mul(21 * entries + self.sums(entries))
+        (32 / lanes).saturating_mul(21 * entries + self.term_bytes(entries))
     }
     /// Dynamic shared bytes of a block that does so for one row.
     #[must_use]
@@ -183,16 +183,7 @@ impl Spec {
         let warps = Tuning::of(self.architecture).masked_block / 32;
         let (exact, constant) = self.semiring.as_ref().map_or((true, true), |s| s.kind());
         let state = if exact || constant { 0 } else { rounded(4 * entries) };
-        (self.warp_products() * warps + 21 * entries + state).saturating_add(self.sums(entries))
-    }
-    /// Shared bytes of so many sums.
-    fn sums(&self, entries: u32) -> u32 {
-        match &self.semiring {
-            Some(s) if !s.kind().1 => {
-                rounded(entries.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 26))
-            }
-            _ => 0,
-        }
+        (self.warp_products() * warps + 21 * entries + state).saturating_add(self.term_bytes(entries))
     }
 
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,

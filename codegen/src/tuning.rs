@@ -144,7 +144,7 @@ tuning! {
     dot_uneven,
     /// Threads of a block of the products that look the mask's columns up.
     masked_block,
-    /// … if there are so many products at least.
+    /// Which are taken from so many products on.
     masked_least,
     /// A group of lanes there leaves rows of more products to a block.
     masked_products,

@@ -83,6 +83,11 @@ impl DevicePattern {
             (Buffer::from_host(context, &host.offsets)?, Buffer::from_host(context, &host.indices)?);
         Ok(Self::new((host.nrows, host.ncols), host.nnz() as u64, offsets, indices).with_longest(longest))
     }
+    /// How many times the mean row's entries the longest has, as far as that is known; at least 1, at most `most`.
+    pub(super) fn unevenness(&self, most: u64) -> u64 {
+        let times = self.longest.map_or(most, |longest| longest.saturating_mul(self.nrows as u64) / self.nnz.max(1));
+        times.clamp(1, most)
+    }
     /// Whether both have the same entries. Waits for the device.
     pub(crate) fn same(&self, other: &Self) -> Result<bool> {
         if (self.nrows, self.ncols, self.nnz) != (other.nrows, other.ncols, other.nnz) {

@@ -7,7 +7,7 @@ use super::found::Found;
 use crate::backend::MxmOptions;
 use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::device_csr::DevicePattern;
-use crate::backend::cuda::entries::{empty, places, structure};
+use crate::backend::cuda::entries::{Marks, empty, places, structure};
 use crate::backend::cuda::product::{DeviceIds, DeviceMask, Product, is_narrow};
 use crate::backend::cuda::program::{Program, resident, tuning};
 use crate::backend::cuda::{Buffer, Context, lock};
@@ -56,7 +56,7 @@ impl<'a> Dots<'a> {
             return Ok(None);
         }
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-        let found = Found::room(context, self.mask, semiring.c.size)?;
+        let found = Found::room(self.mask, Marks::room(context, n)?, semiring.c.size)?;
         let room = self.most_long();
         let longs = Buffer::alloc_for::<u64>(context, places(room))?;
         let count = Buffer::zeroed_for::<u64>(context, usize::from(room > 0))?;
@@ -172,11 +172,7 @@ impl Work<'_> {
     /// How many times the products of rows of mean lengths there may be, as far as the longest ones are known.
     fn unevenness(&self) -> u64 {
         let most = u64::from(self.tuning.dot_uneven);
-        let of = |p: &DevicePattern| match p.longest {
-            Some(longest) => longest.saturating_mul(p.nrows as u64) / p.nnz.max(1),
-            None => most,
-        };
-        of(self.a).max(of(self.b)).clamp(1, most)
+        self.a.unevenness(most).max(self.b.unevenness(most))
     }
     /// What turning B is worth, for dot products and for rows.
     fn turning(&self) -> (u128, u128) {
@@ -229,9 +225,6 @@ impl Work<'_> {
         })?;
         Ok((places.saturating_mul(step), products.saturating_mul(step)))
     }
-}
-
-impl Work<'_> {
     /// Entries of B by that side by which it does not lie, one in so many of them; or the mean where there are too many places.
     fn counted(&self, context: &Arc<Context>) -> Result<(Option<Buffer>, u64)> {
         let (b, block) = (self.b, self.tuning.primitive_block);

@@ -20,16 +20,10 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Room for all of them.
-    pub(super) fn room(context: &Arc<Context>, mask: &'a DevicePattern, size: usize) -> Result<Self> {
-        let marks = Marks::room(context, mask.nnz)?;
-        Ok(Self { mask, marks, values: Buffer::alloc(context, mask.nnz.saturating_mul(size as u64))? })
-    }
-
-    /// The same without any yet, and so many bytes of zeros [behind](Marks::behind) the marks.
-    pub(super) fn zeroed(context: &Arc<Context>, mask: &'a DevicePattern, size: usize, more: u64) -> Result<Self> {
-        let marks = Marks::zeroed(context, mask.nnz, more)?;
-        Ok(Self { mask, marks, values: Buffer::alloc(context, mask.nnz.saturating_mul(size as u64))? })
+    /// Room for all of them, which `marks` is for too.
+    pub(super) fn room(mask: &'a DevicePattern, marks: Marks, size: usize) -> Result<Self> {
+        let values = Buffer::alloc(marks.words.context(), mask.nnz.saturating_mul(size as u64))?;
+        Ok(Self { mask, marks, values })
     }
 
     /// The kernels that put them together.

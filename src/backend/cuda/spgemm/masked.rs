@@ -7,7 +7,7 @@ use super::{Job, Made};
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::device_csr::DevicePattern;
-use crate::backend::cuda::entries::{empty, places};
+use crate::backend::cuda::entries::{Marks, empty, places};
 use crate::backend::cuda::program::{Program, resident};
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Strategy};
@@ -41,10 +41,10 @@ const GROUPS: u64 = 256;
 pub(super) struct MaskedRows<'a> {
     job: &'a Job<'a>,
     mask: &'a DevicePattern,
-    /// Entries of a group's rows, its lanes, and entries that a block takes at once.
+    /// Entries of a group's rows, and its lanes.
     entries: u32,
     lanes: u32,
-    /// Entries of a whole warp's rows.
+    /// Entries of a whole warp's rows, and those that a block takes at once.
     wide: u32,
     stretch: u32,
 }
@@ -161,7 +161,8 @@ impl<'a> MaskedRows<'a> {
             return Ok(None);
         }
         let left = self.left();
-        let found = Found::zeroed(context, self.mask, semiring.c.size, if left.stretches > 0 { COUNTS } else { 0 })?;
+        let marks = Marks::zeroed(context, n, if left.stretches > 0 { COUNTS } else { 0 })?;
+        let found = Found::room(self.mask, marks, semiring.c.size)?;
         let counts = found.marks.behind();
         let longs = Buffer::alloc_for::<u64>(context, places(left.stretches))?;
         let others = Buffer::alloc_for::<u32>(context, if left.wide.is_some() { places(*rows) } else { 0 })?;

@@ -70,11 +70,7 @@ impl Job<'_> {
     }
     /// The same, or if rows of A or B are uneven up to `most` times as many.
     pub(super) fn uneven_products(&self, most: u64) -> u64 {
-        let unevenness = |p: &DevicePattern| match p.longest {
-            Some(longest) => longest.saturating_mul(p.nrows as u64) / p.nnz.max(1),
-            None => most,
-        };
-        let times = unevenness(self.a.pattern).max(unevenness(self.b.pattern)).clamp(1, most);
+        let times = self.a.pattern.unevenness(most).max(self.b.pattern.unevenness(most));
         self.likely_products().saturating_mul(times)
     }
     /// No row has more products than this; `None` where the longest rows of A and B are not known.
