@@ -70,6 +70,8 @@ templates! {
     SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
     /// Sparse product, all rows of few columns: a hash table of so many slots for each, by so many lanes.
     SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "fitted"], numbers ["slots" = 256, "lanes" = 32, "batch" = 2];
+    /// Sparse product, all rows of few columns: a hash table of so many slots for each of the threads, so many `lanes`, that a row has.
+    SpgemmHashThread = "spgemm_hash_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 16, "lanes" = 1];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.

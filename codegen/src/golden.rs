@@ -303,6 +303,13 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_hash{slots}x{lanes}x{batch}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("batch", batch)));
             }
+            for (slots, lanes) in [(16u32, 8), (32, 1)] {
+                let spec = with_mask(Spec::new(Template::SpgemmHashThread, architecture).semiring(s.clone()));
+                let spec = spec.flag("narrow", true).number("slots", u64::from(slots)).number("lanes", lanes);
+                if spec.hash_bytes(slots, 1) <= 16 << 10 {
+                    all.push((name(&format!("spgemm_hash_thread{slots}x{lanes}-{}_{}", s.name, s.c.name)), spec));
+                }
+            }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {
                 if width as usize * s.c.size > 256 {
                     continue; // the host asks for no more

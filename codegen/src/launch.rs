@@ -158,13 +158,14 @@ impl Spec {
         width * 32 * if wide { 8 } else { 4 } + terms
     }
 
-    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` for each row, `lanes` a row.
+    /// Dynamic shared bytes a warp takes in the kernels with a hash table of `slots` for each row, `lanes` a row: of one lane, nobody
+    /// else adds.
     #[must_use]
     pub fn hash_bytes(&self, slots: u32, lanes: u32) -> u32 {
         let (all, scratch) = (slots * (32 / lanes), if lanes == 32 { self.warp_products() } else { 0 });
         let sums = match &self.semiring {
             Some(s) if !s.kind().1 => {
-                let state = if s.kind().0 { 0 } else { rounded(all.div_ceil(32) * 4) };
+                let state = if s.kind().0 || lanes == 1 { 0 } else { rounded(all.div_ceil(32) * 4) };
                 rounded(all.saturating_mul(u32::try_from(s.c.size).unwrap_or(u32::MAX)).min(1 << 30)) + state
             }
             _ => 0,
@@ -287,7 +288,12 @@ impl Spec {
         let (esc, sort, window) = (self.esc_launch(width).1, self.sort_launch(width).1, self.window_bytes(width));
         let block = self.block_bytes(BlockShape { width, threads, sums });
         let thread = self.thread_bytes(width).saturating_mul(number("block") / 32);
-        let lanes = if defaults.iter().any(|n| n.0 == "lanes") { number("lanes") } else { 32 };
+        let lanes = match self.template {
+            // Tables of one lane each, however many of them a row has.
+            Template::SpgemmHashThread => 1,
+            _ if defaults.iter().any(|n| n.0 == "lanes") => number("lanes"),
+            _ => 32,
+        };
         let hash = self.hash_bytes(number("slots"), lanes);
         let (masked, long) = (self.masked_bytes(number("entries"), lanes), self.masked_long_bytes(number("entries")));
         let warps = format!(

@@ -1,15 +1,23 @@
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of few columns: how many a sample of the rows has. Any semiring.
 // Deterministic. See README.md for launches and sizes.
+#include "device/report.cuh"
 #include "part/spgemm_hash.cuh"
 
 namespace oplus {
 
+// Rows of B so far from each other are near.
+constexpr u32 hash_near = 8;
+
 // Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
-// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; all 0 before. Columns are below 2^32 / number::slots.
+// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; sums[4] += entries of A that were compared with those in
+// their places in the next row, sums[5] += those of them that name a row of B near the other's, sums[6] += the products of all; all 0 before. Columns are below
+// 2^32 / number::slots.
+// page, number: Report, for which `sums` is the control block.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)
 spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
-                  const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums) {
+                  const u64* m_offsets, const u32* m_indices, u32 columns, u64 rows, u64 stride, u64* sums,
+                  u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), batch = tuning::symbolic_batch, warps = tuning::hash_block / 32;
   typedef HashTable<slots, false> Table;
   constexpr u32 bytes = Table::bytes + sizeof(WarpProducts);
@@ -19,7 +27,10 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   WarpProducts* const scratch = reinterpret_cast<WarpProducts*>(memory);
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts)), slots};
-  u64 sum = 0, seen = 0;
+  __shared__ u64 place, of_block[7];
+  for (u32 i = threadIdx.x; i < 7; i += blockDim.x) of_block[i] = 0;
+  __syncthreads();
+  u64 sum = 0, seen = 0, compared = 0, near = 0, products = 0;
   u32 most = 0;
   bool failed = false;
   for (u64 group = blockIdx.x; group * stride * warps < rows; group += gridDim.x) {
@@ -29,7 +40,13 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     table.clear();
     __syncwarp();
     const u32 n = warp_columns<slots, false, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
-                                             [](const Batch<batch>&, u32, bool, u32, u32) {});
+                                             [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
+    // Entries in their places here and in the next row: near what was just read.
+    const u64 begin = a_offsets[at], end = a_offsets[at + 1], next = at + 1 < rows ? a_offsets[at + 2] : end;
+    const bool both = lane_id() < min(end - begin, next - end);
+    const u32 k = both ? a_indices[begin + lane_id()] : 0, next_k = both ? a_indices[end + lane_id()] : 0;
+    compared += __popc(__ballot_sync(full_warp, both));
+    near += __popc(__ballot_sync(full_warp, both && next_k - k + hash_near <= 2 * hash_near));
     if (n == 0xffffffffu) {
       failed = true;
     } else {
@@ -37,12 +54,23 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
       if (n > most) most = n;
     }
   }
+  products = warp_sum(products);
+  // One for all warps of a block: in global memory those of all blocks meet.
   if (lane_id() == 0) {
-    if (sum) atomicAdd(&sums[0], sum);
-    if (seen) atomicAdd(&sums[1], seen);
-    if (most) atomicMax(&sums[2], u64(most));
-    if (failed) atomicMax(&sums[3], u64(1));
+    atomicAdd(&of_block[0], sum);
+    atomicAdd(&of_block[1], seen);
+    atomicMax(&of_block[2], u64(most));
+    atomicMax(&of_block[3], u64(failed));
+    atomicAdd(&of_block[4], compared);
+    atomicAdd(&of_block[5], near);
+    atomicAdd(&of_block[6], products);
   }
+  __syncthreads();
+  if (threadIdx.x < 7 && of_block[threadIdx.x]) {
+    if (threadIdx.x == 2 || threadIdx.x == 3) atomicMax(&sums[threadIdx.x], of_block[threadIdx.x]);
+    else atomicAdd(&sums[threadIdx.x], of_block[threadIdx.x]);
+  }
+  tell({page, number}, sums, report_said, words, &place);
 }
 
 }  // namespace oplus

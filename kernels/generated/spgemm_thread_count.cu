@@ -324,6 +324,47 @@ constexpr u32 slice_products = 262144;
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_thread_count.cu"
 // C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, rows of at most number::width products, a thread a row: how many columns they have.
+#line 1 "kernels/device/report.cuh"
+// What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
+#line 3 "kernels/device/report.cuh"
+
+namespace oplus {
+
+// Blocks that have come here count in this word of the control block. The host waits for the last word of its page.
+constexpr u32 report_done = 14, report_number = 511;
+// Words that a kernel whose launch begins with zeros tells.
+constexpr u32 report_said = 16;
+
+// A page of the host's memory and what to write to its end; null: nothing is told.
+struct Report {
+  u64 *page, number;
+};
+
+// The block that comes last copies `said` words of the control block to the page and leaves `words` of it zero, where these are the
+// states of the launch, or else the count alone. `place`: shared memory. All threads of all blocks call, once, at the end.
+__device__ inline void tell(const Report& report, u64* control, u32 said, u64 words, volatile u64* place) {
+  if (!report.page) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+  }
+  __syncthreads();
+  if (*place != gridDim.x) return;
+  volatile u64* const found = control;
+  volatile u64* const page = report.page;
+  for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
+  __syncthreads();
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) found[i] = 0;
+  if (threadIdx.x == 0) {
+    found[report_done] = 0;
+    __threadfence_system();
+    page[report_number] = report.number;
+  }
+}
+
+}  // namespace oplus
+#line 3 "codegen/templates/spgemm_thread_count.cu"
 #line 1 "codegen/templates/part/spgemm_thread.cuh"
 // Rows of at most number::width products, a thread a row: keys through shared memory into registers, sorted there by a network.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1409,24 +1450,27 @@ template <u32 WIDTH> struct ThreadRows {
 };
 
 }  // namespace oplus
-#line 3 "codegen/templates/spgemm_thread_count.cu"
+#line 4 "codegen/templates/spgemm_thread_count.cu"
 
 namespace oplus {
 
 // Rows of `list`, or with list = null stretches of a block's threads, one anywhere in every `stride` of them. Lengths to row_counts,
-// unless that is null; without a list their sum is added to sum[0] and the number of rows to sum[1].
+// unless that is null; without a list their sum is added to sum[0] and the number of rows to sum[1]; page, number: Report, for which
+// `sum` is the control block.
 // Launch: 1-D blocks of number::block threads, any grid, thread_launch's shared bytes. `units`, `begin`: places in the
 // control block.
 extern "C" __global__ void __launch_bounds__(u32(number::block))
 spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                     const u64* m_offsets, const u32* m_indices, u32 columns, const u64* control, u32 units, u32 begin,
-                    const u32* list, const u32* first, const u32* last, u64* row_counts, u64 rows, u64 stride, u64* sum) {
+                    const u32* list, const u32* first, const u32* last, u64* row_counts, u64 rows, u64 stride, u64* sum,
+                    u64* page, u64 number, u64 words) {
   typedef ThreadRows<u32(number::width)> Thread;
   static_assert(Thread::bytes * (u32(number::block) / 32) == shared_bytes::thread, "");
   DYN_SHARED(unsigned char, shared);
   const Thread mine = {reinterpret_cast<Key*>(shared + threadIdx.x / 32 * Thread::bytes)};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const u64 n = list ? control[units] : rows, from = list ? control[begin] : 0, step = list ? 1 : stride;
+  __shared__ u64 place;
   u64 total = 0, seen = 0;
   for (u64 group = blockIdx.x; group * step * blockDim.x < n; group += gridDim.x) {
     const u64 at = sampled(group, step) * blockDim.x;
@@ -1449,6 +1493,7 @@ spgemm_thread_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
     atomicAdd(&sum[0], total);
     atomicAdd(&sum[1], seen);
   }
+  tell({page, number}, sum, report_said, words, &place);
 }
 
 }  // namespace oplus

@@ -22,6 +22,7 @@ impl Shape {
         let count = if rows == 0 || columns == 0 { 0 } else { count };
         Self::new((rows, columns), (0..count).map(|_| (rng.below(rows), rng.below(columns))))
     }
+    #[allow(dead_code)] // as below
     pub fn full((rows, columns): (u64, u64)) -> Self {
         Self::new((rows, columns), (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))))
     }
@@ -43,6 +44,7 @@ impl Shape {
 }
 
 /// Two factors and a mask on axes so long that places are not their ids.
+#[allow(dead_code)] // as above
 pub fn far_apart() -> [Shape; 3] {
     let far = |e: u64, n: u64| e * e * 1_000_003 % n;
     let a = Shape::new((1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));

@@ -1,30 +1,33 @@
-//! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp or a part of one.
+//! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp, a part of one or a thread.
 use super::whole::{Room, SAMPLE, Whole};
 use super::{FAILED, Job, Made};
-use crate::backend::cuda::Buffer;
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::report::SAID;
 use crate::error::Result;
 use oplus_codegen::Template;
+use oplus_codegen::text::Atomic;
 
-/// The tables of one pass: slots of each, and the lanes that a row has.
+/// The tables of one pass: slots of each, the lanes that a row has, and whether each of these has a table of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tables {
     slots: u32,
     lanes: u32,
+    own: bool,
 }
 
 impl Tables {
     /// Slots that there are kernels for.
     pub(super) const SLOTS: [u32; 4] = [64, 128, 256, 512];
+    /// And for a table of one thread.
+    const OWN_SLOTS: [u32; 2] = [16, 32];
     /// Rows of no more products are of few columns for sure.
     pub(super) const TINY: u32 = 256;
     /// In a small matrix, where a sample would take as long as the product, rows of so many are taken to be.
-    pub(super) const LIKELY: u32 = 1024;
+    pub(super) const LIKELY: u32 = 2048;
     /// Columns of a row that surely fit the widest table.
     const FITS: u32 = 384;
     /// Of a sample.
-    const WIDEST: Tables = Tables { slots: 512, lanes: 32 };
+    const WIDEST: Tables = Tables { slots: 512, lanes: 32, own: false };
     /// Shared bytes of a block.
     const ROOM: u32 = 48 << 10;
 }
@@ -33,10 +36,21 @@ impl Tables {
 const BOUND_ROOM: u64 = 512 << 10;
 /// A sample pays for itself where each multiprocessor has so many products.
 const WORTH: u64 = 32 << 10;
-/// Rows are sorted where the sample has fewer products than this of two entries.
+/// Where B has far more rows than columns, products most often meet: so many times fewer are enough, and …
+const WORTH_TALL: u64 = 8 << 10;
+/// … B has so many rows a column then.
+const TALL: u64 = 8;
+/// Rows are sorted where the sample has fewer products than this of two entries; than this where B is tall.
 const COMPRESSION: u64 = 5;
+const COMPRESSION_TALL: u64 = 4;
 /// Threads of a multiprocessor that rows have to fill before they get fewer lanes.
 const FILLED: u64 = 1024;
+/// Threads of a multiprocessor that rows have to fill to get one each.
+const OWN_FILLED: u64 = 192;
+/// Lanes that share a row of A that is long.
+const OWN_LANES: u64 = 4;
+/// No row of A may have more times the mean's entries then.
+const OWN_EVEN: u64 = 6;
 /// Slots of a warp's rows together, or else few warps have room.
 const WARP_SLOTS: u32 = 512;
 /// Where rows are many and those of B short, one may have so many times the mean products.
@@ -53,6 +67,10 @@ struct Sampled {
     entries: u64,
     /// Columns of the longest row seen; more than fit if some did not.
     most: u64,
+    /// Products of two entries.
+    halves: u64,
+    /// Whether neighbouring rows of A name neighbouring rows of B, each in its place.
+    near: bool,
 }
 
 impl Job<'_> {
@@ -76,33 +94,37 @@ impl Job<'_> {
     }
     /// Whether it is worth a look at how far products are compressed.
     pub(super) fn worth_sampling(&self) -> bool {
-        let least = WORTH * u64::from(self.context.properties().multiprocessors);
-        self.likely_products() >= least
+        let least = if self.tall() { WORTH_TALL } else { WORTH };
+        self.likely_products() >= least * u64::from(self.context.properties().multiprocessors)
+    }
+    /// Whether B has so many more rows than columns that rows of C will have far fewer columns than products.
+    pub(super) fn tall(&self) -> bool {
+        self.b.pattern.nrows as u64 >= TALL * u64::from(self.columns)
     }
 
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
         let surely = small && longest <= u64::from(Tables::TINY);
-        let seen = if surely || (longest <= u64::from(Tables::LIKELY) && self.is_small()) {
+        let likely = longest <= u64::from(Tables::LIKELY) && self.is_small() && !self.may_be_apart();
+        let seen = if surely || likely {
             let size = 4 + self.semiring.c.size as u64;
             let entries =
                 if bound.saturating_mul(size) <= BOUND_ROOM { bound } else { self.likely_products().saturating_mul(2) };
-            Sampled { entries, most: longest.min(u64::from(Tables::FITS)) }
+            Sampled { entries, most: longest.min(u64::from(Tables::FITS)), halves: u64::MAX, near: false }
         } else {
             let seen = self.sampled_by_hash()?;
-            let products = self.likely_products();
-            if self.mean_products() < u64::from(self.tuning.hash_mean)
-                && products.saturating_mul(2) < seen.entries.saturating_mul(COMPRESSION)
-            {
+            let compression = if self.tall() { COMPRESSION_TALL } else { COMPRESSION };
+            if self.mean_products() < u64::from(self.tuning.hash_mean) && seen.halves < compression {
                 return Ok(None);
             }
             seen
         };
-        for slots in Tables::SLOTS {
+        let own = Tables::OWN_SLOTS.into_iter().filter_map(|slots| self.own_tables(slots, &seen));
+        for tables in own.chain(Tables::SLOTS.into_iter().map(|slots| self.tables(slots))) {
             // Tables are better not quite full, and other rows may be longer than those seen.
-            let tables = self.tables(slots);
-            if seen.most + seen.most / 4 > u64::from(slots - tables.lanes) {
+            let spare = if tables.own { seen.most / 8 } else { seen.most / 4 };
+            if seen.most + spare > u64::from(tables.slots - if tables.own { 1 } else { tables.lanes }) {
                 continue;
             }
             let mut failed = false;
@@ -124,11 +146,35 @@ impl Job<'_> {
         self.rows.saturating_mul(u64::from(lanes)) >= threads
     }
 
+    /// Whether it is worth a look if rows have so few columns that each of their lanes had better have a table of its own.
+    pub(super) fn may_be_apart(&self) -> bool {
+        self.in_turn() && self.long_by_tiny() && self.tall() && self.worth_sampling()
+    }
+    /// Whether lanes may take a row's entries in turn: sums are those of any order, and which of several products there is matters to nobody.
+    fn in_turn(&self) -> bool {
+        !self.in_order && (self.semiring.atomic != Atomic::First || self.semiring.is_constant())
+    }
+
+    /// Tables of so many slots for each thread, where there are rows enough and none of them keeps the others of its warp waiting.
+    fn own_tables(&self, slots: u32, seen: &Sampled) -> Option<Tables> {
+        let lanes = if self.in_turn() && self.long_by_tiny() {
+            OWN_LANES
+        } else if seen.near && self.mean_products() <= u64::from(self.tuning.hash_mean) {
+            1
+        } else {
+            return None;
+        };
+        let tables = Tables { slots, lanes: lanes as u32, own: true };
+        let threads = OWN_FILLED * u64::from(self.context.properties().multiprocessors);
+        let even = self.a.pattern.unevenness(OWN_EVEN + 1) <= OWN_EVEN;
+        (self.rows * lanes >= threads && even && self.hash(tables, true).1 <= Tables::ROOM).then_some(tables)
+    }
+
     /// Tables of so many slots, with no more lanes a row than rows of B have entries, unless rows are few or tables large.
     fn tables(&self, slots: u32) -> Tables {
         let b = self.b.pattern;
         let mean = u32::try_from(b.nnz.div_ceil((b.nrows as u64).max(1))).unwrap_or(u32::MAX);
-        let mut tables = Tables { slots, lanes: 1 << mean.clamp(4, 16).ilog2() };
+        let mut tables = Tables { slots, lanes: 1 << mean.clamp(4, 16).ilog2(), own: false };
         while tables.lanes < 32
             && (!self.fills(tables.lanes)
                 || 32 / tables.lanes > WARP_SLOTS / slots
@@ -146,11 +192,18 @@ impl Job<'_> {
 
     /// The program for hash tables, and its shared bytes: `numeric` or only to count.
     fn hash(&self, tables: Tables, numeric: bool) -> (Program<'_>, u32) {
-        let template = if numeric { Template::SpgemmHash } else { Template::SpgemmHashCount };
+        let template = match (numeric, tables.own) {
+            (false, _) => Template::SpgemmHashCount,
+            (true, true) => Template::SpgemmHashThread,
+            (true, false) => Template::SpgemmHash,
+        };
         let program = Program::new(self.context, template, |s| {
             let s = s.number("slots", u64::from(tables.slots));
             if !numeric {
                 return self.walking(s);
+            }
+            if tables.own {
+                return self.with_semiring(s.number("lanes", u64::from(tables.lanes)));
             }
             let batch = if self.long_by_tiny() && tables.lanes < 32 { 4 } else { 2 };
             // Rows that fill a small part of their tables are a part of the work where they have a warp each.
@@ -158,20 +211,25 @@ impl Job<'_> {
             let s = s.number("lanes", u64::from(tables.lanes)).number("batch", batch).flag("fitted", fitted);
             self.with_semiring(s)
         });
-        let shared = program.spec.hash_bytes(tables.slots, tables.lanes) * (self.tuning.hash_block / 32);
+        let of_table = if tables.own { 1 } else { tables.lanes };
+        let shared = program.spec.hash_bytes(tables.slots, of_table) * (self.tuning.hash_block / 32);
         (program, shared)
     }
 
     fn sampled_by_hash(&self) -> Result<Sampled> {
         let ((program, shared), block) = (self.hash(Tables::WIDEST, false), self.tuning.hash_block);
-        let sums = Buffer::zeroed_for::<u64>(self.context, 4)?;
-        let stretches = self.rows.div_ceil(u64::from(block) / 32).div_ceil(SAMPLE);
+        let stretches = self.rows.div_ceil(u64::from(block) / 32);
         let kernel = program.kernel(program.spec.template.name())?;
-        let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
-        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
-        let found: Vec<u64> = sums.to_host()?;
+        // No more than are looked at side by side.
+        let grid = resident(&kernel, block, shared, stretches.div_ceil(SAMPLE))?;
+        let stride = stretches.div_ceil(grid).max(SAMPLE);
+        let found = self.context.with_slate(SAID as u64, |slate| {
+            let launch = self.patterns(kernel.launch(grid, block, shared)).arg(self.rows).arg(stride);
+            // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+            unsafe { launch.arg(slate.control).leaving(slate).run() }
+        })?;
         let most = if found[3] > 0 { u64::from(Tables::WIDEST.slots) } else { found[2] };
-        Ok(Sampled { entries: self.estimate(&found), most })
+        let (halves, near) = (found[6] * 2 / found[0].max(1), found[5] * 2 > found[4]);
+        Ok(Sampled { entries: self.estimate(&found), most, halves, near })
     }
 }

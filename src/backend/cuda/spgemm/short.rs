@@ -201,7 +201,7 @@ impl Run<'_> {
                 (_, None) => {
                     let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(lengths);
                     match kind {
-                        Kind::Thread(_) => launch.arg(none).arg(none).arg(none),
+                        Kind::Thread(_) => launch.arg(none).arg(none).arg(none).leaving(&Slate::UNTOLD),
                         Kind::Window(_) => launch.arg(supernodes),
                         _ => launch,
                     }

@@ -131,15 +131,17 @@ impl Job<'_> {
         }
         let many = self.mean_products() >= u64::from(tuning.hash_mean);
         let tiny = most <= u64::from(Tables::TINY);
-        let hash = self.hash_might_fit(most) && (tiny || many || sorted.is_some());
+        let tall = self.tall() && self.by_parts() && self.worth_sampling();
+        let apart = self.may_be_apart();
+        let hash = self.hash_might_fit(most) && (tiny || many || tall || apart || sorted.is_some());
         if sorted.is_some() {
             return if hash && self.worth_sampling() { Some(Whole::Hash) } else { sorted };
         }
-        if self.is_small() && !(hash && (tiny || (many && self.by_parts()))) {
+        if self.is_small() && !(hash && (tiny || (many && self.by_parts()) || apart)) {
             let short = most <= u64::from(Tables::LIKELY) && self.hash_might_fit(most);
             return Some(if short { Whole::Hash } else { Whole::Block });
         }
-        (hash && (many || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
+        (hash && (many || tall || apart || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
     /// Whether a block may take each row, without analysis.
     pub(super) fn is_small(&self) -> bool {
@@ -306,14 +308,16 @@ impl Job<'_> {
             let (whole, ..) = self.short(Kind::Thread(width), true, &["whole"]);
             vec![whole.wanted(whole.spec.template.name())]
         };
-        let sums = Buffer::zeroed_for::<u64>(self.context, 2)?;
         let stretches = self.rows.div_ceil(block as u64).div_ceil(SAMPLE);
         let kernel = program.kernel_beside(program.spec.template.name(), follow)?;
-        let launch = self.patterns(kernel.launch(resident(&kernel, block, shared, stretches)?, block, shared));
-        let launch = launch.arg(&sums).arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
-        // SAFETY: as above.
-        unsafe { launch.arg(self.rows).arg(SAMPLE).arg(&sums).run()? };
-        Ok(self.estimate(&sums.to_host::<u64>()?))
+        let grid = resident(&kernel, block, shared, stretches)?;
+        let found = self.context.with_slate(SAID as u64, |slate| {
+            let launch = self.patterns(kernel.launch(grid, block, shared)).arg(slate.control);
+            let launch = launch.arg(0u32).arg(0u32).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
+            // SAFETY: as above.
+            unsafe { launch.arg(self.rows).arg(SAMPLE).arg(slate.control).leaving(slate).run() }
+        })?;
+        Ok(self.estimate(&found))
     }
 
     /// nnz(C) if all rows are like those seen, of which the entries and the number are given; and some room to spare.

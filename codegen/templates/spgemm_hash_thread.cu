@@ -1,0 +1,271 @@
+// C = A ⊕.⊗ B and C⟨M⟩ = A ⊕.⊗ B, all rows of few columns and about equally few products: a thread a row, with a hash table of its
+// own, or number::lanes of them, whose tables are put together in the end; rows straight to their places by look-back.
+//
+// A lane's table lies across the banks of shared memory, so that lanes never wait for one another there, and nothing is shared: no
+// votes, no atomics, no barriers while products are added. Some entries of A at a time, then some of a row of B: a lane's loads lie
+// side by side and are under way together, and lanes whose rows are neighbours are at neighbouring rows of B, if A has diagonals.
+// Where a row is long and has few columns, its lanes take its entries in turn, and sums of one column never meet before the end.
+// Determinism: of one lane sums run in the order of k, bit-equal to a serial sum; of several in another order, always the same. See
+// README.md for launches and sizes.
+#include "device/look_back.cuh"
+#include "device/report.cuh"
+#include "part/spgemm_factors.cuh"
+#include "thread/quad.cuh"
+#include "thread/sort.cuh"
+#include "warp/search.cuh"
+
+namespace oplus {
+
+// Columns of a lane by open addressing. Slots are looked at a bucket at a time, so that hardly any lane has to look twice.
+template <u32 SLOTS> struct LaneTable {
+  static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 32 * 4, bucket = 4;
+  static constexpr u32 empty = 0xffffffffu;  // no column: those are smaller
+  static_assert(SLOTS == 1u << bits && SLOTS >= 8 && SLOTS <= 32, "a power of two, a bit each in a word");
+
+  u32* keys;  // [SLOTS · 32], of the warp
+  u32* own;   // the lane's first bucket
+  u32 used;   // bit s: slot s has a column
+  u32 lost;   // 1 if there was no room for one
+
+  __device__ LaneTable(u32* keys) : keys(keys), own(keys + lane_id() * bucket), used(0), lost(0) {}
+
+  // The lane's bucket from slot `first` on, a multiple of four.
+  __device__ u32* slots(u32 first) const { return own + first * 32; }
+
+  __device__ void clear() {
+    used = lost = 0;
+#pragma unroll
+    for (u32 s = 0; s < SLOTS; s += bucket) *reinterpret_cast<Quad<u32>*>(slots(s)) = {{empty, empty, empty, empty}};
+  }
+  static __device__ u32 home(u32 column) { return column * 0x9e3779b1u >> (32 - bits) & ~(bucket - 1); }
+  // Where the column stands in the bucket that begins at slot `first`; `bucket` if it is not there.
+  __device__ u32 look(u32 column, u32 first) const {
+    const Quad<u32> here = *reinterpret_cast<const Quad<u32>*>(slots(first));
+    u32 at = bucket;
+#pragma unroll
+    for (u32 i = 0; i < bucket; i++) at = here.x[i] == column ? i : at;
+    return at;
+  }
+  // use(slot, fresh) for a column that is not in its home, which begins at slot `first`: it is further on, or `fresh`; or is lost.
+  template <class Use> __device__ void settle(u32 column, u32 first, Use use) {
+#pragma unroll 1
+    for (u32 tries = 0; tries < SLOTS / bucket; tries++) {
+      // Buckets fill from their first slot on.
+      u32 at = u32(__popc(used >> first & (1u << bucket) - 1));
+      if (at < bucket) {
+        slots(first)[at] = column;
+        used |= 1u << (first + at);
+        return use(first + at, true);
+      }
+      first = (first + bucket) & (SLOTS - 1);
+      at = look(column, first);
+      if (at < bucket) return use(first + at, false);
+    }
+    lost = 1;
+  }
+  // use(slot, fresh) for a column: it is there, or `fresh`; or is lost.
+  template <class Use> __device__ void put(u32 column, Use use) {
+    const u32 first = home(column), at = look(column, first);
+    if (at < bucket) use(first + at, false);
+    else settle(column, first, use);
+  }
+  // The column in a slot of the table of the lane `by` lanes on.
+  __device__ u32 column_of(u32 by, u32 slot) const { return own[(slot & ~(bucket - 1)) * 32 + by * bucket + (slot & (bucket - 1))]; }
+  // The lanes' columns, ascending, at most WIDTH each: number j of a lane to keys[32 · j + lane] as column · SLOTS + slot. Whole warps call.
+  template <u32 WIDTH> __device__ void sort() {
+    u32 key[WIDTH];
+#pragma unroll
+    for (u32 j = 0; j < WIDTH; j++) {
+      key[j] = empty;
+      if (used) {
+        const u32 slot = u32(__ffs(i32(used))) - 1;
+        key[j] = column_of(0, slot) << bits | slot;
+        used &= used - 1;
+      }
+    }
+    thread_sort(key);
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < WIDTH; j++) keys[32 * j + lane_id()] = key[j];
+    __syncwarp();
+  }
+  __device__ void sort_some(u32 most) {
+    if (most <= 8) sort<8>();
+    else if (SLOTS <= 16 || most <= 16) sort<SLOTS < 16 ? SLOTS : 16>();
+    else sort<SLOTS>();
+  }
+};
+
+// Blocks of a multiprocessor, which bounds registers: of tables of many slots no more have room.
+constexpr u32 hash_thread_blocks = number::slots > 16 ? 4 : 8;
+
+// Entries that are loaded together.
+constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = sizeof(B) <= 8 ? 4 : sizeof(B) <= 16 ? 2 : 1;
+
+// As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / tuning::hash_block)] zeros.
+// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1
+// if a row has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots. page, number: Report;
+// `words` from `control` on are left zero.
+// Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
+extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_thread_blocks)
+spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
+                   const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
+                   const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+                   u64* page, u64 number, u64 words) {
+  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = tuning::hash_block / 32, block = tuning::hash_block / lanes;
+  typedef LaneTable<slots> Table;
+  constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * 32 * sizeof(C)), bytes = values_bytes + Table::bytes;
+  static_assert(bytes == shared_bytes::hash, "");
+  __shared__ u64 place;
+  __shared__ u32 counts[warps];
+  DYN_SHARED(unsigned char, shared);
+  unsigned char* const memory = shared + threadIdx.x / 32 * bytes;
+  C* const sums = reinterpret_cast<C*>(memory);  // slot s of a lane: 32 · s + lane
+  C* const own_sums = sums + lane_id();
+  Table table(reinterpret_cast<u32*>(memory + values_bytes));
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
+  const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
+  const u32 lane = lane_id(), warp = threadIdx.x / 32, part = lane % lanes;
+  u32 longest = 0;
+  for (bool more = true; more; more = u64(gridDim.x) * block < rows) {
+    const u64 tile = next_tile(state, &place), at = tile * block + threadIdx.x / lanes;
+    if (tile * block >= rows) break;
+    const bool live = at < rows;
+    const u32 row = live ? u32(at) : 0;
+    table.clear();
+    Position a = 0, a_end = 0;
+    if (live) {
+      a = Position(a_offsets[row]);
+      a_end = Position(a_offsets[row + 1]);
+      a = a_end - a > part ? a + part : a_end;
+    }
+    const auto put = [&](const Loaded& both, Position of_a) {
+      if (!admitted(x, row, both.column)) return;
+      table.put(both.column, [&](u32 slot, bool fresh) {
+        if constexpr (!Semiring::constant) {
+          C& sum = own_sums[32 * slot];
+          if (fresh) sum = multiply(factors, x, both, of_a, row);
+          else if (needs_all) sum = Semiring::add(sum, multiply(factors, x, both, of_a, row));
+        }
+      });
+    };
+    u32 k[a_ahead];
+    const auto load_k = [&](Position from) {
+#pragma unroll
+      for (u32 t = 0; t < a_ahead; t++) k[t] = a_end - from > t * lanes ? a_indices[from + t * lanes] : 0;
+    };
+    load_k(a);
+    while (a < a_end) {
+      const Position now = a;
+      a = a_end - a > a_ahead * lanes ? a + a_ahead * lanes : a_end;
+      // Their rows of B; the first is the next to be walked.
+      Position begin[a_ahead], left[a_ahead];
+      A value[a_ahead];
+#pragma unroll
+      for (u32 t = 0; t < a_ahead; t++) {
+        const bool inside = a_end - now > t * lanes;
+        begin[t] = inside ? Position(b_offsets[k[t]]) : 0;
+        left[t] = inside ? Position(b_offsets[u64(k[t]) + 1]) - begin[t] : 0;
+        value[t] = A();
+        if constexpr (Semiring::reads_a) {
+          if (inside) value[t] = a_values[now + t * lanes];
+        }
+      }
+      load_k(a);
+#pragma unroll 1
+      for (u32 e = 0; e < a_ahead; e++) {
+        Position b = begin[0], some = left[0];
+        const A a_value = value[0];
+#pragma unroll
+        for (u32 t = 0; t + 1 < a_ahead; t++) {
+          begin[t] = begin[t + 1];
+          left[t] = left[t + 1];
+          value[t] = value[t + 1];
+        }
+#pragma unroll 1
+        while (some > 0) {
+          Loaded both[b_ahead];
+          const u32* const its_columns = b_indices + b;
+          const B* const its_values = b_values + b;
+#pragma unroll
+          for (u32 s = 0; s < b_ahead; s++) {
+            both[s] = {a_value, B(), 0};
+            if (s >= some) continue;
+            both[s].column = its_columns[s];
+            if constexpr (Semiring::reads_b) both[s].b = its_values[s];
+          }
+#pragma unroll
+          for (u32 s = 0; s < b_ahead; s++) {
+            if (s < some) put(both[s], now + e * lanes);
+          }
+          b += b_ahead;
+          some = some > b_ahead ? some - b_ahead : 0;
+        }
+      }
+    }
+    // The first of the lanes has all in the end.
+#pragma unroll 1
+    for (u32 by = 1; by < lanes; by *= 2) {
+      __syncwarp();
+      u32 theirs = shuffle_down(table.used, by);
+      table.lost |= shuffle_down(table.lost, by);
+      if (part % (2 * by) != 0) {
+        table.used = table.lost = 0;
+        continue;
+      }
+      for (; theirs; theirs &= theirs - 1) {
+        const u32 from = u32(__ffs(i32(theirs))) - 1;
+        table.put(table.column_of(by, from), [&](u32 slot, bool fresh) {
+          if constexpr (!Semiring::constant) {
+            C& sum = own_sums[32 * slot];
+            const C& other = own_sums[32 * from + by];
+            if (fresh) sum = other;
+            else if (needs_all) sum = Semiring::add(sum, other);
+          }
+        });
+      }
+    }
+    if (table.lost) {
+      atomicMax(&control[control_failed], u64(1));
+      table.used = 0;
+    }
+    const u32 n = u32(__popc(table.used)), stop = warp_inclusive_sum(n), ours = shuffle(stop, 31);
+    if (n > longest) longest = n;
+    if (lane == 0) counts[warp] = ours;
+    __syncthreads();
+    u32 all = 0, before = 0;
+#pragma unroll
+    for (u32 w = 0; w < warps; w++) {
+      if (w == warp) before = all;
+      all += counts[w];
+    }
+    // The look-back's wait hides behind sorting.
+    if (warp == 0) look_back_post(state + 1, tile, all);
+    table.sort_some(warp_max(n));
+    if (warp == 0) {
+      const u64 begin = look_back_wait(state + 1, tile, all);
+      if (lane == 0) place = begin;
+    }
+    __syncthreads();
+    const u64 out = place + before;
+    if (live && part == 0) {
+      c_offsets[row] = out + (stop - n);
+      if (at + 1 == rows) c_offsets[rows] = control[control_entries] = out + stop;
+    }
+    // Entry e of the warp belongs to the first lane whose entries end behind it.
+    for (u32 e = lane; e - lane < ours; e += 32) {
+      const u32 owner = first_above(stop, e), from = shuffle(stop - n, owner);
+      if (e >= ours || out + e >= capacity) continue;
+      const u32 key = table.keys[32 * (e - from) + owner];
+      c_indices[out + e] = key >> Table::bits;
+      if constexpr (Semiring::constant) write_constant(c_values, out + e);
+      else c_values[out + e] = sums[32 * (key & (slots - 1)) + owner];
+    }
+    __syncwarp();
+  }
+  longest = warp_max(longest);
+  if (lane == 0 && longest) atomicMax(&control[control_longest], u64(longest));
+  tell({page, number}, control, report_said, words, &place);
+}
+
+}  // namespace oplus

@@ -1,0 +1,184 @@
+//! Products on CUDA whose rows have few columns, summed by threads with hash tables of their own, against the reference; and that it is
+//! this kernel that runs.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/shapes.rs"]
+mod shapes;
+
+use common::emulator;
+use oplus::prelude::*;
+use shapes::Shape;
+use std::sync::{Mutex, MutexGuard};
+
+oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
+oplus::semiring! {
+    pub struct Shortest[](Hop, Hop) -> Hop;
+    identity = Hop::make(f64::INFINITY, 0);
+    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
+    multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
+}
+
+const GPU: Device = Device::Cuda(0);
+const KERNEL: &str = "spgemm_hash_thread";
+
+/// A trace has what other threads launch, too: one test at a time.
+fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
+}
+
+/// Neighbouring rows name neighbouring rows, on twelve diagonals with gaps; the first has more, or no row could have many columns.
+fn mesh(rows: u64) -> Shape {
+    let steps = [0, 1, 2, 3, 90, 91, 92, 93, 180, 181, 182, 183];
+    let places = (0..rows).flat_map(|i| steps.iter().map(move |s| (i, i + s)));
+    let first = (0..30).map(|k| (0, k * 5));
+    Shape::new((rows, rows), places.filter(|(i, k)| *k < rows && (i * 31 + k * 17) % 23 != 0).chain(first))
+}
+
+/// What every so many rows have in common, and some of them with the next ones; columns enough that the matrix is not taken for small.
+fn aggregates(rows: u64, each: u64, most: u64) -> Shape {
+    let apart = 70_000 * each / rows + 10;
+    let places = (0..rows)
+        .flat_map(|k| (0..if k == 0 { 10 } else { most - k % most / 2 }).map(move |s| (k, k / each * apart + s)));
+    let columns = rows / each * apart + 10;
+    Shape::new((rows, columns), places)
+}
+
+/// Rows of so many entries, and B's of one or two, but the first.
+fn long_rows(rows: u64, entries: u64) -> (Shape, Shape) {
+    let a = (0..rows).flat_map(|i| (0..entries).map(move |k| (i, (i + k * 3) % rows)));
+    let b = (0..rows).flat_map(|k| (0..if k == 0 { 10 } else { 1 + k % 2 }).map(move |s| (k, k / 100 + s)));
+    (Shape::new((rows, rows), a), Shape::new((rows, rows / 100 + 2), b))
+}
+
+/// The mask's part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Masked {
+    No,
+    Only,
+    Except,
+}
+
+/// What it makes, and the kernels that ran.
+fn product<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    (left, right): (&Shape, &Shape),
+    (a, b): (fn(u64) -> A, fn(u64) -> B),
+    masked: Masked,
+    device: &Device,
+) -> (Vec<(u64, u64, S::Out)>, Vec<String>) {
+    let (a, b) = (left.matrix::<A, S>(a).to(device).unwrap(), right.matrix::<B, S>(b).to(device).unwrap());
+    let mask = Shape::random((left.rows, right.columns), left.rows * 4, 9).matrix::<bool, PlusTimes>(|_| true);
+    let mask = mask.to(device).unwrap().structure();
+    let product = mxm(&a, &b);
+    let made = match masked {
+        Masked::No => product.traced(),
+        Masked::Only => product.mask(&mask).traced(),
+        Masked::Except => product.mask(&mask.complement()).traced(),
+    };
+    let (c, trace) = made.unwrap();
+    (c.entries().unwrap(), trace.kernels.into_iter().map(|k| k.name).collect())
+}
+
+/// On the device as on the reference, by this kernel alone.
+fn check<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    case: (&Shape, &Shape),
+    values: (fn(u64) -> A, fn(u64) -> B),
+    masked: Masked,
+) {
+    let (expected, _) = product::<A, B, S>(case, values, masked, &Device::Reference);
+    let (found, ran) = product::<A, B, S>(case, values, masked, &GPU);
+    assert!(found == expected, "{} {masked:?}", std::any::type_name::<S>());
+    assert!(ran.iter().any(|k| k == KERNEL), "{} {masked:?} {ran:?}", std::any::type_name::<S>());
+}
+
+/// Integers, whatever the order of sums.
+fn check_all(case: (&Shape, &Shape)) {
+    check::<bool, bool, AnyPair>(case, (|_| true, |_| true), Masked::No);
+    check::<i64, i64, MinFirst>(case, (|v| v as i64 - 50, |v| v as i64), Masked::Except);
+    check::<bool, bool, LxorLand>(case, (|v| v % 2 == 0, |v| v % 3 == 0), Masked::No);
+    check::<i32, i32, MinPlus>(case, (|v| v as i32 - 9, |v| v as i32), Masked::No);
+    check::<f64, f64, PlusTimes>(case, (|v| v as f64, |v| v as f64 - 30.0), Masked::No);
+    let hop = |v: u64| Hop { dist: v as f64, hops: v };
+    check::<Hop, Hop, Shortest>(case, (hop, |v| Hop { dist: (v % 7) as f64, hops: 1 }), Masked::No);
+}
+
+#[test]
+fn a_thread_a_row() {
+    let Some(_one) = alone() else { return };
+    if emulator::emulator().is_none() {
+        return; // rows for a device of many multiprocessors are below
+    }
+    let rows = 8500;
+    check_all((&mesh(rows), &aggregates(rows, 200, 3)));
+    check::<u64, u64, AnySecondI>((&mesh(rows), &aggregates(rows, 200, 3)), (|v| v, |v| v), Masked::No);
+    // Sixteen slots are too few.
+    check::<i64, i64, PlusTimes>((&mesh(rows), &aggregates(rows, 40, 4)), (|v| v as i64, |v| v as i64 - 3), Masked::No);
+}
+
+#[test]
+fn a_thread_a_row_of_many() {
+    let Some(_one) = alone() else { return };
+    if emulator::emulator().is_some() {
+        return; // too much for it
+    }
+    let rows = 400_000;
+    check_all((&mesh(rows), &aggregates(rows, 200, 3)));
+    check::<u64, u64, AnySecondI>((&mesh(rows), &aggregates(rows, 200, 3)), (|v| v, |v| v), Masked::No);
+    check_all((&mesh(rows), &aggregates(rows, 40, 4)));
+    check::<i64, i64, PlusTimes>(
+        (&mesh(rows), &aggregates(rows, 200, 3)),
+        (|v| v as i64, |v| v as i64 - 3),
+        Masked::Only,
+    );
+}
+
+#[test]
+fn threads_that_share_a_row() {
+    let Some(_one) = alone() else { return };
+    let rows = if emulator::emulator().is_some() { 1200 } else { 30_000 };
+    let (a, b) = long_rows(rows, 40);
+    check_all((&a, &b));
+    check::<i64, i64, PlusTimes>((&a, &b), (|v| v as i64, |v| v as i64 - 3), Masked::Only);
+}
+
+/// A row that no sample saw has more columns than any table of a thread has slots: others make the product.
+#[test]
+fn rows_that_do_not_fit() {
+    let Some(_one) = alone() else { return };
+    let rows = if emulator::emulator().is_some() { 1200 } else { 30_000 };
+    let mut seen = 0;
+    for far in [7, rows / 3, rows / 2 + 1] {
+        let (mut a, b) = long_rows(rows, 40);
+        let b =
+            Shape::new((rows, b.columns + 45), b.places.into_iter().chain((0..45).map(|s| (far, s + rows / 100 + 2))));
+        a.places.push((far, far));
+        let values: (fn(u64) -> i64, fn(u64) -> i64) = (|v| v as i64, |v| v as i64 - 3);
+        let (expected, _) = product::<i64, i64, PlusTimes>((&a, &b), values, Masked::No, &Device::Reference);
+        let (found, ran) = product::<i64, i64, PlusTimes>((&a, &b), values, Masked::No, &GPU);
+        assert!(found == expected, "{far}");
+        seen +=
+            usize::from(ran.iter().any(|k| k == KERNEL) && ran.iter().any(|k| k.starts_with("spgemm_") && k != KERNEL));
+    }
+    assert!(seen > 0, "every such row was in the sample");
+}
+
+/// Sums of floats: of one thread those of the reference to the bit, and those of several the same in every run.
+#[test]
+fn the_order_of_sums() {
+    let Some(_one) = alone() else { return };
+    let (rows, few) = if emulator::emulator().is_some() { (8500, 1200) } else { (400_000, 30_000) };
+    let values: (fn(u64) -> f64, fn(u64) -> f64) = (|v| v as f64 * 0.1, |v| 1.0 / (v as f64 + 3.0));
+    check::<f64, f64, PlusTimes>((&mesh(rows), &aggregates(rows, 200, 3)), values, Masked::No);
+    let (a, b) = long_rows(few, 40);
+    let (once, ran) = product::<f64, f64, PlusTimes>((&a, &b), values, Masked::No, &GPU);
+    assert!(ran.iter().any(|k| k == KERNEL), "{ran:?}");
+    for _ in 0..3 {
+        assert!(product::<f64, f64, PlusTimes>((&a, &b), values, Masked::No, &GPU).0 == once);
+    }
+    let on = |device: &Device| {
+        let (a, b) = (a.matrix::<f64, PlusTimes>(values.0), b.matrix::<f64, PlusTimes>(values.1));
+        let (a, b) = (a.to(device).unwrap(), b.to(device).unwrap());
+        mxm(&a, &b).reproducible().eval().unwrap().entries().unwrap()
+    };
+    assert!(on(&GPU) == on(&Device::Reference));
+}
