@@ -81,7 +81,7 @@ templates! {
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
     SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "far", "at_once", "staged", "supernodes"],
-        numbers ["width" = 4096, "threads" = 512, "bytes" = 32768];
+        numbers ["width" = 4096, "threads" = 512, "bytes" = 32768, "copies" = 1];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];
     /// Values along diagonals.

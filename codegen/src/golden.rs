@@ -262,6 +262,13 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 let shape = spec.dense_shape(2048);
                 all.push((name(&format!("spgemm_block_staged-{}_{}", s.name, s.c.name)), spec.block(shape)));
             }
+            for (threads, at_once) in [(256, false), (1024, true)] {
+                let spec = with_mask(block.clone()).flag("narrow", true).flag("whole", true).flag("at_once", at_once);
+                if let Some(shape) = spec.copies_shape(300, threads, 227 << 10) {
+                    let spec = spec.block(shape).number("copies", u64::from(threads / 32));
+                    all.push((name(&format!("spgemm_block_copies{threads}-{}_{}", s.name, s.c.name)), spec));
+                }
+            }
             let window = with_mask(Spec::new(Template::SpgemmWindow, architecture).semiring(s.clone()));
             let window = window.number("width", 1024).flag("narrow", true).flag("supernodes", true);
             all.push((name(&format!("spgemm_window_supernodes-{}_{}", s.name, s.c.name)), window));

@@ -249,6 +249,18 @@ impl Spec {
         BlockShape { width, threads, sums: if large { sums } else { sums.min(tuning.block_bytes) } }
     }
 
+    /// The shape of a block of so many threads whose warps have a sum for each of `columns` columns each, where a block may have `shared` bytes.
+    #[must_use]
+    pub fn copies_shape(&self, columns: u32, threads: u32, shared: u32) -> Option<BlockShape> {
+        let semiring = self.semiring.as_ref().filter(|s| s.kind().0 && !s.kind().1)?;
+        let width = columns.max(1).checked_next_multiple_of(128)?;
+        let size = u32::try_from(semiring.c.size).ok()?;
+        let shape = BlockShape { width, threads, sums: width.checked_mul(size)?.checked_mul(threads / 32)? };
+        // As many blocks as fill the device's threads share its memory.
+        let room = (u64::from(shared) * u64::from(threads) / 1024).saturating_sub(1024);
+        (u64::from(self.block_bytes(shape)) <= room).then_some(shape)
+    }
+
     /// The shape of a block for rows of columns within `width`: a sum a column, and threads enough that their number, not the
     /// sums, says how many blocks a multiprocessor has room for.
     #[must_use]

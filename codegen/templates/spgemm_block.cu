@@ -3,7 +3,9 @@
 // Products are added at their columns while shared memory has a sum for each; else the columns are marked as bits first, and
 // a product is added at the rank of its bit, which is its place in the row: in shared memory while the row is short enough,
 // else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
-// Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
+// Where rows meet in few columns, number::copies of the sums, one for each warp, spare the wait for others that add there.
+// Determinism: products are added in any order, which shows in floating ⊕ only; with copies the order is always the same. See README.md
+// for launches and sizes.
 #include "device/look_back.cuh"
 #include "device/report.cuh"
 #include "part/accumulate.cuh"
@@ -31,18 +33,21 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
-  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
+  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C), copies = u32(number::copies);
   // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
   // have other rows to do wait to hear how many they are.
   constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && (flag::staged || (flag::whole && flag::at_once)));
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
+  static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
   static_assert(width < 1u << 26, "as for_products is told");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   u32* bases = reinterpret_cast<u32*>(shared + fixed);
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
+  // The warp's own copy.
+  Accumulator<Semiring, C, 32, 32> own = {{nullptr}, near + threadIdx.x / 32 * width, nullptr};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
@@ -122,6 +127,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                 for (u32 t = 0; t < batch; t++) {
                                   if (put[t] && !dense) at[t] = window.position(bases, at[t]);
                                 }
+                                if constexpr (copies > 1) {
+#pragma unroll
+                                  for (u32 t = 0; t < batch; t++) own.put(put[t], at[t], term[t], 0, p.group[t], p.groups[t]);
+                                  return;
+                                }
                                 // Rows of small matrices meet in few columns, where who looks first has often looked in vain.
                                 if (!flag::whole && near_row) {
                                   combine_all<Semiring>(near, at, put, term);
@@ -161,8 +171,14 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               if (fits) write_constant(c_values, out + rank);
             } else if (near_row) {
               C* const sum = &near[dense ? at : rank];
-              if (fits) c_values[out + rank] = *sum;
+              C all = *sum;
               *sum = Sums::start();
+#pragma unroll 4
+              for (u32 i = 1; i < copies; i++) {
+                all = Semiring::add(all, sum[i * width]);
+                sum[i * width] = Sums::start();
+              }
+              if (fits) c_values[out + rank] = all;
             } else if (fits) {
               c_values[out + rank] = Sums::start();
             }

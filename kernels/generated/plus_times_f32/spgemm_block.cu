@@ -340,6 +340,8 @@ constexpr u64 width = 4096ull;
 constexpr u64 threads = 512ull;
 #define OPLUS_NUMBER_bytes 32768
 constexpr u64 bytes = 32768ull;
+#define OPLUS_NUMBER_copies 1
+constexpr u64 copies = 1ull;
 }  // namespace number
 namespace shared_bytes {
 constexpr u32 numeric_table0 = 39168;
@@ -371,7 +373,9 @@ constexpr u32 slice_products = 262144;
 // Products are added at their columns while shared memory has a sum for each; else the columns are marked as bits first, and
 // a product is added at the rank of its bit, which is its place in the row: in shared memory while the row is short enough,
 // else in C itself. For semirings whose sums may be pre-set (Exact) or are constant.
-// Determinism: products are added in any order, which shows in floating ⊕ only. See README.md for launches and sizes.
+// Where rows meet in few columns, number::copies of the sums, one for each warp, spare the wait for others that add there.
+// Determinism: products are added in any order, which shows in floating ⊕ only; with copies the order is always the same. See README.md
+// for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
 //
@@ -519,7 +523,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_block.cu"
+#line 10 "codegen/templates/spgemm_block.cu"
 #line 1 "kernels/device/report.cuh"
 // What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
 #line 3 "kernels/device/report.cuh"
@@ -560,7 +564,7 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_block.cu"
+#line 11 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -924,7 +928,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_block.cu"
+#line 12 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_block.cuh"
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1939,7 +1943,7 @@ __device__ inline void for_rows(const Window& window, const u32* list, u64 n, u3
 }
 
 }  // namespace oplus
-#line 11 "codegen/templates/spgemm_block.cu"
+#line 13 "codegen/templates/spgemm_block.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -2037,7 +2041,7 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 }
 
 }  // namespace oplus
-#line 12 "codegen/templates/spgemm_block.cu"
+#line 14 "codegen/templates/spgemm_block.cu"
 
 namespace oplus {
 
@@ -2060,18 +2064,21 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
-  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C);
+  constexpr u32 room = Semiring::constant ? 0 : u32(number::bytes) / sizeof(C), copies = u32(number::copies);
   // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
   // have other rows to do wait to hear how many they are.
   constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && (flag::staged || (flag::whole && flag::at_once)));
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
+  static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
   static_assert(width < 1u << 26, "as for_products is told");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   u32* bases = reinterpret_cast<u32*>(shared + fixed);
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
+  // The warp's own copy.
+  Accumulator<Semiring, C, 32, 32> own = {{nullptr}, near + threadIdx.x / 32 * width, nullptr};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
@@ -2151,6 +2158,11 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                 for (u32 t = 0; t < batch; t++) {
                                   if (put[t] && !dense) at[t] = window.position(bases, at[t]);
                                 }
+                                if constexpr (copies > 1) {
+#pragma unroll
+                                  for (u32 t = 0; t < batch; t++) own.put(put[t], at[t], term[t], 0, p.group[t], p.groups[t]);
+                                  return;
+                                }
                                 // Rows of small matrices meet in few columns, where who looks first has often looked in vain.
                                 if (!flag::whole && near_row) {
                                   combine_all<Semiring>(near, at, put, term);
@@ -2190,8 +2202,14 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
               if (fits) write_constant(c_values, out + rank);
             } else if (near_row) {
               C* const sum = &near[dense ? at : rank];
-              if (fits) c_values[out + rank] = *sum;
+              C all = *sum;
               *sum = Sums::start();
+#pragma unroll 4
+              for (u32 i = 1; i < copies; i++) {
+                all = Semiring::add(all, sum[i * width]);
+                sum[i * width] = Sums::start();
+              }
+              if (fits) c_values[out + rank] = all;
             } else if (fits) {
               c_values[out + rank] = Sums::start();
             }

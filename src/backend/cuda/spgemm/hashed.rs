@@ -1,5 +1,5 @@
 //! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp, a part of one or a thread.
-use super::whole::{Room, SAMPLE, Whole};
+use super::whole::{AT_ONCE, Room, SAMPLE, Whole};
 use super::{FAILED, Job, Made};
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::report::SAID;
@@ -22,8 +22,10 @@ impl Tables {
     const OWN_SLOTS: [u32; 2] = [16, 32];
     /// Rows of no more products are of few columns for sure.
     pub(super) const TINY: u32 = 256;
-    /// In a small matrix, where a sample would take as long as the product, rows of so many are taken to be.
-    pub(super) const LIKELY: u32 = 2048;
+    /// In a small matrix, where a sample would take as long as the product, rows of so many are taken to be;
+    const LIKELY: u64 = 1024;
+    /// of so many where rows are more than fill the device with blocks.
+    const LIKELY_OF_MANY: u64 = 2048;
     /// Columns of a row that surely fit the widest table.
     const FITS: u32 = 384;
     /// Of a sample.
@@ -83,6 +85,11 @@ impl Job<'_> {
             && u64::from(self.columns) * u64::from(Tables::WIDEST.slots) < 1 << 32
             && self.hash(Tables::WIDEST, true).1 <= Tables::ROOM
     }
+    /// Whether rows of up to `most` products have few columns, as far as one can tell without a look.
+    pub(super) fn likely_fits(&self, most: u64) -> bool {
+        let many = self.rows > AT_ONCE * u64::from(self.context.properties().multiprocessors);
+        most <= if many { Tables::LIKELY_OF_MANY } else { Tables::LIKELY }
+    }
     /// Whether rows of A have many entries, each of few products: then more of them are in flight.
     fn long_by_tiny(&self) -> bool {
         let (a, b) = (self.a.pattern, self.b.pattern);
@@ -106,7 +113,7 @@ impl Job<'_> {
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
         let surely = small && longest <= u64::from(Tables::TINY);
-        let likely = longest <= u64::from(Tables::LIKELY) && self.is_small() && !self.may_be_apart();
+        let likely = self.likely_fits(longest) && self.is_small() && !self.may_be_apart();
         let seen = if surely || likely {
             let size = 4 + self.semiring.c.size as u64;
             let entries =

@@ -12,7 +12,7 @@ use crate::backend::cuda::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;
-use oplus_codegen::{Spec, Template};
+use oplus_codegen::{BlockShape, Spec, Template};
 
 /// Bound on the bytes of C up to which it is taken for C's size.
 const SMALL: u64 = 4 << 20;
@@ -27,11 +27,14 @@ const TINY_TOGETHER: u32 = 8;
 /// Warps that sort of a multiprocessor, at least.
 const ESC_WARPS: u64 = 24;
 /// Small blocks of a multiprocessor that all have room: where rows are no more, they get as many threads as small blocks may.
-const AT_ONCE: u64 = 8;
+pub(super) const AT_ONCE: u64 = 8;
 /// Mean products of a row from which on it gets a large block.
 const LARGE_ROWS: u64 = 1024;
 /// How many times the mean products the longest row may have, from which on no small block takes it.
 const SKEWED: u64 = 64;
+/// Mean products of a row from which on the warps of its block have sums of their own, and so many for each thread.
+const COPIES_MEAN: u64 = 512;
+const COPIES_EACH: u64 = 4;
 /// C may be allocated by a bound of up to this part of all memory.
 const ROOM: u64 = 512;
 
@@ -138,7 +141,7 @@ impl Job<'_> {
             return if hash && self.worth_sampling() { Some(Whole::Hash) } else { sorted };
         }
         if self.is_small() && !(hash && (tiny || (many && self.by_parts()) || apart)) {
-            let short = most <= u64::from(Tables::LIKELY) && self.hash_might_fit(most);
+            let short = self.likely_fits(most) && self.hash_might_fit(most);
             return Some(if short { Whole::Hash } else { Whole::Block });
         }
         (hash && (many || tall || apart || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
@@ -236,6 +239,8 @@ impl Job<'_> {
         let words = CONTROL as u64 + 1 + tiles;
         let kernel = program.kernel(program.spec.template.name())?;
         let grid = resident(&kernel, block, shared, tiles)?;
+        // To find them may take a kernel of its own, which cannot run while this one's page is held.
+        let supernodes = if let Whole::Block = whole { self.supernodes()? } else { None };
         self.context.with_slate(words, |slate| {
             let launch = self.operands(kernel.launch(grid, block, shared));
             let (launch, none) = (launch.arg(slate.control), 0u64);
@@ -252,7 +257,7 @@ impl Job<'_> {
             let state = slate.control + 8 * CONTROL as u64;
             let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
             let launch = if let Whole::Block = whole {
-                launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32).arg(self.supernodes()?).arg(none)
+                launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32).arg(supernodes).arg(none)
             } else {
                 launch
             };
@@ -272,6 +277,29 @@ impl Job<'_> {
         self.pass((program, block, shared), self.rows.div_ceil(tile), Whole::Esc(width, rows), room)
     }
 
+    /// The shape of blocks whose warps have sums of their own: where rows of very many products meet in few columns, and are so few that a
+    /// multiprocessor has threads to spare for each.
+    fn copies(&self) -> Option<BlockShape> {
+        let (device, mean) = (self.context.properties(), self.mean_products());
+        if mean < COPIES_MEAN {
+            return None;
+        }
+        let spec = self.with_semiring(Spec::new(Template::SpgemmBlock, device.architecture));
+        let all = u64::from(device.multiprocessors) * u64::from(device.threads_per_multiprocessor);
+        let threads = (all / self.rows.max(1)).min(mean / COPIES_EACH).clamp(256, 1024);
+        let threads = 1 << threads.ilog2();
+        spec.copies_shape(self.columns, threads, device.shared_per_block_optin)
+    }
+    /// Whether there is room for a block of this shape for each row.
+    fn all_at_once(&self, shape: BlockShape) -> bool {
+        let device = self.context.properties();
+        let shared = self.with_semiring(Spec::new(Template::SpgemmBlock, device.architecture)).block_bytes(shape);
+        // A block has a kilobyte beside what it asks for.
+        let blocks =
+            (device.shared_per_multiprocessor / (shared + 1024)).min(device.threads_per_multiprocessor / shape.threads);
+        self.rows <= u64::from(blocks * device.multiprocessors)
+    }
+
     fn by_blocks(&self, room: &Room) -> Result<[u64; SAID]> {
         let mean = self.mean_products();
         let most = self.longest_row().unwrap_or(u64::MAX);
@@ -283,22 +311,25 @@ impl Job<'_> {
         } else {
             0
         };
-        let (sized, supernodes) = ((usize::from(mean > LARGE_ROWS), threads), self.supernodes()?);
-        let with = |at_once: bool| {
-            let with = |s| {
-                let spec = self.with_semiring(s).flag("whole", true).flag("at_once", at_once);
-                spec.flag("supernodes", supernodes.is_some())
-            };
-            self.block_program(Template::SpgemmBlock, sized, with)
+        let sized = (usize::from(mean > LARGE_ROWS), threads);
+        let supernodes = self.supernodes()?.is_some();
+        let with = |spec: Spec, at_once: bool| {
+            let spec = self.with_semiring(spec).flag("whole", true).flag("at_once", at_once);
+            spec.flag("supernodes", supernodes)
         };
-        let (program, shape) = with(false);
-        let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
-        // A block has a kilobyte beside what it asks for.
-        let blocks =
-            (device.shared_per_multiprocessor / (shared + 1024)).min(device.threads_per_multiprocessor / threads);
-        let at_once = self.rows <= u64::from(blocks * device.multiprocessors);
-        let program = if at_once { with(true).0 } else { program };
-        self.pass((program, threads, shared), self.rows, Whole::Block, room)
+        let (program, shape) = if let Some(shape) = self.copies() {
+            let (at_once, copies) = (self.all_at_once(shape), u64::from(shape.threads / 32));
+            let program = Program::new(self.context, Template::SpgemmBlock, |s| {
+                with(s, at_once).block(shape).number("copies", copies)
+            });
+            (program, shape)
+        } else {
+            let of = |at_once| self.block_program(Template::SpgemmBlock, sized, |s| with(s, at_once));
+            let (program, shape) = of(false);
+            (if self.all_at_once(shape) { of(true).0 } else { program }, shape)
+        };
+        let shared = program.spec.block_bytes(shape);
+        self.pass((program, shape.threads, shared), self.rows, Whole::Block, room)
     }
 
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
