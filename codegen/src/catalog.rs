@@ -240,6 +240,7 @@ parts! {
     "part/spgemm_esc.cuh"
     "part/spgemm_factors.cuh"
     "part/spgemm_values.cuh"
+    "part/lane_table.cuh"
     "part/mask_words.cuh"
     "part/spgemm_hash.cuh"
     "part/spgemm_rows.cuh"

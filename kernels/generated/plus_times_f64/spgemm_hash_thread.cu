@@ -554,8 +554,8 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 
 }  // namespace oplus
 #line 12 "codegen/templates/spgemm_hash_thread.cu"
-#line 1 "codegen/templates/part/spgemm_factors.cuh"
-// The products of a sparse product's numeric side.
+#line 1 "codegen/templates/part/lane_table.cuh"
+// A hash table of columns for each lane of a warp, across the banks of shared memory.
 #line 1 "codegen/templates/part/spgemm.cuh"
 // What the kernels of one sparse product share and no semiring is needed for: operands, ranges of columns, mask rows.
 #line 1 "kernels/block/word_table.cuh"
@@ -1381,6 +1381,168 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 }
 
 }  // namespace oplus
+#line 3 "codegen/templates/part/lane_table.cuh"
+#line 1 "kernels/thread/quad.cuh"
+// Four values side by side, read in one piece where their size allows it.
+#line 3 "kernels/thread/quad.cuh"
+
+namespace oplus {
+
+template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
+template <class X> struct alignas(quad_bytes<X>) Quad {
+  X x[4];
+};
+
+// values[e] to values[e + 3], e a multiple of 4, of `count` in all, and `none` behind them; `values` as memory is allocated.
+template <class X, class I> __device__ inline Quad<X> quad_or(const X* values, I e, I count, X none) {
+  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
+  Quad<X> q;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : none;
+  return q;
+}
+template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) { return quad_or<X, u64>(values, e, count, X()); }
+
+// Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
+// race, as a read of 16 bytes in the language would be.
+__device__ inline Quad<u32> quad_of_shared(const u32* words) {
+#ifdef OPLUS_EMULATOR
+  return *reinterpret_cast<const Quad<u32>*>(words);
+#else
+  Quad<u32> q;
+  const u32 place = u32(__cvta_generic_to_shared(words));
+  asm volatile("ld.relaxed.cta.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(q.x[0]), "=r"(q.x[1]), "=r"(q.x[2]), "=r"(q.x[3])
+               : "r"(place)
+               : "memory");
+  return q;
+#endif
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/lane_table.cuh"
+#line 1 "kernels/thread/sort.cuh"
+// Batcher's odd-even merge sort of N = 2^n keys in one thread's registers, ascending. 19, 63, 191, 543 exchanges for 8, 16,
+// 32, 64 keys, all at places known when compiled. Equal keys are interchangeable.
+#line 4 "kernels/thread/sort.cuh"
+
+namespace oplus {
+
+template <class Key> __device__ inline void sort_pair(Key& x, Key& y) {
+  const Key small = y < x ? y : x, large = y < x ? x : y;
+  x = small;
+  y = large;
+}
+
+// Merges the two sorted halves of each run of 2·P keys; STEP runs from P down to 1.
+template <u32 P, u32 STEP, u32 N, class Key> __device__ inline void merge_halves(Key (&key)[N]) {
+#pragma unroll
+  for (u32 i = 0; i + STEP < N; i++) {
+    // Pairs STEP apart, the first of them in an even stretch of STEP counted from STEP mod P, both in one run.
+    const u32 from = STEP == P ? 0 : STEP;
+    if (i >= from && (i - from) / STEP % 2 == 0 && i / (2 * P) == (i + STEP) / (2 * P)) sort_pair(key[i], key[i + STEP]);
+  }
+  if constexpr (STEP > 1) merge_halves<P, STEP / 2>(key);
+}
+
+template <u32 P, u32 N, class Key> __device__ inline void thread_sort_from(Key (&key)[N]) {
+  if constexpr (P < N) {
+    merge_halves<P, P>(key);
+    thread_sort_from<2 * P>(key);
+  }
+}
+
+template <u32 N, class Key> __device__ inline void thread_sort(Key (&key)[N]) { thread_sort_from<1>(key); }
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/lane_table.cuh"
+
+namespace oplus {
+
+// Columns of a lane by open addressing. Slots are looked at a bucket at a time, so that hardly any lane has to look twice.
+template <u32 SLOTS> struct LaneTable {
+  static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 32 * 4, bucket = 4;
+  static constexpr u32 empty = 0xffffffffu;  // no column: those are smaller
+  static_assert(SLOTS == 1u << bits && SLOTS >= 8 && SLOTS <= 32, "a power of two, a bit each in a word");
+
+  u32* keys;  // [SLOTS · 32], of the warp
+  u32* own;   // the lane's first bucket
+  u32 used;   // bit s: slot s has a column
+  u32 lost;   // 1 if there was no room for one
+
+  __device__ LaneTable(u32* keys) : keys(keys), own(keys + lane_id() * bucket), used(0), lost(0) {}
+
+  // The lane's bucket from slot `first` on, a multiple of four.
+  __device__ u32* slots(u32 first) const { return own + first * 32; }
+
+  __device__ void clear() {
+    used = lost = 0;
+#pragma unroll
+    for (u32 s = 0; s < SLOTS; s += bucket) *reinterpret_cast<Quad<u32>*>(slots(s)) = {{empty, empty, empty, empty}};
+  }
+  static __device__ u32 home(u32 column) { return column * 0x9e3779b1u >> (32 - bits) & ~(bucket - 1); }
+  // Where the column stands in the bucket that begins at slot `first`; `bucket` if it is not there.
+  __device__ u32 look(u32 column, u32 first) const {
+    const Quad<u32> here = *reinterpret_cast<const Quad<u32>*>(slots(first));
+    u32 at = bucket;
+#pragma unroll
+    for (u32 i = 0; i < bucket; i++) at = here.x[i] == column ? i : at;
+    return at;
+  }
+  // use(slot, fresh) for a column that is not in its home, which begins at slot `first`: it is further on, or `fresh`; or is lost.
+  template <class Use> __device__ void settle(u32 column, u32 first, Use use) {
+#pragma unroll 1
+    for (u32 tries = 0; tries < SLOTS / bucket; tries++) {
+      // Buckets fill from their first slot on.
+      u32 at = u32(__popc(used >> first & (1u << bucket) - 1));
+      if (at < bucket) {
+        slots(first)[at] = column;
+        used |= 1u << (first + at);
+        return use(first + at, true);
+      }
+      first = (first + bucket) & (SLOTS - 1);
+      at = look(column, first);
+      if (at < bucket) return use(first + at, false);
+    }
+    lost = 1;
+  }
+  // use(slot, fresh) for a column: it is there, or `fresh`; or is lost.
+  template <class Use> __device__ void put(u32 column, Use use) {
+    const u32 first = home(column), at = look(column, first);
+    if (at < bucket) use(first + at, false);
+    else settle(column, first, use);
+  }
+  // The column in a slot of the table of the lane `by` lanes on.
+  __device__ u32 column_of(u32 by, u32 slot) const { return own[(slot & ~(bucket - 1)) * 32 + by * bucket + (slot & (bucket - 1))]; }
+  // The lanes' columns, ascending, at most WIDTH each: number j of a lane to keys[32 · j + lane] as column · SLOTS + slot. Whole warps call.
+  template <u32 WIDTH> __device__ void sort() {
+    u32 key[WIDTH];
+#pragma unroll
+    for (u32 j = 0; j < WIDTH; j++) {
+      key[j] = empty;
+      if (used) {
+        const u32 slot = u32(__ffs(i32(used))) - 1;
+        key[j] = column_of(0, slot) << bits | slot;
+        used &= used - 1;
+      }
+    }
+    thread_sort(key);
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < WIDTH; j++) keys[32 * j + lane_id()] = key[j];
+    __syncwarp();
+  }
+  __device__ void sort_some(u32 most) {
+    if (most <= 8) sort<8>();
+    else if (SLOTS <= 16 || most <= 16) sort<SLOTS < 16 ? SLOTS : 16>();
+    else sort<SLOTS>();
+  }
+};
+
+}  // namespace oplus
+#line 13 "codegen/templates/spgemm_hash_thread.cu"
+#line 1 "codegen/templates/part/spgemm_factors.cuh"
+// The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
 #line 1 "codegen/templates/part/spgemm_values.cuh"
 // Where the values of a product are written.
@@ -1476,81 +1638,7 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 }
 
 }  // namespace oplus
-#line 13 "codegen/templates/spgemm_hash_thread.cu"
-#line 1 "kernels/thread/quad.cuh"
-// Four values side by side, read in one piece where their size allows it.
-#line 3 "kernels/thread/quad.cuh"
-
-namespace oplus {
-
-template <class X> constexpr u32 quad_bytes = sizeof(X) <= 2 || sizeof(X) == 4 ? 4 * sizeof(X) : sizeof(X) % 8 == 0 ? 16 : alignof(X);
-template <class X> struct alignas(quad_bytes<X>) Quad {
-  X x[4];
-};
-
-// values[e] to values[e + 3], e a multiple of 4, of `count` in all, and `none` behind them; `values` as memory is allocated.
-template <class X, class I> __device__ inline Quad<X> quad_or(const X* values, I e, I count, X none) {
-  if (e + 4 <= count) return *reinterpret_cast<const Quad<X>*>(values + e);
-  Quad<X> q;
-#pragma unroll
-  for (u32 s = 0; s < 4; s++) q.x[s] = e + s < count ? values[e + s] : none;
-  return q;
-}
-template <class X> __device__ inline Quad<X> quad_at(const X* values, u64 e, u64 count) { return quad_or<X, u64>(values, e, count, X()); }
-
-// Four words of shared memory, from a multiple of four on, while other threads may write them: each is as it was before or after. Not a
-// race, as a read of 16 bytes in the language would be.
-__device__ inline Quad<u32> quad_of_shared(const u32* words) {
-#ifdef OPLUS_EMULATOR
-  return *reinterpret_cast<const Quad<u32>*>(words);
-#else
-  Quad<u32> q;
-  const u32 place = u32(__cvta_generic_to_shared(words));
-  asm volatile("ld.relaxed.cta.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(q.x[0]), "=r"(q.x[1]), "=r"(q.x[2]), "=r"(q.x[3])
-               : "r"(place)
-               : "memory");
-  return q;
-#endif
-}
-
-}  // namespace oplus
 #line 14 "codegen/templates/spgemm_hash_thread.cu"
-#line 1 "kernels/thread/sort.cuh"
-// Batcher's odd-even merge sort of N = 2^n keys in one thread's registers, ascending. 19, 63, 191, 543 exchanges for 8, 16,
-// 32, 64 keys, all at places known when compiled. Equal keys are interchangeable.
-#line 4 "kernels/thread/sort.cuh"
-
-namespace oplus {
-
-template <class Key> __device__ inline void sort_pair(Key& x, Key& y) {
-  const Key small = y < x ? y : x, large = y < x ? x : y;
-  x = small;
-  y = large;
-}
-
-// Merges the two sorted halves of each run of 2·P keys; STEP runs from P down to 1.
-template <u32 P, u32 STEP, u32 N, class Key> __device__ inline void merge_halves(Key (&key)[N]) {
-#pragma unroll
-  for (u32 i = 0; i + STEP < N; i++) {
-    // Pairs STEP apart, the first of them in an even stretch of STEP counted from STEP mod P, both in one run.
-    const u32 from = STEP == P ? 0 : STEP;
-    if (i >= from && (i - from) / STEP % 2 == 0 && i / (2 * P) == (i + STEP) / (2 * P)) sort_pair(key[i], key[i + STEP]);
-  }
-  if constexpr (STEP > 1) merge_halves<P, STEP / 2>(key);
-}
-
-template <u32 P, u32 N, class Key> __device__ inline void thread_sort_from(Key (&key)[N]) {
-  if constexpr (P < N) {
-    merge_halves<P, P>(key);
-    thread_sort_from<2 * P>(key);
-  }
-}
-
-template <u32 N, class Key> __device__ inline void thread_sort(Key (&key)[N]) { thread_sort_from<1>(key); }
-
-}  // namespace oplus
-#line 15 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "kernels/warp/search.cuh"
 // Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
 #line 3 "kernels/warp/search.cuh"
@@ -1569,89 +1657,9 @@ template <class F> __device__ inline u64 warp_last_not_above(u64 low, u64 high, 
 }
 
 }  // namespace oplus
-#line 16 "codegen/templates/spgemm_hash_thread.cu"
+#line 15 "codegen/templates/spgemm_hash_thread.cu"
 
 namespace oplus {
-
-// Columns of a lane by open addressing. Slots are looked at a bucket at a time, so that hardly any lane has to look twice.
-template <u32 SLOTS> struct LaneTable {
-  static constexpr u32 bits = log2_of(SLOTS), bytes = SLOTS * 32 * 4, bucket = 4;
-  static constexpr u32 empty = 0xffffffffu;  // no column: those are smaller
-  static_assert(SLOTS == 1u << bits && SLOTS >= 8 && SLOTS <= 32, "a power of two, a bit each in a word");
-
-  u32* keys;  // [SLOTS · 32], of the warp
-  u32* own;   // the lane's first bucket
-  u32 used;   // bit s: slot s has a column
-  u32 lost;   // 1 if there was no room for one
-
-  __device__ LaneTable(u32* keys) : keys(keys), own(keys + lane_id() * bucket), used(0), lost(0) {}
-
-  // The lane's bucket from slot `first` on, a multiple of four.
-  __device__ u32* slots(u32 first) const { return own + first * 32; }
-
-  __device__ void clear() {
-    used = lost = 0;
-#pragma unroll
-    for (u32 s = 0; s < SLOTS; s += bucket) *reinterpret_cast<Quad<u32>*>(slots(s)) = {{empty, empty, empty, empty}};
-  }
-  static __device__ u32 home(u32 column) { return column * 0x9e3779b1u >> (32 - bits) & ~(bucket - 1); }
-  // Where the column stands in the bucket that begins at slot `first`; `bucket` if it is not there.
-  __device__ u32 look(u32 column, u32 first) const {
-    const Quad<u32> here = *reinterpret_cast<const Quad<u32>*>(slots(first));
-    u32 at = bucket;
-#pragma unroll
-    for (u32 i = 0; i < bucket; i++) at = here.x[i] == column ? i : at;
-    return at;
-  }
-  // use(slot, fresh) for a column that is not in its home, which begins at slot `first`: it is further on, or `fresh`; or is lost.
-  template <class Use> __device__ void settle(u32 column, u32 first, Use use) {
-#pragma unroll 1
-    for (u32 tries = 0; tries < SLOTS / bucket; tries++) {
-      // Buckets fill from their first slot on.
-      u32 at = u32(__popc(used >> first & (1u << bucket) - 1));
-      if (at < bucket) {
-        slots(first)[at] = column;
-        used |= 1u << (first + at);
-        return use(first + at, true);
-      }
-      first = (first + bucket) & (SLOTS - 1);
-      at = look(column, first);
-      if (at < bucket) return use(first + at, false);
-    }
-    lost = 1;
-  }
-  // use(slot, fresh) for a column: it is there, or `fresh`; or is lost.
-  template <class Use> __device__ void put(u32 column, Use use) {
-    const u32 first = home(column), at = look(column, first);
-    if (at < bucket) use(first + at, false);
-    else settle(column, first, use);
-  }
-  // The column in a slot of the table of the lane `by` lanes on.
-  __device__ u32 column_of(u32 by, u32 slot) const { return own[(slot & ~(bucket - 1)) * 32 + by * bucket + (slot & (bucket - 1))]; }
-  // The lanes' columns, ascending, at most WIDTH each: number j of a lane to keys[32 · j + lane] as column · SLOTS + slot. Whole warps call.
-  template <u32 WIDTH> __device__ void sort() {
-    u32 key[WIDTH];
-#pragma unroll
-    for (u32 j = 0; j < WIDTH; j++) {
-      key[j] = empty;
-      if (used) {
-        const u32 slot = u32(__ffs(i32(used))) - 1;
-        key[j] = column_of(0, slot) << bits | slot;
-        used &= used - 1;
-      }
-    }
-    thread_sort(key);
-    __syncwarp();
-#pragma unroll
-    for (u32 j = 0; j < WIDTH; j++) keys[32 * j + lane_id()] = key[j];
-    __syncwarp();
-  }
-  __device__ void sort_some(u32 most) {
-    if (most <= 8) sort<8>();
-    else if (SLOTS <= 16 || most <= 16) sort<SLOTS < 16 ? SLOTS : 16>();
-    else sort<SLOTS>();
-  }
-};
 
 // Blocks of a multiprocessor, which bounds registers: of tables of many slots no more have room.
 constexpr u32 hash_thread_blocks = number::slots > 16 ? 4 : 8;

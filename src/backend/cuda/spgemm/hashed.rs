@@ -1,7 +1,8 @@
 //! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp, a part of one or a thread.
-use super::whole::{AT_ONCE, Room, SAMPLE, Whole};
+use super::sampled::Sampled;
+use super::whole::{AT_ONCE, Room, Whole};
 use super::{FAILED, Job, Made};
-use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::program::Program;
 use crate::backend::cuda::report::SAID;
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -10,7 +11,7 @@ use oplus_codegen::text::Atomic;
 /// The tables of one pass: slots of each, the lanes that a row has, and whether each of these has a table of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tables {
-    slots: u32,
+    pub(super) slots: u32,
     lanes: u32,
     own: bool,
 }
@@ -29,22 +30,13 @@ impl Tables {
     /// Columns of a row that surely fit the widest table.
     const FITS: u32 = 384;
     /// Of a sample.
-    const WIDEST: Tables = Tables { slots: 512, lanes: 32, own: false };
+    pub(super) const WIDEST: Tables = Tables { slots: 512, lanes: 32, own: false };
     /// Shared bytes of a block.
     const ROOM: u32 = 48 << 10;
 }
 
 /// So many bytes are taken for C without a thought about how many there will be.
 const BOUND_ROOM: u64 = 512 << 10;
-/// A sample pays for itself where each multiprocessor has so many products.
-const WORTH: u64 = 32 << 10;
-/// Where B has far more rows than columns, products most often meet: so many times fewer are enough, and …
-const WORTH_TALL: u64 = 8 << 10;
-/// … B has so many rows a column then.
-const TALL: u64 = 8;
-/// Rows are sorted where the sample has fewer products than this of two entries; than this where B is tall.
-const COMPRESSION: u64 = 5;
-const COMPRESSION_TALL: u64 = 4;
 /// Threads of a multiprocessor that rows have to fill before they get fewer lanes.
 const FILLED: u64 = 1024;
 /// Threads of a multiprocessor that rows have to fill to get one each.
@@ -62,18 +54,6 @@ const SHORT: u64 = 32;
 
 /// Tables of so many slots a product in the mean are used in part.
 const SPARSE: u64 = 4;
-
-/// What a sample says of C.
-struct Sampled {
-    /// Its entries, with some room to spare.
-    entries: u64,
-    /// Columns of the longest row seen; more than fit if some did not.
-    most: u64,
-    /// Products of two entries.
-    halves: u64,
-    /// Whether neighbouring rows of A name neighbouring rows of B, each in its place.
-    near: bool,
-}
 
 impl Job<'_> {
     /// Whether there may be tables for rows of up to `most` products.
@@ -99,16 +79,6 @@ impl Job<'_> {
     pub(super) fn by_parts(&self) -> bool {
         self.b.pattern.nnz <= SHORT * self.b.pattern.nrows as u64 && self.rows >= u64::from(self.tuning.esc_rows)
     }
-    /// Whether it is worth a look at how far products are compressed.
-    pub(super) fn worth_sampling(&self) -> bool {
-        let least = if self.tall() { WORTH_TALL } else { WORTH };
-        self.likely_products() >= least * u64::from(self.context.properties().multiprocessors)
-    }
-    /// Whether B has so many more rows than columns that rows of C will have far fewer columns than products.
-    pub(super) fn tall(&self) -> bool {
-        self.b.pattern.nrows as u64 >= TALL * u64::from(self.columns)
-    }
-
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
@@ -118,11 +88,10 @@ impl Job<'_> {
             let size = 4 + self.semiring.c.size as u64;
             let entries =
                 if bound.saturating_mul(size) <= BOUND_ROOM { bound } else { self.likely_products().saturating_mul(2) };
-            Sampled { entries, most: longest.min(u64::from(Tables::FITS)), halves: u64::MAX, near: false }
+            Sampled { entries, most: longest.min(u64::from(Tables::FITS)), compressed: true, near: false }
         } else {
             let seen = self.sampled_by_hash()?;
-            let compression = if self.tall() { COMPRESSION_TALL } else { COMPRESSION };
-            if self.mean_products() < u64::from(self.tuning.hash_mean) && seen.halves < compression {
+            if self.mean_products() < u64::from(self.tuning.hash_mean) && !seen.compressed {
                 return Ok(None);
             }
             seen
@@ -198,7 +167,7 @@ impl Job<'_> {
     }
 
     /// The program for hash tables, and its shared bytes: `numeric` or only to count.
-    fn hash(&self, tables: Tables, numeric: bool) -> (Program<'_>, u32) {
+    pub(super) fn hash(&self, tables: Tables, numeric: bool) -> (Program<'_>, u32) {
         let template = match (numeric, tables.own) {
             (false, _) => Template::SpgemmHashCount,
             (true, true) => Template::SpgemmHashThread,
@@ -221,22 +190,5 @@ impl Job<'_> {
         let of_table = if tables.own { 1 } else { tables.lanes };
         let shared = program.spec.hash_bytes(tables.slots, of_table) * (self.tuning.hash_block / 32);
         (program, shared)
-    }
-
-    fn sampled_by_hash(&self) -> Result<Sampled> {
-        let ((program, shared), block) = (self.hash(Tables::WIDEST, false), self.tuning.hash_block);
-        let stretches = self.rows.div_ceil(u64::from(block) / 32);
-        let kernel = program.kernel(program.spec.template.name())?;
-        // No more than are looked at side by side.
-        let grid = resident(&kernel, block, shared, stretches.div_ceil(SAMPLE))?;
-        let stride = stretches.div_ceil(grid).max(SAMPLE);
-        let found = self.context.with_slate(SAID as u64, |slate| {
-            let launch = self.patterns(kernel.launch(grid, block, shared)).arg(self.rows).arg(stride);
-            // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-            unsafe { launch.arg(slate.control).leaving(slate).run() }
-        })?;
-        let most = if found[3] > 0 { u64::from(Tables::WIDEST.slots) } else { found[2] };
-        let (halves, near) = (found[6] * 2 / found[0].max(1), found[5] * 2 > found[4]);
-        Ok(Sampled { entries: self.estimate(&found), most, halves, near })
     }
 }

@@ -20,6 +20,7 @@ mod plan;
 mod reduce;
 mod row_row;
 mod run;
+mod sampled;
 mod short;
 mod slices;
 mod wanted;
