@@ -1,12 +1,14 @@
 //! Rows that are stretches of other rows: counted, then copied to where they stay.
-use super::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each, each_piece, scan, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::side::Side;
 use crate::error::Result;
+use crate::memory;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Entries that are copied at once, of shorter rows too: what is written too much the next row writes over.
 const WIDE: usize = 8;
@@ -23,6 +25,10 @@ pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Si
         let row = pattern.range(r);
         if side.before { row.start } else { row.end - n }
     };
+    // Of rows of hardly any entries it is no gain; with fewer columns a row has fewer than 2³² of them.
+    if pattern.nrows > PIECE && pattern.nnz() > SERIAL.max(2 * pattern.nrows) && pattern.ncols <= u32::MAX as usize {
+        return counted_and_copied(operation, a, &count, &start);
+    }
     copied(operation, a, (pattern.nrows, pattern.ncols), 0, &count, &start)
 }
 
@@ -67,6 +73,84 @@ pub(super) fn copied<T: Scalar>(
     Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
 }
 
+/// Rows that are counted and copied while they are in the cache.
+const PIECE: usize = if cfg!(test) { 1 << 5 } else { 1 << 13 };
+
+/// The same of rows of A that keep a part of their entries each, most of which stay: a piece of rows is counted, waits to hear where the
+/// one before it ends, and is copied while A's rows are still near. Pieces are taken in their order, so that whoever is waited for is at
+/// work. Room is taken for all of A's entries, and what is not needed given back.
+fn counted_and_copied<T: Scalar>(
+    operation: &'static str,
+    a: &HostCsr<T>,
+    count: &(impl Fn(usize) -> usize + Sync),
+    start: &(impl Fn(usize, usize) -> usize + Sync),
+) -> Result<HostCsr<T>> {
+    const UNKNOWN: u64 = u64::MAX;
+    let (nrows, room) = (a.pattern.nrows, a.pattern.nnz());
+    let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
+    offsets[0] = MaybeUninit::new(0);
+    let (mut indices, mut values) = (unwritten::<u32>(operation, room)?, unwritten::<T>(operation, room)?);
+    let pieces = nrows.div_ceil(PIECE);
+    let mut ends = memory::with_capacity(operation, pieces)?;
+    ends.extend((0..pieces).map(|_| AtomicU64::new(UNKNOWN)));
+    let next = AtomicUsize::new(0);
+    let to_offsets = Shared::new(&mut offsets[1..]);
+    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
+    let ends = &ends[..];
+    each(rayon::current_num_threads(), &|_| {
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            let rows = piece * PIECE..nrows.min((piece + 1) * PIECE);
+            if rows.is_empty() {
+                return;
+            }
+            // SAFETY: pieces are disjoint.
+            let sums = unsafe { to_offsets.part(rows.clone()) };
+            let mut counts = [0u32; PIECE];
+            let mut own = 0;
+            for (n, r) in counts.iter_mut().zip(rows.clone()) {
+                *n = count(r) as u32;
+                own += u64::from(*n);
+            }
+            let before = match piece.checked_sub(1) {
+                Some(last) => end_of(&ends[last], UNKNOWN),
+                None => 0,
+            };
+            ends[piece].store(before + own, Ordering::Release);
+            let mut sum = before;
+            for (to, n) in sums.iter_mut().zip(&counts) {
+                sum += u64::from(*n);
+                *to = MaybeUninit::new(sum);
+            }
+            let spans = rows.zip(&counts).map(|(r, n)| {
+                let from = start(r, *n as usize);
+                from..from + *n as usize
+            });
+            let place = before as usize..sum as usize;
+            // SAFETY: as above.
+            let (indices, values) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
+            stretches(a, 0, spans, indices, values);
+        }
+    });
+    let total = ends.last().map_or(0, |end| end.load(Ordering::Acquire)) as usize;
+    // SAFETY: every piece wrote its rows' ends, and as many entries as it counted.
+    let (offsets, indices, values) =
+        unsafe { (written(offsets, nrows + 1), written(indices, total), written(values, total)) };
+    Ok(HostCsr::new(Pattern::new(nrows, a.pattern.ncols, offsets, indices), values))
+}
+
+/// What another thread is about to say.
+fn end_of(end: &AtomicU64, unknown: u64) -> u64 {
+    for turn in 0u32.. {
+        let said = end.load(Ordering::Acquire);
+        if said != unknown {
+            return said;
+        }
+        if turn % 64 == 63 { std::thread::yield_now() } else { std::hint::spin_loop() }
+    }
+    unknown
+}
+
 /// Stretches of A's entries one behind the other.
 fn stretches<T: Scalar>(
     a: &HostCsr<T>,
@@ -95,4 +179,29 @@ fn stretches<T: Scalar>(
         at += n;
     }
     assert!(at == room);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PIECE;
+    use crate::prelude::*;
+
+    #[test]
+    fn pieces_that_wait_for_each_other() {
+        let rows = 40 * PIECE as u64 + 7;
+        let places = (0..rows).flat_map(|i| (0..i % 11).map(move |s| (i, (i * 5 + s * 31) % rows)));
+        let entries: Vec<(u64, u64, u64)> = places.enumerate().map(|(e, (i, j))| (i, j, e as u64)).collect();
+        let on = |device: &Device| Matrix::<u64>::build(rows, rows, &entries).unwrap().to(device).unwrap();
+        let (here, there) = (on(&Device::Cpu), on(&Device::Reference));
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for k in [-(rows as i64) / 2, 0, 3, i64::MAX] {
+                let same = |x: Matrix<u64>, y: Matrix<u64>| assert_eq!(x.entries().unwrap(), y.entries().unwrap());
+                pool.install(|| {
+                    same(tril(&here, k).eval().unwrap(), tril(&there, k).eval().unwrap());
+                    same(triu(&here, k).eval().unwrap(), triu(&there, k).eval().unwrap());
+                });
+            }
+        }
+    }
 }
