@@ -88,7 +88,9 @@ fn check<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     let (expected, _) = product::<A, B, S>(case, values, masked, &Device::Reference);
     let (found, ran) = product::<A, B, S>(case, values, masked, &GPU);
     assert!(found == expected, "{} {masked:?}", std::any::type_name::<S>());
-    assert!(ran.iter().any(|k| k == KERNEL), "{} {masked:?} {ran:?}", std::any::type_name::<S>());
+    // Of so many products as there are on a GPU those under a mask are looked up in it.
+    let looked_up = masked == Masked::Only && emulator::emulator().is_none();
+    assert!(looked_up || ran.iter().any(|k| k == KERNEL), "{} {masked:?} {ran:?}", std::any::type_name::<S>());
 }
 
 /// Integers, whatever the order of sums.
