@@ -8,16 +8,8 @@ use common::emulator;
 use oplus::algorithm::{Apsp, ApspMethod, ApspOptions, apsp};
 use oplus::prelude::*;
 use oracles::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const GPU: Device = Device::Cuda(0);
-
-/// The emulator counts and fails for the whole process: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda()?;
-    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
-}
 
 fn options(method: ApspMethod, next_hops: bool) -> ApspOptions {
     let mut options = ApspOptions::default();
@@ -83,7 +75,7 @@ fn graph(n: usize, degree: usize, seed: u64, weight: impl Fn(usize, usize, u64) 
 
 #[test]
 fn arrays_of_every_size() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     for n in [0, 1, 2, 31, 32, 33, 63, 64, 65, 130] {
         check(n, &graph(n, 2, n as u64, |_, _, w| w as f64), ApspMethod::FloydWarshall);
     }
@@ -96,7 +88,7 @@ fn arrays_of_every_size() {
 
 #[test]
 fn negative_weights_and_cycles() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     for (n, seed) in [(20, 1), (66, 2), (100, 3)] {
         // Potentials: every cycle keeps a length that is not negative.
         let edges = graph(n, 3, seed, |i, j, w| w as f64 + (i * 13 % 37) as f64 - (j * 13 % 37) as f64);
@@ -113,7 +105,7 @@ fn negative_weights_and_cycles() {
 
 #[test]
 fn sums_that_are_rounded_are_those_of_the_cpu() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     for (n, degree) in [(70, 6), (140, 3)] {
         let edges = graph(n, degree, n as u64, |i, j, w| 0.1 + w as f64 / 7.0 + 1.0 / (1 + i + 3 * j) as f64);
         for next_hops in [false, true] {
@@ -125,7 +117,7 @@ fn sums_that_are_rounded_are_those_of_the_cpu() {
 
 #[test]
 fn auto_goes_on_densely_on_the_device() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let ring: Vec<Edge> = (0..64).map(|i| (i, (i + 1) % 64, 1.0)).collect();
     let weights = matrix(64, &ring);
     let all = found(&weights, &ApspOptions::default()).unwrap();
@@ -143,7 +135,7 @@ fn auto_goes_on_densely_on_the_device() {
 
 #[test]
 fn nothing_of_the_array_goes_through_the_host() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let Some(emulator) = emulator::emulator() else { return };
     let n = 128;
     let ring: Vec<Edge> = (0..n).flat_map(|i| [(i, (i + 1) % n, 1.0), (i, (i + 9) % n, 3.0)]).collect();
@@ -160,7 +152,7 @@ fn nothing_of_the_array_goes_through_the_host() {
 
 #[test]
 fn allocations_that_fail_are_errors() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let Some(emulator) = emulator::emulator() else { return };
     let edges = graph(70, 3, 7, |_, _, w| w as f64);
     let weights = matrix(70, &edges).to(&GPU).unwrap();

@@ -7,24 +7,9 @@ mod shapes;
 use common::emulator;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
-use shapes::{Shape, far_apart};
-use std::sync::{Mutex, MutexGuard};
-
-oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
-oplus::semiring! {
-    pub struct Shortest[](Hop, Hop) -> Hop;
-    identity = Hop::make(f64::INFINITY, 0);
-    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
-    multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
-}
+use shapes::{Hop, Shape, Shortest, far_apart};
 
 const GPU: Device = Device::Cuda(0);
-
-/// A trace has what other threads launch, too: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
-}
 
 /// A, B and a mask.
 type Case<'a> = (&'a Shape, &'a Shape, &'a Shape);
@@ -105,7 +90,7 @@ fn check_semirings(case: Case) {
 
 #[test]
 fn unkind_structures() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let n = 70;
     let some = |seed| Shape::random((n, n), 260, seed);
     let with = |seed, more: Vec<(u64, u64)>| Shape::new((n, n), some(seed).places.into_iter().chain(more));
@@ -141,7 +126,7 @@ fn unkind_structures() {
 
 #[test]
 fn every_semiring() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = (Shape::random((60, 300), 2500, 1), Shape::random((300, 90), 2000, 2));
     check_semirings((&a, &b, &Shape::random((60, 90), 700, 3)));
 }
@@ -149,7 +134,7 @@ fn every_semiring() {
 /// Lists of very different lengths, and of more places to look up than a warp takes on: blocks.
 #[test]
 fn long_lists() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let k = 30_000;
     let long = (0..k).filter(|k| k % 3 != 1).map(|k| (1, k));
     let late = (0..5000).map(|e| (2, k - 1 - e * 2));
@@ -179,7 +164,7 @@ fn mask_shape() -> Shape {
 /// Places are not their ids.
 #[test]
 fn listed_axes() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let [a, b, m] = far_apart();
     check::<bool, i64, AnySecondI>((&a, &b, &m), (|v| v > 50, |v| v as i64));
     check::<i64, i64, PlusTimes>((&a, &b, &m), (|v| v as i64, |v| v as i64 - 30));
@@ -188,7 +173,7 @@ fn listed_axes() {
 /// What becomes of the product: accumulated, replaced, reduced, from operands of one value, by a plan, again with kept columns.
 #[test]
 fn what_follows() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (left, right) = (Shape::random((50, 60), 600, 4), Shape::random((60, 50), 700, 5));
     let (mask, old) = (Shape::random((50, 50), 500, 6), Shape::random((50, 50), 300, 7));
     let on = |d: &Device, strategy| {
@@ -240,7 +225,7 @@ fn what_follows() {
 /// Products under a mask of few entries are dot products by themselves, and say so; of many they are not.
 #[test]
 fn few_entries_are_dotted() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (left, right) = (Shape::random((600, 600), 90_000, 4), Shape::random((600, 600), 90_000, 5));
     let mut looks = 0;
     let mut on = |d: &Device, mask: &Shape, turned: bool| {
@@ -278,7 +263,7 @@ fn few_entries_are_dotted() {
 
 #[test]
 fn asked_for_by_name_it_is_explained() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let a = Shape::random((40, 40), 200, 4).matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
     let product = || mxm(&a, &a).strategy(Strategy::Dot);
     let explained = product().mask(&a.structure()).explain().unwrap();
@@ -293,7 +278,7 @@ fn asked_for_by_name_it_is_explained() {
 /// A limit is held to, by chunks of rows where it must be.
 #[test]
 fn within_a_limit() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (left, right) = (Shape::random((400, 80), 2000, 4), Shape::random((80, 300), 900, 5));
     let a = left.matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
     let b = right.matrix::<i64, PlusTimes>(|v| v as i64 - 9).to(&GPU).unwrap();
@@ -320,7 +305,7 @@ fn within_a_limit() {
 
 quickcheck! {
     fn random_products(m: u8, k: u8, n: u8, dense: u8, seed: u64) -> bool {
-        let Some(_one) = alone() else { return true };
+        let Some(_one) = emulator::alone() else { return true };
         if let Some(emulator) = emulator::emulator() {
             emulator.seed(seed);
         }

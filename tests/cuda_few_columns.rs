@@ -7,15 +7,8 @@ mod shapes;
 use common::emulator;
 use oplus::prelude::*;
 use shapes::Shape;
-use std::sync::{Mutex, MutexGuard};
 
 const GPU: Device = Device::Cuda(0);
-
-/// A trace has what other threads launch, too: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
-}
 
 /// The product, with or without a mask, and what ran.
 fn product<T: Scalar, S: Semiring<T, T>>(
@@ -53,7 +46,7 @@ fn check_all(case: (&Shape, &Shape)) {
 
 #[test]
 fn sums_of_each_warp() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     // Rows of B of a few entries, side by side in a warp, and longer than a warp; a row of C of most products; an empty one.
     let a = Shape::random((40, 900), 4000, 1).with_row(7);
     for (columns, each) in [(70, 9), (300, 40), (5, 4)] {
@@ -64,7 +57,7 @@ fn sums_of_each_warp() {
 /// Those that have no block at once are looked at twice.
 #[test]
 fn more_rows_than_blocks() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let a = Shape::random((700, 500), 42_000, 3).with_row(5);
     check::<i64, PlusTimes>((&a, &Shape::random((500, 150), 6000, 4)), |v| v as i64 - 50);
 }
@@ -72,7 +65,7 @@ fn more_rows_than_blocks() {
 /// More entries than were thought: the pass is made again.
 #[test]
 fn rows_that_are_full() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = (Shape::random((361, 500), 7200, 3), Shape::random((500, 361), 35_000, 4));
     check::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50);
 }
@@ -80,7 +73,7 @@ fn rows_that_are_full() {
 /// From the second time on neighbouring rows of B with the same columns are walked as one.
 #[test]
 fn again() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let alike = (0..600).flat_map(|k| (0..40).map(move |j| (k, (k / 4 * 3 + j * 2) % 110)));
     let (left, right) = (Shape::random((50, 600), 3000, 5), Shape::new((600, 110), alike));
     let on = |device: &Device| {
@@ -94,7 +87,7 @@ fn again() {
 /// Sums of floats are the same in every run.
 #[test]
 fn the_order_of_sums() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = (Shape::random((40, 900), 6000, 5), Shape::random((900, 120), 20_000, 6));
     let run = || product::<f64, PlusTimes>((&a, &b), |v| 0.1 * v as f64, false, &GPU).0;
     let once = run();

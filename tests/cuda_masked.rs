@@ -7,16 +7,7 @@ mod shapes;
 use common::emulator;
 use oplus::prelude::*;
 use quickcheck::quickcheck;
-use shapes::{Shape, far_apart};
-use std::sync::{Mutex, MutexGuard};
-
-oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
-oplus::semiring! {
-    pub struct Shortest[](Hop, Hop) -> Hop;
-    identity = Hop::make(f64::INFINITY, 0);
-    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
-    multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
-}
+use shapes::{Hop, Shape, Shortest, far_apart};
 
 /// One for all: what is added up has no values, by a monoid that might be pre-set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,12 +22,6 @@ const GPU: Device = Device::Cuda(0);
 /// The kernels.
 const ROWS: &str = "spgemm_masked";
 const LONG: &str = "spgemm_masked_long";
-
-/// A trace has what other threads launch, too: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
-}
 
 /// A, B and a mask.
 type Case<'a> = (&'a Shape, &'a Shape, &'a Shape);
@@ -83,7 +68,7 @@ fn check_all(case: Case) -> (usize, usize) {
 
 #[test]
 fn groups_of_lanes() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     // Rows enough for groups of four lanes and more; rows of B of one step, of several and of none.
     for (rows, each) in [(2100u64, 2), (1200, 7), (500, 14), (300, 40)] {
         let a = Shape::random((rows, 80), rows * 3, 5);
@@ -95,7 +80,7 @@ fn groups_of_lanes() {
 
 #[test]
 fn rows_that_groups_leave() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     // Of the mask longer than a group's, than a warp's and than a block's; and of A with many products.
     let a = Shape::random((1100, 1100), 2200, 1).with_row(3).with_row(1099);
     let b = Shape::random((1100, 1500), 4400, 2).with_row(7);
@@ -113,18 +98,17 @@ fn rows_that_groups_leave() {
 /// By a test of its own: what blocks add under locks, racecheck takes for races.
 #[test]
 fn values_of_a_users_type() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let a = Shape::random((600, 300), 1800, 1).with_row(3);
     let (b, mask) = (Shape::random((300, 500), 900, 2).with_row(7), Shape::random((600, 500), 2000, 3).with_row(3));
-    let hop = |v: u64| Hop { dist: v as f64, hops: v };
-    let (groups, blocks) =
-        check::<Hop, Hop, Shortest>((&a, &b, &mask), (hop, |v| Hop { dist: (v % 7) as f64, hops: 1 }));
+    let hop = |v: u64| Hop::make(v as f64, v);
+    let (groups, blocks) = check::<Hop, Hop, Shortest>((&a, &b, &mask), (hop, |v| Hop::make((v % 7) as f64, 1)));
     assert!(groups > 0 && blocks > 0);
 }
 
 #[test]
 fn columns_that_share_slots() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     // Words that lie a power of two apart, words that are full, and the last columns that there are.
     let n = 1u64 << 31;
     let columns: Vec<u64> = (0..40).map(|j| j << 20).chain(96..160).chain([n - 1, n - 33]).collect();
@@ -137,7 +121,7 @@ fn columns_that_share_slots() {
 /// Places are not their ids.
 #[test]
 fn listed_axes() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let [a, b, m] = far_apart();
     check_all((&a, &b, &m));
     check::<bool, i64, AnySecondI>((&a, &b, &m), (|v| v > 50, |v| v as i64));
@@ -145,7 +129,7 @@ fn listed_axes() {
 
 #[test]
 fn unkind_structures() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (some, none) = (Shape::random((70, 70), 300, 4), Shape::new((70, 70), []));
     let full = Shape::full((70, 70));
     let column = Shape::new((70, 70), (0..70).map(|i| (i, 69)));
@@ -160,7 +144,7 @@ fn unkind_structures() {
 
 quickcheck! {
     fn random_products(rows: u8, inner: u8, columns: u8, density: u8, seed: u64) -> bool {
-        let Some(_one) = alone() else { return true };
+        let Some(_one) = emulator::alone() else { return true };
         let (m, k, n) = (u64::from(rows), u64::from(inner), u64::from(columns));
         let each = u64::from(density % 8);
         let a = Shape::random((m, k), m * each, seed);
@@ -173,7 +157,7 @@ quickcheck! {
 
 #[test]
 fn auto_takes_them_and_sums_them() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     // Dense enough that dot products look up more than there are products.
     let (left, mask) = (Shape::random((400, 400), 60_000, 8), Shape::random((400, 400), 90_000, 9));
     let on = |device: &Device| {
@@ -199,7 +183,7 @@ fn auto_takes_them_and_sums_them() {
 
 #[test]
 fn a_limit_is_held_to() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let a = Shape::random((300, 300), 3000, 4).matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
     let mask = Shape::random((300, 300), 20_000, 5).matrix::<bool, PlusTimes>(|_| true).to(&GPU).unwrap().structure();
     let product = || mxm(&a, &a).mask(&mask).strategy(Strategy::Hash);
@@ -224,7 +208,7 @@ fn a_limit_is_held_to() {
 
 #[test]
 fn reproducible_products_take_other_ways() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let a = Shape::random((200, 200), 3000, 4).matrix::<f64, PlusTimes>(|v| v as f64 * 0.1).to(&GPU).unwrap();
     let product = || mxm(&a, &a).mask(&a.structure()).strategy(Strategy::Hash).reproducible();
     let (c, trace) = product().traced().unwrap();

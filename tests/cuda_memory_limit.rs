@@ -9,7 +9,6 @@ use common::emulator;
 use oplus::backend::cuda::Context;
 use oplus::prelude::*;
 use random::Rng;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// With the limit, if there is one.
 macro_rules! limited {
@@ -23,13 +22,6 @@ macro_rules! limited {
 }
 
 const GPU: Device = Device::Cuda(0);
-
-/// The context counts for the whole process: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda()?;
-    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
-}
 
 fn coo(rows: u64, columns: u64, entries: u64, seed: u64) -> Coo<f64> {
     let mut coo = Coo::new(rows, columns);
@@ -85,7 +77,7 @@ fn whole(m: &Matrix<f64>) -> Matrix<i64> {
 
 #[test]
 fn the_peak_stays_below_the_limit() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let m = whole(&matrix(300, 400, 3000, 7));
     // Of three unknowns a node: what is found out about it the second time takes memory too.
@@ -133,7 +125,7 @@ fn the_peak_stays_below_the_limit() {
 
 #[test]
 fn a_row_that_cannot_fit_changes_nothing() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let mut c = whole(&matrix(300, 400, 100, 9));
     let before = c.entries().unwrap();
@@ -148,7 +140,7 @@ fn a_row_that_cannot_fit_changes_nothing() {
 
 #[test]
 fn a_device_that_runs_out_is_enough_for_chunks() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let Some(emulator) = emulator::emulator() else { return };
     let (a, b) = (whole(&matrix(120, 90, 500, 3)), whole(&matrix(90, 130, 600, 5)));
     let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();

@@ -7,25 +7,10 @@ mod shapes;
 
 use common::emulator;
 use oplus::prelude::*;
-use shapes::Shape;
-use std::sync::{Mutex, MutexGuard};
-
-oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
-oplus::semiring! {
-    pub struct Shortest[](Hop, Hop) -> Hop;
-    identity = Hop::make(f64::INFINITY, 0);
-    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
-    multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
-}
+use shapes::{Hop, Shape, Shortest};
 
 const GPU: Device = Device::Cuda(0);
 const KERNEL: &str = "spgemm_hash_thread";
-
-/// A trace has what other threads launch, too: one test at a time.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    emulator::cuda().map(|_| ONE.lock().unwrap_or_else(|e| e.into_inner()))
-}
 
 /// Neighbouring rows name neighbouring rows, on twelve diagonals with gaps; the first has more, or no row could have many columns.
 fn mesh(rows: u64) -> Shape {
@@ -100,13 +85,13 @@ fn check_all(case: (&Shape, &Shape)) {
     check::<bool, bool, LxorLand>(case, (|v| v % 2 == 0, |v| v % 3 == 0), Masked::No);
     check::<i32, i32, MinPlus>(case, (|v| v as i32 - 9, |v| v as i32), Masked::No);
     check::<f64, f64, PlusTimes>(case, (|v| v as f64, |v| v as f64 - 30.0), Masked::No);
-    let hop = |v: u64| Hop { dist: v as f64, hops: v };
-    check::<Hop, Hop, Shortest>(case, (hop, |v| Hop { dist: (v % 7) as f64, hops: 1 }), Masked::No);
+    let hop = |v: u64| Hop::make(v as f64, v);
+    check::<Hop, Hop, Shortest>(case, (hop, |v| Hop::make((v % 7) as f64, 1)), Masked::No);
 }
 
 #[test]
 fn a_thread_a_row() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     if emulator::emulator().is_none() {
         return; // rows for a device of many multiprocessors are below
     }
@@ -119,7 +104,7 @@ fn a_thread_a_row() {
 
 #[test]
 fn a_thread_a_row_of_many() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     if emulator::emulator().is_some() {
         return; // too much for it
     }
@@ -136,7 +121,7 @@ fn a_thread_a_row_of_many() {
 
 #[test]
 fn threads_that_share_a_row() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let rows = if emulator::emulator().is_some() { 1200 } else { 30_000 };
     let (a, b) = long_rows(rows, 40);
     check_all((&a, &b));
@@ -146,7 +131,7 @@ fn threads_that_share_a_row() {
 /// A row that no sample saw has more columns than any table of a thread has slots: others make the product.
 #[test]
 fn rows_that_do_not_fit() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let rows = if emulator::emulator().is_some() { 1200 } else { 30_000 };
     let mut seen = 0;
     for far in [7, rows / 3, rows / 2 + 1] {
@@ -167,7 +152,7 @@ fn rows_that_do_not_fit() {
 /// Sums of floats: of one thread those of the reference to the bit, and those of several the same in every run.
 #[test]
 fn the_order_of_sums() {
-    let Some(_one) = alone() else { return };
+    let Some(_one) = emulator::alone() else { return };
     let (rows, few) = if emulator::emulator().is_some() { (8500, 1200) } else { (400_000, 30_000) };
     let values: (fn(u64) -> f64, fn(u64) -> f64) = (|v| v as f64 * 0.1, |v| 1.0 / (v as f64 + 3.0));
     check::<f64, f64, PlusTimes>((&mesh(rows), &aggregates(rows, 200, 3)), values, Masked::No);

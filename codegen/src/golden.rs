@@ -310,7 +310,7 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_hash{slots}x{lanes}x{batch}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("batch", batch)));
             }
-            for (slots, lanes) in [(16u32, 8), (32, 1)] {
+            for (slots, lanes) in [(16u32, 4), (32, 1)] {
                 let spec = with_mask(Spec::new(Template::SpgemmHashThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", true).number("slots", u64::from(slots)).number("lanes", lanes);
                 if spec.hash_bytes(slots, 1) <= 16 << 10 {

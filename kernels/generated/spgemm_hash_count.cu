@@ -1686,8 +1686,8 @@ constexpr u32 hash_near = 8;
 
 // Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
 // sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; sums[4] += entries of A that were compared with those in
-// their places in the next row, sums[5] += those of them that name a row of B near the other's, sums[6] += the products of all; all 0 before. Columns are below
-// 2^32 / number::slots.
+// their places in the next row, sums[5] += those of them that name a row of B near the other's, sums[6] += the products of all; all 0
+// before. Columns are below 2^32 / number::slots.
 // page, number: Report, for which `sums` is the control block.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block)

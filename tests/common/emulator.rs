@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_long};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What runs the CUDA tests in this process.
 pub enum Cuda {
@@ -82,6 +82,13 @@ impl Emulator {
         // SAFETY: void emu_recover().
         unsafe { self.function::<unsafe extern "C" fn()>("emu_recover")() }
     }
+}
+
+/// For tests that read a trace or count for the whole process, which others would show up in: one at a time; `None` without a device.
+pub fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    cuda()?;
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The flags asked for by the environment.

@@ -1,9 +1,18 @@
-//! Matrices of random and of unkind structure, for products that are compared with the reference.
+//! Matrices of random and of unkind structure, for products that are compared with the reference; and a user's semiring.
+#![allow(dead_code)] // each of the tests uses a part
 #[path = "random.rs"]
 mod random;
 
 use oplus::prelude::*;
 use random::Rng;
+
+oplus::scalar! { pub struct Hop { dist: f64, hops: u64 } }
+oplus::semiring! {
+    pub struct Shortest[](Hop, Hop) -> Hop;
+    identity = Hop::make(f64::INFINITY, 0);
+    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
+    multiply = |a, b, _| (Hop::make(add(a.dist, b.dist), add(a.hops, b.hops)));
+}
 
 /// Shape and positions.
 #[derive(Clone)]
@@ -22,11 +31,9 @@ impl Shape {
         let count = if rows == 0 || columns == 0 { 0 } else { count };
         Self::new((rows, columns), (0..count).map(|_| (rng.below(rows), rng.below(columns))))
     }
-    #[allow(dead_code)] // as below
     pub fn full((rows, columns): (u64, u64)) -> Self {
         Self::new((rows, columns), (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))))
     }
-    #[allow(dead_code)] // not in every program that has these
     pub fn turned(&self) -> Self {
         Self::new((self.columns, self.rows), self.places.iter().map(|(i, j)| (*j, *i)))
     }
@@ -36,7 +43,6 @@ impl Shape {
         Matrix::build_with(&coo, First).unwrap()
     }
     /// And a whole row.
-    #[allow(dead_code)] // as above
     pub fn with_row(mut self, row: u64) -> Self {
         self.places.extend((0..self.columns).map(|j| (row, j)));
         self
@@ -44,7 +50,6 @@ impl Shape {
 }
 
 /// Two factors and a mask on axes so long that places are not their ids.
-#[allow(dead_code)] // as above
 pub fn far_apart() -> [Shape; 3] {
     let far = |e: u64, n: u64| e * e * 1_000_003 % n;
     let a = Shape::new((1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));

@@ -85,7 +85,6 @@ fn counted_and_copied<T: Scalar>(
     count: &(impl Fn(usize) -> usize + Sync),
     start: &(impl Fn(usize, usize) -> usize + Sync),
 ) -> Result<HostCsr<T>> {
-    const UNKNOWN: u64 = u64::MAX;
     let (nrows, room) = (a.pattern.nrows, a.pattern.nnz());
     let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
     offsets[0] = MaybeUninit::new(0);
@@ -113,7 +112,7 @@ fn counted_and_copied<T: Scalar>(
                 own += u64::from(*n);
             }
             let before = match piece.checked_sub(1) {
-                Some(last) => end_of(&ends[last], UNKNOWN),
+                Some(last) => end_of(&ends[last]),
                 None => 0,
             };
             ends[piece].store(before + own, Ordering::Release);
@@ -139,16 +138,21 @@ fn counted_and_copied<T: Scalar>(
     Ok(HostCsr::new(Pattern::new(nrows, a.pattern.ncols, offsets, indices), values))
 }
 
+/// Where a piece ends that nobody has counted yet.
+const UNKNOWN: u64 = u64::MAX;
+
 /// What another thread is about to say.
-fn end_of(end: &AtomicU64, unknown: u64) -> u64 {
-    for turn in 0u32.. {
-        let said = end.load(Ordering::Acquire);
-        if said != unknown {
-            return said;
+fn end_of(end: &AtomicU64) -> u64 {
+    loop {
+        for _ in 0..64 {
+            let said = end.load(Ordering::Acquire);
+            if said != UNKNOWN {
+                return said;
+            }
+            std::hint::spin_loop();
         }
-        if turn % 64 == 63 { std::thread::yield_now() } else { std::hint::spin_loop() }
+        std::thread::yield_now();
     }
-    unknown
 }
 
 /// Stretches of A's entries one behind the other.

@@ -1,6 +1,8 @@
-//! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp, a part of one or a thread.
+//! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp
+//! or a part of one, or for each of the threads that have the row.
 use super::sampled::Sampled;
-use super::whole::{AT_ONCE, Room, Whole};
+use super::small::AT_ONCE;
+use super::whole::{Room, Whole};
 use super::{FAILED, Job, Made};
 use crate::backend::cuda::program::Program;
 use crate::backend::cuda::report::SAID;
@@ -19,7 +21,7 @@ pub(super) struct Tables {
 impl Tables {
     /// Slots that there are kernels for.
     pub(super) const SLOTS: [u32; 4] = [64, 128, 256, 512];
-    /// And for a table of one thread.
+    /// And for a thread's own.
     const OWN_SLOTS: [u32; 2] = [16, 32];
     /// Rows of no more products are of few columns for sure.
     pub(super) const TINY: u32 = 256;

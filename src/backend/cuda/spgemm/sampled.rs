@@ -47,14 +47,18 @@ impl Job<'_> {
         // No more than are looked at side by side.
         let grid = resident(&kernel, block, shared, stretches.div_ceil(SAMPLE))?;
         let stride = stretches.div_ceil(grid).max(SAMPLE);
-        let found = self.context.with_slate(SAID as u64, |slate| {
+        let said = self.context.with_slate(SAID as u64, |slate| {
             let launch = self.patterns(kernel.launch(grid, block, shared)).arg(self.rows).arg(stride);
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
             unsafe { launch.arg(slate.control).leaving(slate).run() }
         })?;
-        let most = if found[3] > 0 { u64::from(Tables::WIDEST.slots) } else { found[2] };
+        let [columns, _, most, failed, compared, near, products, ..] = said;
         let least = if self.tall() { COMPRESSION_TALL } else { COMPRESSION };
-        let (compressed, near) = (found[6] * 2 >= least * found[0].max(1), found[5] * 2 > found[4]);
-        Ok(Sampled { entries: self.estimate(&found), most, compressed, near })
+        Ok(Sampled {
+            entries: self.estimate(&said),
+            most: if failed > 0 { u64::from(Tables::WIDEST.slots) } else { most },
+            compressed: products * 2 >= least * columns.max(1),
+            near: near * 2 > compared,
+        })
     }
 }
