@@ -170,6 +170,8 @@ mod memory;
 pub mod operation;
 mod precompiled;
 pub mod prelude;
+#[cfg(feature = "cuda")]
+pub mod primitive;
 pub mod spgemm;
 pub mod storage;
 

@@ -80,6 +80,8 @@ fn the_peak_stays_below_the_limit() {
     let Some(_one) = emulator::alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let m = whole(&matrix(300, 400, 3000, 7));
+    // Rows of some 4000 products.
+    let (long, wide) = (whole(&matrix(20, 200, 4500, 3)), whole(&matrix(200, 400, 6000, 9)));
     // Of three unknowns a node: what is found out about it the second time takes memory too.
     let near = (0..80u64).flat_map(|v| (v.saturating_sub(9)..=v).flat_map(move |w| (0..9).map(move |e| (v, w, e))));
     let near: Vec<_> = near.map(|(v, w, e)| (3 * v + e / 3, 3 * w + e % 3, (v + e) as f64)).collect();
@@ -90,6 +92,7 @@ fn the_peak_stays_below_the_limit() {
         ("supernodes", Box::new(|l| limited!(mxm(&s, &s).strategy(Strategy::BitmapRank), l).eval()?.entries())),
         ("tables", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Hash), l).eval()?.entries())),
         ("sorting", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Esc), l).eval()?.entries())),
+        ("tiles", Box::new(|l| limited!(mxm(&long, &wide).strategy(Strategy::Esc), l).eval()?.entries())),
         ("dots", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot), l).eval()?.entries())),
         ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval()?.entries())),
         ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval()?.entries())),

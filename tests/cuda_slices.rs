@@ -3,8 +3,8 @@
 mod common;
 
 use common::emulator;
-use oplus::backend::cuda::{Buffer, Context, segmented_merge::segmented_merge};
 use oplus::prelude::*;
+use oplus::primitive::{Buffer, Context, segmented_merge};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const GPU: Device = Device::Cuda(0);
@@ -24,13 +24,21 @@ fn matrix(m: u64, n: u64, places: impl IntoIterator<Item = (u64, u64)>) -> Matri
     Matrix::build_with(&coo, First).unwrap()
 }
 
-const SLICED: [(Strategy, &str); 3] = [
+/// The last one of rows of over 2048 products alone.
+const SLICED: [(Strategy, &str); 4] = [
     (Strategy::EscGlobal, "sort_pass"),
     (Strategy::SegmentedMerge, "merge_shorts"),
     (Strategy::ColumnRow, "slice_ordered_lengths"),
+    (Strategy::Esc, "merge_sort_tiles"),
 ];
 
-fn check<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, mask: Option<&Matrix<bool>>, slices: usize) {
+fn check<S: Semiring<i64, i64>>(
+    by: &[(Strategy, &str)],
+    a: &Matrix<i64>,
+    b: &Matrix<i64>,
+    mask: Option<&Matrix<bool>>,
+    slices: usize,
+) {
     let on = |d: Device, strategy| {
         let (a, b) = (a.to(&d).unwrap().over::<S>(), b.to(&d).unwrap().over());
         let product = mxm(&a, &b).strategy(strategy);
@@ -42,7 +50,7 @@ fn check<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, mask: Option<&
     };
     let expected = on(Device::Reference, Strategy::Auto);
     let context = Context::get(0).unwrap();
-    for (strategy, kernel) in SLICED {
+    for (strategy, kernel) in by.iter().copied() {
         let (found, launches) = context.trace(|| Ok(on(GPU, strategy))).unwrap();
         assert!(found == expected, "{strategy} {}", std::any::type_name::<S>());
         let expanded = launches.iter().filter(|l| l.kernel == "spgemm_expand").count();
@@ -61,10 +69,10 @@ fn many_slices() {
         (0..400).filter(|i| i % 7 != 2).flat_map(|i| (0..i % 30).map(move |e| (i, (i * 3 + e * 11) % 200))),
     );
     let b = matrix(200, 900, (0..200).flat_map(|k| (0..k % 60).map(move |e| (k, (k * k + e * 13) % 900))));
-    check::<PlusTimes>(&a, &b, None, 3);
-    check::<AnySecondI>(&a, &b, None, 3);
+    check::<PlusTimes>(&SLICED[..3], &a, &b, None, 3);
+    check::<AnySecondI>(&SLICED[..3], &a, &b, None, 3);
     let mask: Matrix<bool> = Matrix::build(500, 900, &(0..450).map(|i| (i, i * 2, true)).collect::<Vec<_>>()).unwrap();
-    check::<MinPlus>(&a, &b, Some(&mask), 3);
+    check::<MinPlus>(&SLICED[..3], &a, &b, Some(&mask), 3);
 }
 
 #[test]
@@ -72,12 +80,12 @@ fn rows_of_more_products_than_a_slice() {
     let Some(_one) = device() else { return };
     let row = matrix(3, 300, (0..300).map(|k| (1, k)).chain([(0, 5), (2, 7)]));
     let wide = matrix(300, 500, (0..300).flat_map(|k| (0..300).map(move |e| (k, (k + e * 3) % 500))));
-    check::<PlusTimes>(&row, &wide, None, 3);
+    check::<PlusTimes>(&SLICED, &row, &wide, None, 3);
     // One column has more than all.
     let n = 50_000;
     let (long, tall) = (matrix(2, n, (0..n).map(|k| (1, k))), matrix(n, 9, (0..n).map(|k| (k, 3))));
-    check::<PlusTimes>(&long, &tall, None, 1);
-    check::<AnyPair>(&long, &tall, None, 1);
+    check::<PlusTimes>(&SLICED, &long, &tall, None, 1);
+    check::<AnyPair>(&SLICED, &long, &tall, None, 1);
 }
 
 /// What a strategy's name promises is what runs.
@@ -151,8 +159,7 @@ fn runs_of_every_length_are_merged() {
         let context = Context::get(0).unwrap();
         let (k, v) = (Buffer::from_host(&context, &keys).unwrap(), Buffer::from_host(&context, &payloads).unwrap());
         let (r, s) = (Buffer::from_host(&context, &runs).unwrap(), Buffer::from_host(&context, &segments).unwrap());
-        // SAFETY: the runs are the keys', the segments the runs'.
-        let ((k, v), launches) = context.trace(|| unsafe { segmented_merge(k, v, &r, &s) }).unwrap();
+        let ((k, v), launches) = context.trace(|| segmented_merge(k, v, &r, &s)).unwrap();
         let has_long = segments.windows(2).any(|s| s[1] - s[0] > 1 && runs[s[1] as usize] - runs[s[0] as usize] > 1024);
         assert_eq!(launches.iter().any(|l| l.kernel == "merge_level"), has_long);
         let found: Vec<(u64, u32)> = k.to_host().unwrap().into_iter().zip(v.to_host::<u32>().unwrap()).collect();
@@ -161,7 +168,24 @@ fn runs_of_every_length_are_merged() {
     let context = Context::get(0).unwrap();
     let of = |n: usize| Buffer::zeroed_for::<u64>(&context, n).unwrap();
     let payloads = Buffer::zeroed_for::<u32>(&context, 3).unwrap();
-    // SAFETY: refused.
-    let error = unsafe { segmented_merge(of(2), payloads, &of(1), &of(1)) }.unwrap_err();
+    let error = segmented_merge(of(2), payloads, &of(1), &of(1)).unwrap_err();
     assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("2 keys, 3 payloads")), "{error}");
+    // Keys, runs, segments, and what is said of them.
+    let wrong: [(&[u64], &[u64], &[u64], &str); 9] = [
+        (&[1, 2], &[0, 2], &[0, 2], "bounds of 1 segments have to ascend from 0 to 1"),
+        (&[1, 2], &[0, 2], &[1, 1], "bounds of 1 segments"),
+        (&[1, 2], &[0, 1], &[0, 1], "those of 1 runs from 0 to 2"),
+        (&[1, 2], &[0, 3], &[0, 1], "those of 1 runs from 0 to 2"),
+        (&[1, 2], &[1, 2], &[0, 1], "bounds"),
+        (&[1, 2], &[0, u64::MAX, 2], &[0, 2], "bounds"),
+        (&[1, 2], &[0, 1, 2], &[0, 3, 2], "bounds"),
+        (&[2, 1], &[0, 2], &[0, 1], "a key is smaller than the one before it in its run"),
+        (&[], &[0], &[0, 1], "bounds of 1 segments have to ascend from 0 to 0"),
+    ];
+    for (keys, runs, segments, about) in wrong {
+        let on = |from: &[u64]| Buffer::from_host(&context, from).unwrap();
+        let payloads = Buffer::zeroed_for::<u32>(&context, keys.len()).unwrap();
+        let error = segmented_merge(on(keys), payloads, &on(runs), &on(segments)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains(about)), "{error}");
+    }
 }

@@ -199,6 +199,8 @@ kernels! {
     "warp/search.cuh"
     "block/team.cuh"
     "block/sort.cuh"
+    "block/digit_ranks.cuh"
+    "block/tile_sort.cuh"
     "block/tile_rows.cuh"
     "warp/products.cuh"
     "block/word_table.cuh"

@@ -98,8 +98,9 @@ entries_window(u64 n, u64 first, u32 shift, const u32* indices, const V* values,
                values, out_indices, out_values);
 }
 
-// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`.
-template <class Shift>
+// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`. PUT: is A's entry o
+// and goes to shift(r) + o.
+template <bool PUT = false, class Shift>
 __device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Shift shift, u32 columns, const u32* indices, const V* values,
                                  u32* out_indices, V* out_values) {
   constexpr u32 items = tuning::entry_items;
@@ -107,11 +108,13 @@ __device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Shift shif
   const u32 taken = entries_below(first, n);
   u32 row[items];
   find_tile_rows(n, rows, offsets, row);
-  u64 from[items];
+  u64 other[items];
 #pragma unroll
-  for (u32 t = 0; t < items; t++) from[t] = taken >> t & 1 ? shift(row[t]) + first + t * 32 : 0;
-  move_entries(taken, [&](u32 t) { return from[t]; }, [&](u32 t) { return first + t * 32; }, columns, indices, values, out_indices,
-               out_values);
+  for (u32 t = 0; t < items; t++) other[t] = taken >> t & 1 ? shift(row[t]) + first + t * 32 : 0;
+  const auto here = [&](u32 t) { return first + t * 32; };
+  const auto there = [&](u32 t) { return other[t]; };
+  if constexpr (PUT) move_entries(taken, here, there, columns, indices, values, out_indices, out_values);
+  else move_entries(taken, there, here, columns, indices, values, out_indices, out_values);
 }
 
 // Row r of the result is A's entries from starts[r] on, or with ends = 1 those before starts[r].
@@ -126,6 +129,13 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) 
 entries_list(u64 n, u64 count, const u32* list, const u64* offsets, const u64* a_offsets, const u32* a_indices,
              const V* a_values, u32* out_indices, V* out_values) {
   move_rows(n, count, offsets, [&](u32 r) { return a_offsets[list[r]] - offsets[r]; }, 0, a_indices, a_values, out_indices, out_values);
+}
+
+// Row r of A, of `count`, becomes row list[r] of a result that has room for it there.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 4 : 1)
+entries_put(u64 n, u64 count, const u32* list, const u64* offsets, const u32* indices, const V* values, const u64* out_offsets,
+            u32* out_indices, V* out_values) {
+  move_rows<true>(n, count, offsets, [&](u32 r) { return out_offsets[list[r]] - offsets[r]; }, 0, indices, values, out_indices, out_values);
 }
 
 }  // namespace oplus

@@ -1,5 +1,6 @@
-// Segmented merge of u64 keys with u32 payloads, and what transposition by it needs. Blocks of tuning::primitive_block threads.
-// Launches: README.md.
+// Segmented merge of u64 keys with u32 payloads, and what sorting and transposition by it need. Blocks of
+// tuning::primitive_block threads. Launches: README.md.
+#include "block/tile_sort.cuh"
 #include "device/segmented_merge.cuh"
 
 namespace oplus {
@@ -40,6 +41,58 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
             const u32* payloads, u64* keys_out, u32* payloads_out) {
   merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// *found, 0 before, becomes 1 where p + 1 bounds of segments do not ascend from 0 to q, or q + 1 of runs from 0 to n.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_check_bounds(u64 n, u64 q, u64 p, const u64* segments, const u64* runs, u32* found) {
+  const auto wrong = [](const u64* bounds, u64 count, u64 i, u64 last) {
+    return (i == 0 && bounds[0] != 0) || (i < count && bounds[i] > bounds[i + 1]) || (i == count && bounds[count] != last);
+  };
+  const u64 i = global_thread();
+  if ((i <= p && wrong(segments, p, i, q)) || (i <= q && wrong(runs, q, i, n))) *found = 1;
+}
+
+// The same where a key is below the one before it in its run.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_check_keys(u64 n, u64 q, const u64* runs, const u64* keys, u32* found) {
+  const u64 e = global_thread();
+  if (e == 0 || e >= n || keys[e - 1] <= keys[e]) return;
+  if (runs[upper_bound<u64, u64>(runs, 0, q, e) - 1] != e) *found = 1;
+}
+
+// Tiles of sort_tile elements, sorted each by a block: whatever the segments, if their keys are above those of the segments before.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_sort_tiles(u64 n, const u64* keys, const u32* payloads, u64* keys_out, u32* payloads_out) {
+  sort_tile_of(blockIdx.x, n, keys, payloads, keys_out, payloads_out);
+}
+
+// counts[s] = tiles that segment s has elements of: its runs, once tiles are sorted.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_tile_counts(u64 p, const u64* segments, const u64* runs, u64 origin, u64* counts) {
+  const u64 s = global_thread();
+  if (s >= p) return;
+  const u64 begin = runs[segments[s]] - origin, end = runs[segments[s + 1]] - origin;
+  counts[s] = begin < end ? (end - 1) / sort_tile - begin / sort_tile + 1 : 0;
+}
+
+// Where these runs begin, and where the last one ends. starts: scanned counts. A thread a segment and a tile, n > 0.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_tile_runs(u64 n, u64 p, const u64* segments, const u64* runs, u64 origin, const u64* starts, u64* out) {
+  const u64 i = global_thread();
+  const auto begin = [&](u64 s) { return runs[segments[s]] - origin; };
+  if (i < p && begin(i) < begin(i + 1)) out[starts[i]] = begin(i);
+  if (i == 0) out[starts[p]] = n;
+  const u64 at = i * sort_tile;
+  if (at >= n) return;
+  // The last segment that begins at the tile's beginning or before: if before, the tile begins another run of it.
+  u64 low = 0, high = p - 1;
+  while (low < high) {
+    const u64 middle = low + (high - low + 1) / 2;
+    if (begin(middle) <= at) low = middle;
+    else high = middle - 1;
+  }
+  if (begin(low) < at) out[starts[low] + i - begin(low) / sort_tile] = at;
 }
 
 // numbers[i] = i, i < n: runs of one element each.

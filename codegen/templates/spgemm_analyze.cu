@@ -140,7 +140,8 @@ struct Limits {
   u32 esc;     // sorted, by a warp up to tuning::esc_products, else by a block: at most so many products; 0, or 64 and more, a power of two
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 dense;   // a block's sums, one a column: at most so many columns; 0, or 1024 and more, a power of two
-  u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can
+  u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can;
+               // bit 2: all others are sorted in device memory, and listed as class_block
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -175,6 +176,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
+  if (limits.block & 4) return class_block;
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device. Of many
   // products a block may have some more than its share: cutting its row would cost more.
   const bool few = total < (1u << 25);

@@ -96,6 +96,20 @@ slice_counts(u64 rows, u64 begin, const u64* a_offsets, const u64* runs, u64 ori
   row_counts[r] += rank(words, starts, to) - rank(words, starts, from);
 }
 
+// Rows of A that were taken out: row k is row list[k] of all. What a positional multiplication calls it: ids may be null.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+slice_row_ids(u64 n, const u32* list, const u64* ids, u64* out) {
+  const u64 k = global_thread();
+  if (k < n) out[k] = ids ? ids[list[k]] : list[k];
+}
+
+// row_counts[list[k]] = entries of row k, k < n; no row is there twice.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+slice_put_counts(u64 n, const u32* list, const u64* offsets, u64* row_counts) {
+  const u64 k = global_thread();
+  if (k < n) row_counts[list[k]] = offsets[k + 1] - offsets[k];
+}
+
 // Sorted products, n of them: where in A and B the factors of each are, in the order of C's entries and of k; of each marked one, which
 // begins an entry, its column and its number, from `base` on. terms: what spgemm_expand wrote, with flag::places.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

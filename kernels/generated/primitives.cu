@@ -320,6 +320,9 @@ constexpr u32 sort_items = 8;
 // Stable least-significant-digit radix sort of (u64 key, u32 payload) over the device, 8 bits a pass.
 // A pass: digit counts of tiles, exclusive scan of the counts (device/scan.cuh), scatter. Deterministic.
 // Counts are u64, digit-major: counts[digit · tiles + tile]. A tile: tuning::primitive_block · sort_items keys.
+#line 1 "kernels/block/digit_ranks.cuh"
+// Where the keys of a block's tile stand in the order of one digit of 8 bits, equal digits in the order they have: a step of a radix
+// sort. Each warp owns consecutive keys, so that warps, rounds and lanes are in the order of the keys. Deterministic.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -468,12 +471,65 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 5 "kernels/device/radix_sort.cuh"
+#line 4 "kernels/block/digit_ranks.cuh"
 
 namespace oplus {
 
 constexpr u32 sort_digits = 256;
 constexpr u32 sort_tile = tuning::primitive_block * tuning::sort_items;
+static_assert(tuning::primitive_block >= sort_digits, "a thread a digit");
+
+struct DigitCounts {
+  u32 bins[tuning::primitive_block / 32][sort_digits];
+  u64 scratch[34];
+};
+
+// The thread's first key in the tile; the next is 32 further, sort_items in all.
+__device__ inline u32 first_of_thread() { return threadIdx.x / 32 * (32 * tuning::sort_items) + lane_id(); }
+
+// place[t]: where key t of the thread goes. digit(t): below sort_digits, or sort_digits where there is none. Returns to thread d < sort_digits
+// how many keys have smaller digits than d. Begins and ends with a barrier.
+template <class Digit> __device__ inline u32 rank_digits(DigitCounts& counts, Digit digit, u32 (&place)[tuning::sort_items]) {
+  constexpr u32 block = tuning::primitive_block, warps = block / 32;
+  const u32 warp = threadIdx.x / 32, d = threadIdx.x;
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < warps * sort_digits; i += block) counts.bins[i / sort_digits][i % sort_digits] = 0;
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u32 mine = digit(t), peers = __match_any_sync(full_warp, mine), seen = mine < sort_digits ? counts.bins[warp][mine] : 0;
+    __syncwarp();
+    place[t] = seen + __popc(peers & lanes_below());
+    if (mine < sort_digits && (peers & lanes_below()) == 0) counts.bins[warp][mine] = seen + __popc(peers);
+    __syncwarp();
+  }
+  __syncthreads();
+  u32 size = 0, total;
+  if (d < sort_digits) {
+    for (u32 w = 0; w < warps; w++) {
+      const u32 count = counts.bins[w][d];
+      counts.bins[w][d] = size;
+      size += count;
+    }
+  }
+  const Team<block> team = {counts.scratch};
+  const u32 start = team.exclusive_sum(size, total);
+  if (d < sort_digits) {
+    for (u32 w = 0; w < warps; w++) counts.bins[w][d] += start;
+  }
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u32 mine = digit(t);
+    if (mine < sort_digits) place[t] += counts.bins[warp][mine];
+  }
+  return start;
+}
+
+}  // namespace oplus
+#line 5 "kernels/device/radix_sort.cuh"
+
+namespace oplus {
 
 // Launch: ceil(n / tile) blocks of tuning::primitive_block threads.
 __device__ inline void sort_count_digits(const u64* keys, u64 n, u32 shift, u64* counts) {
@@ -494,17 +550,11 @@ __device__ inline void sort_count_digits(const u64* keys, u64 n, u32 shift, u64*
 // that a digit's keys are written side by side.
 __device__ inline void sort_scatter(const u64* keys, const u32* payloads, u64 n, u32 shift, const u64* offsets,
                                     u64* keys_out, u32* payloads_out) {
-  constexpr u32 block = tuning::primitive_block, items = tuning::sort_items, warps = block / 32;
-  static_assert(block >= sort_digits, "a thread a digit");
-  __shared__ u32 bins[warps][sort_digits];
+  constexpr u32 block = tuning::primitive_block, items = tuning::sort_items;
+  __shared__ DigitCounts counts;
   __shared__ u64 begin[sort_digits];  // where the digit's keys go, less their first place in the tile
   __shared__ u64 staged[sort_tile];
-  __shared__ u64 scratch[34];
-  const u32 warp = threadIdx.x / 32;
-  for (u32 i = threadIdx.x; i < warps * sort_digits; i += block) bins[i / sort_digits][i % sort_digits] = 0;
-  __syncthreads();
-  // Each warp owns consecutive keys, so that warps, rounds and lanes are in the order of the input.
-  const u64 base = u64(blockIdx.x) * sort_tile, first = base + warp * (32 * items) + lane_id();
+  const u64 first = u64(blockIdx.x) * sort_tile + first_of_thread();
   u64 key[items];
   u32 payload[items], place[items];
 #pragma unroll
@@ -513,38 +563,12 @@ __device__ inline void sort_scatter(const u64* keys, const u32* payloads, u64 n,
     key[t] = i < n ? keys[i] : 0;
     payload[t] = payloads && i < n ? payloads[i] : 0;
   }
+  const auto digit = [&](u32 t) { return first + t * 32 < n ? u32(key[t] >> shift & 255) : sort_digits; };
+  const u32 start = rank_digits(counts, digit, place), total = u32(min(n - u64(blockIdx.x) * sort_tile, u64(sort_tile)));
+  if (threadIdx.x < sort_digits) begin[threadIdx.x] = offsets[u64(threadIdx.x) * gridDim.x + blockIdx.x] - start;
 #pragma unroll
   for (u32 t = 0; t < items; t++) {
-    const u32 digit = first + t * 32 < n ? u32(key[t] >> shift & 255) : sort_digits;
-    const u32 peers = __match_any_sync(full_warp, digit);
-    const u32 seen = digit < sort_digits ? bins[warp][digit] : 0;
-    __syncwarp();
-    place[t] = seen + __popc(peers & lanes_below());
-    if (digit < sort_digits && (peers & lanes_below()) == 0) bins[warp][digit] = seen + __popc(peers);
-    __syncwarp();
-  }
-  __syncthreads();
-  const u32 d = threadIdx.x;
-  u32 size = 0, total;
-  if (d < sort_digits) {
-    for (u32 w = 0; w < warps; w++) {
-      const u32 count = bins[w][d];
-      bins[w][d] = size;
-      size += count;
-    }
-  }
-  const Team<block> team = {scratch};
-  const u32 start = team.exclusive_sum(size, total);
-  if (d < sort_digits) {
-    for (u32 w = 0; w < warps; w++) bins[w][d] += start;
-    begin[d] = offsets[u64(d) * gridDim.x + blockIdx.x] - start;
-  }
-  __syncthreads();
-#pragma unroll
-  for (u32 t = 0; t < items; t++) {
-    if (first + t * 32 >= n) continue;
-    place[t] += bins[warp][key[t] >> shift & 255];
-    staged[place[t]] = key[t];
+    if (first + t * 32 < n) staged[place[t]] = key[t];
   }
   __syncthreads();
   u64 to[items];

@@ -313,15 +313,14 @@ constexpr u32 entry_items = 8;
 
 }  // namespace oplus
 #line 1 "codegen/templates/segmented_merge.cu"
-// Segmented merge of u64 keys with u32 payloads, and what transposition by it needs. Blocks of tuning::primitive_block threads.
-// Launches: README.md.
-#line 1 "kernels/device/segmented_merge.cuh"
-// Segmented merge: q sorted runs of p segments, side by side, become p sorted segments. Stable, deterministic.
-//
-// After Ji, Lu, Liu, Jin, "Segmented Merge: A New Primitive for Parallel Sparse Matrix Computations" (IJPP 2021): a binary tree
-// bottom-up. Neighbouring runs of a segment are merged two by two, along merge paths, a fixed number of elements a thread
-// whatever the lengths of runs and segments. Segments of one run are passed over. Short segments, some to a block, go through all
-// levels of their tree in shared memory; of long ones a launch is a level.
+// Segmented merge of u64 keys with u32 payloads, and what sorting and transposition by it need. Blocks of
+// tuning::primitive_block threads. Launches: README.md.
+#line 1 "kernels/block/tile_sort.cuh"
+// A tile of keys with payloads in ascending order, by a block in shared memory, stable: a radix sort over the bits in which its keys
+// differ. Deterministic.
+#line 1 "kernels/block/digit_ranks.cuh"
+// Where the keys of a block's tile stand in the order of one digit of 8 bits, equal digits in the order they have: a step of a radix
+// sort. Each warp owns consecutive keys, so that warps, rounds and lanes are in the order of the keys. Deterministic.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -470,6 +469,128 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
+#line 4 "kernels/block/digit_ranks.cuh"
+
+namespace oplus {
+
+constexpr u32 sort_digits = 256;
+constexpr u32 sort_tile = tuning::primitive_block * tuning::sort_items;
+static_assert(tuning::primitive_block >= sort_digits, "a thread a digit");
+
+struct DigitCounts {
+  u32 bins[tuning::primitive_block / 32][sort_digits];
+  u64 scratch[34];
+};
+
+// The thread's first key in the tile; the next is 32 further, sort_items in all.
+__device__ inline u32 first_of_thread() { return threadIdx.x / 32 * (32 * tuning::sort_items) + lane_id(); }
+
+// place[t]: where key t of the thread goes. digit(t): below sort_digits, or sort_digits where there is none. Returns to thread d < sort_digits
+// how many keys have smaller digits than d. Begins and ends with a barrier.
+template <class Digit> __device__ inline u32 rank_digits(DigitCounts& counts, Digit digit, u32 (&place)[tuning::sort_items]) {
+  constexpr u32 block = tuning::primitive_block, warps = block / 32;
+  const u32 warp = threadIdx.x / 32, d = threadIdx.x;
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < warps * sort_digits; i += block) counts.bins[i / sort_digits][i % sort_digits] = 0;
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u32 mine = digit(t), peers = __match_any_sync(full_warp, mine), seen = mine < sort_digits ? counts.bins[warp][mine] : 0;
+    __syncwarp();
+    place[t] = seen + __popc(peers & lanes_below());
+    if (mine < sort_digits && (peers & lanes_below()) == 0) counts.bins[warp][mine] = seen + __popc(peers);
+    __syncwarp();
+  }
+  __syncthreads();
+  u32 size = 0, total;
+  if (d < sort_digits) {
+    for (u32 w = 0; w < warps; w++) {
+      const u32 count = counts.bins[w][d];
+      counts.bins[w][d] = size;
+      size += count;
+    }
+  }
+  const Team<block> team = {counts.scratch};
+  const u32 start = team.exclusive_sum(size, total);
+  if (d < sort_digits) {
+    for (u32 w = 0; w < warps; w++) counts.bins[w][d] += start;
+  }
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < tuning::sort_items; t++) {
+    const u32 mine = digit(t);
+    if (mine < sort_digits) place[t] += counts.bins[warp][mine];
+  }
+  return start;
+}
+
+}  // namespace oplus
+#line 4 "kernels/block/tile_sort.cuh"
+
+namespace oplus {
+
+// Of n elements those of one tile. In place, or to another array. Blocks of tuning::primitive_block threads.
+__device__ inline void sort_tile_of(u64 tile, u64 n, const u64* keys, const u32* payloads, u64* keys_out, u32* payloads_out) {
+  constexpr u32 items = tuning::sort_items;
+  __shared__ DigitCounts counts;
+  __shared__ u64 staged[sort_tile];
+  __shared__ u32 staged_payloads[sort_tile];
+  __shared__ unsigned long long differ;
+  const u64 base = tile * sort_tile;
+  const u32 size = u32(min(n - base, u64(sort_tile))), first = first_of_thread();
+  if (threadIdx.x == 0) differ = 0;
+  __syncthreads();
+  u64 key[items], mine = 0;
+  u32 payload[items], place[items];
+  const u64 some = keys[base];
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 i = first + t * 32;
+    key[t] = i < size ? keys[base + i] : 0;
+    payload[t] = i < size ? payloads[base + i] : 0;
+    if (i < size) mine |= key[t] ^ some;
+  }
+#pragma unroll
+  for (u32 lanes = 16; lanes > 0; lanes /= 2) mine |= shuffle_xor(mine, lanes);
+  if (lane_id() == 0 && mine) atomicOr(&differ, (unsigned long long)mine);
+  __syncthreads();
+  const u64 bits = differ;
+  for (u32 shift = 0; shift < 64; shift += 8) {
+    if ((bits >> shift & 255) == 0) continue;
+    rank_digits(counts, [&](u32 t) { return first + t * 32 < size ? u32(key[t] >> shift & 255) : sort_digits; }, place);
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      if (first + t * 32 >= size) continue;
+      staged[place[t]] = key[t];
+      staged_payloads[place[t]] = payload[t];
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 t = 0; t < items; t++) {
+      const u32 i = first + t * 32;
+      if (i >= size) continue;
+      key[t] = staged[i];
+      payload[t] = staged_payloads[i];
+    }
+  }
+#pragma unroll
+  for (u32 t = 0; t < items; t++) {
+    const u32 i = first + t * 32;
+    if (i >= size) continue;
+    keys_out[base + i] = key[t];
+    payloads_out[base + i] = payload[t];
+  }
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/segmented_merge.cu"
+#line 1 "kernels/device/segmented_merge.cuh"
+// Segmented merge: q sorted runs of p segments, side by side, become p sorted segments. Stable, deterministic.
+//
+// After Ji, Lu, Liu, Jin, "Segmented Merge: A New Primitive for Parallel Sparse Matrix Computations" (IJPP 2021): a binary tree
+// bottom-up. Neighbouring runs of a segment are merged two by two, along merge paths, a fixed number of elements a thread
+// whatever the lengths of runs and segments. Segments of one run are passed over. Short segments, some to a block, go through all
+// levels of their tree in shared memory; of long ones a launch is a level.
 #line 8 "kernels/device/segmented_merge.cuh"
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
@@ -808,7 +929,7 @@ __device__ inline void merge_short_segments(u64 p, const SegmentedRuns& x, const
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/segmented_merge.cu"
+#line 5 "codegen/templates/segmented_merge.cu"
 
 namespace oplus {
 
@@ -848,6 +969,58 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
             const u32* payloads, u64* keys_out, u32* payloads_out) {
   merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);
+}
+
+// *found, 0 before, becomes 1 where p + 1 bounds of segments do not ascend from 0 to q, or q + 1 of runs from 0 to n.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_check_bounds(u64 n, u64 q, u64 p, const u64* segments, const u64* runs, u32* found) {
+  const auto wrong = [](const u64* bounds, u64 count, u64 i, u64 last) {
+    return (i == 0 && bounds[0] != 0) || (i < count && bounds[i] > bounds[i + 1]) || (i == count && bounds[count] != last);
+  };
+  const u64 i = global_thread();
+  if ((i <= p && wrong(segments, p, i, q)) || (i <= q && wrong(runs, q, i, n))) *found = 1;
+}
+
+// The same where a key is below the one before it in its run.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_check_keys(u64 n, u64 q, const u64* runs, const u64* keys, u32* found) {
+  const u64 e = global_thread();
+  if (e == 0 || e >= n || keys[e - 1] <= keys[e]) return;
+  if (runs[upper_bound<u64, u64>(runs, 0, q, e) - 1] != e) *found = 1;
+}
+
+// Tiles of sort_tile elements, sorted each by a block: whatever the segments, if their keys are above those of the segments before.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_sort_tiles(u64 n, const u64* keys, const u32* payloads, u64* keys_out, u32* payloads_out) {
+  sort_tile_of(blockIdx.x, n, keys, payloads, keys_out, payloads_out);
+}
+
+// counts[s] = tiles that segment s has elements of: its runs, once tiles are sorted.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_tile_counts(u64 p, const u64* segments, const u64* runs, u64 origin, u64* counts) {
+  const u64 s = global_thread();
+  if (s >= p) return;
+  const u64 begin = runs[segments[s]] - origin, end = runs[segments[s + 1]] - origin;
+  counts[s] = begin < end ? (end - 1) / sort_tile - begin / sort_tile + 1 : 0;
+}
+
+// Where these runs begin, and where the last one ends. starts: scanned counts. A thread a segment and a tile, n > 0.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_tile_runs(u64 n, u64 p, const u64* segments, const u64* runs, u64 origin, const u64* starts, u64* out) {
+  const u64 i = global_thread();
+  const auto begin = [&](u64 s) { return runs[segments[s]] - origin; };
+  if (i < p && begin(i) < begin(i + 1)) out[starts[i]] = begin(i);
+  if (i == 0) out[starts[p]] = n;
+  const u64 at = i * sort_tile;
+  if (at >= n) return;
+  // The last segment that begins at the tile's beginning or before: if before, the tile begins another run of it.
+  u64 low = 0, high = p - 1;
+  while (low < high) {
+    const u64 middle = low + (high - low + 1) / 2;
+    if (begin(middle) <= at) low = middle;
+    else high = middle - 1;
+  }
+  if (begin(low) < at) out[starts[low] + i - begin(low) / sort_tile] = at;
 }
 
 // numbers[i] = i, i < n: runs of one element each.

@@ -27,8 +27,9 @@ pub enum Strategy {
     /// Olson, Bell, 10.1145/2699470, algorithm 1): the figure that others are compared with. The sort is stable, sums are in the
     /// order of k: reproducible.
     EscGlobal,
-    /// Rows of few products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470); the others as by
-    /// `Hash`. Sorted rows are summed in the order of k; reproducible where no row takes a block's table.
+    /// Products expanded, sorted by column and contracted (Dalton, Olson, Bell, 10.1145/2699470), each row where it has room: in the
+    /// registers of a thread or of a warp, in a block's shared memory, or, of more products than that, as tiles sorted by a block each
+    /// and merged in device memory. All sorts are stable, sums are in the order of k: reproducible.
     Esc,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size). Tables of a thread or a warp
     /// are added to in the order of k, those of a block in any: reproducible only without rows of many products. On CUDA, under a

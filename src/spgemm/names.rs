@@ -42,7 +42,7 @@ impl Strategy {
     /// the host. The other strategies do so for some rows; the host always does.
     #[must_use]
     pub const fn sums_in_order(self) -> bool {
-        matches!(self, Self::EscGlobal | Self::SegmentedMerge | Self::ColumnRow | Self::Band | Self::Dot)
+        matches!(self, Self::EscGlobal | Self::Esc | Self::SegmentedMerge | Self::ColumnRow | Self::Band | Self::Dot)
     }
 }
 

@@ -48,7 +48,7 @@ mod reduce;
 mod report;
 mod row_tiles;
 mod scale;
-pub mod segmented_merge;
+pub(crate) mod segmented_merge;
 mod sort;
 mod spgemm;
 mod spmspv;

@@ -74,25 +74,56 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
     Ok(from)
 }
 
+/// The kernels that sort segments beside those of a merge, to be listed.
+pub(super) fn wanted_to_sort(context: &Arc<Context>) -> impl Iterator<Item = Wanted> {
+    let program = Program::new(context, Template::SegmentedMerge, |s| s);
+    ["merge_sort_tiles", "merge_tile_counts", "merge_tile_runs"].map(|name| program.wanted(name)).into_iter()
+}
+
+/// The same of elements in any order, whose keys are above those of the segments before: tiles are sorted, a block each, and those of a
+/// segment merged. The segments' runs are looked at for where segments begin.
+pub(super) fn sort_segments(context: &Arc<Context>, from: Keyed, n: u64, of: Segments) -> Result<Keyed> {
+    let (tuning, program) = (tuning(context), Program::new(context, Template::SegmentedMerge, |s| s));
+    let block = tuning.primitive_block;
+    if n < 2 || of.count == 0 {
+        return Ok(from);
+    }
+    let tiles = n.div_ceil(u64::from(block * tuning.sort_items));
+    let kernel = program.kernel("merge_sort_tiles")?;
+    let launch = kernel.launch(tiles, block, 0).arg(n).arg(&from.keys).arg(&from.places);
+    // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for; what the arrays of runs and
+    // segments hold is the caller's promise; a block writes what it alone has read.
+    unsafe { launch.arg(&from.keys).arg(&from.places).run()? };
+    let starts = Buffer::alloc_for::<u64>(context, places(of.count.saturating_add(1)))?;
+    let kernel = program.kernel("merge_tile_counts")?;
+    let launch = kernel.launch(of.count.div_ceil(u64::from(block)), block, 0).arg(of.count).arg(of.segments);
+    // SAFETY: as above; a count a segment, and their sum.
+    unsafe { launch.arg(of.runs).arg(of.origin).arg(&starts).run()? };
+    scan_in_place(context, &starts, of.count, None)?;
+    let runs = Buffer::alloc_for::<u64>(context, places(of.count.saturating_add(tiles).saturating_add(1)))?;
+    let kernel = program.kernel("merge_tile_runs")?;
+    let grid = of.count.max(tiles).div_ceil(u64::from(block));
+    let launch = kernel.launch(grid, block, 0).arg(n).arg(of.count).arg(of.segments).arg(of.runs).arg(of.origin);
+    // SAFETY: as above; a segment has no more runs than one and a tile for each that begins inside it.
+    unsafe { launch.arg(&starts).arg(&runs).run()? };
+    let of = Segments { segments: starts.pointer(), runs: runs.pointer(), origin: 0, ..of };
+    merge_segments(context, from, n, of)
+}
+
 /// Merges sorted runs of u64 keys with u32 payloads into sorted segments, all segments at once.
 ///
 /// Run r has the elements `runs[r] .. runs[r + 1]`, ascending by key, segment s the runs `segments[s] .. segments[s + 1]`;
-/// q = `runs.len() - 1`, p = `segments.len() - 1`, both arrays of u64. The result has the elements of each segment ascending,
-/// in its place; of equal keys those of an earlier run come first. O(n · log(the most runs of a segment)), balanced by
-/// elements whatever the lengths; segments of one run are passed over. Deterministic.
+/// q = `runs.len() - 1`, p = `segments.len() - 1`, both arrays of u64: `segments` ascends from 0 to q, `runs` from 0 to the number of keys.
+/// The result has the elements of each segment ascending, in its place; of equal keys those of an earlier run come first.
+///
+/// O(n · log(the most runs of a segment)), balanced by elements whatever the lengths; segments of one run are passed over. As much room
+/// again as keys and payloads take, if a segment has over a thousand elements. Deterministic. After Ji, Lu, Liu, Jin, "Segmented Merge:
+/// A New Primitive for Parallel Sparse Matrix Computations", IJPP 2021.
 ///
 /// # Errors
-/// `InvalidValue` for buffers of other contexts or lengths that do not fit each other, `OutOfMemory`, `Driver`.
-///
-/// # Safety
-/// `segments` ascends from 0 to q, `runs` from 0 to the number of keys.
-pub unsafe fn segmented_merge(
-    keys: Buffer,
-    payloads: Buffer,
-    runs: &Buffer,
-    segments: &Buffer,
-) -> Result<(Buffer, Buffer)> {
-    const OPERATION: &str = "segmented merge";
+/// `InvalidValue` for buffers of other contexts, lengths that do not fit each other, bounds that do not ascend as they should, and runs
+/// that are not sorted, all of which is looked at on the device; `OutOfMemory`, `Driver`.
+pub fn segmented_merge(keys: Buffer, payloads: Buffer, runs: &Buffer, segments: &Buffer) -> Result<(Buffer, Buffer)> {
     let context = keys.context().clone();
     for other in [&payloads, runs, segments] {
         same_handle(OPERATION, &context, other.context())?;
@@ -105,9 +136,40 @@ pub unsafe fn segmented_merge(
         );
         return Err(Error::InvalidValue { operation: OPERATION, reason });
     }
+    checked(&context, (&keys, n as u64), (runs, segments))?;
     let of = Segments { count: p as u64 - 1, segments: segments.pointer(), runs: runs.pointer(), origin: 0 };
     let made = merge_segments(&context, Keyed { keys, places: payloads }, n as u64, of)?;
     Ok((made.keys, made.places))
+}
+
+const OPERATION: &str = "segmented merge";
+
+/// That bounds and runs are what a merge relies on.
+fn checked(context: &Arc<Context>, (keys, n): (&Buffer, u64), (runs, segments): (&Buffer, &Buffer)) -> Result<()> {
+    let (q, p) = (runs.len_of::<u64>() as u64 - 1, segments.len_of::<u64>() as u64 - 1);
+    let (program, block) = (Program::new(context, Template::SegmentedMerge, |s| s), tuning(context).primitive_block);
+    let found = Buffer::zeroed_for::<u32>(context, 1)?;
+    let refused = |reason: String| Error::InvalidValue { operation: OPERATION, reason };
+    let kernel = program.kernel("merge_check_bounds")?;
+    let launch = kernel.launch((p.max(q) + 1).div_ceil(u64::from(block)), block, 0).arg(n).arg(q).arg(p);
+    // SAFETY: parameters as the README lists them; p + 1 and q + 1 bounds.
+    unsafe { launch.arg(segments).arg(runs).arg(&found).run()? };
+    if found.read_one::<u32>(0)? != 0 {
+        return Err(refused(format!(
+            "bounds of {p} segments have to ascend from 0 to {q}, those of {q} runs from 0 to {n}"
+        )));
+    }
+    if n == 0 {
+        return Ok(());
+    }
+    let kernel = program.kernel("merge_check_keys")?;
+    let launch = kernel.launch(n.div_ceil(u64::from(block)), block, 0).arg(n).arg(q).arg(runs).arg(keys);
+    // SAFETY: as above; the runs are the keys'.
+    unsafe { launch.arg(&found).run()? };
+    match found.read_one::<u32>(0)? {
+        0 => Ok(()),
+        _ => Err(refused("a key is smaller than the one before it in its run".into())),
+    }
 }
 
 /// Aᵀ: entries go to their columns in any order, whose rows are then merged, one entry a run at first.

@@ -77,13 +77,25 @@ pub(super) struct Limits {
     /// Nor, of many products, a block with a sum a column; 0: none does.
     pub(super) dense: u32,
     /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
-    /// that they can.
+    /// that they can. Bit 2: all others are sorted in device memory ([`super::sorted`]).
     pub(super) block: u32,
 }
+
+/// Bit of [`Limits::block`]: what no other kernel takes is sorted in device memory.
+const SORTS_ALL: u32 = 4;
 
 impl Limits {
     /// None is.
     pub(super) const NONE: Limits = Limits { thread: 0, esc: 0, window: 0, dense: 0, block: 0 };
+
+    /// The same, and rows that would get a table or a block are sorted in device memory.
+    pub(super) fn sorting_all(self) -> Limits {
+        Limits { block: self.block | SORTS_ALL, ..self }
+    }
+    /// Whether they are.
+    pub(super) fn sorts_all(self) -> bool {
+        self.block & SORTS_ALL != 0
+    }
 
     /// As arguments, in the order of the kernels' `Limits`.
     pub(super) fn arguments(self, launch: Launch<'_>) -> Launch<'_> {

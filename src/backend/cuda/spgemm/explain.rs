@@ -122,7 +122,7 @@ impl Job<'_> {
             return Ok(());
         }
         to.strategy = match strategy {
-            Strategy::Esc => "sorting, else tables",
+            Strategy::Esc => "sorting",
             Strategy::Hash => "tables",
             Strategy::Window => "windows, else tables",
             Strategy::BitmapRank => "bits and ranks",
@@ -132,8 +132,14 @@ impl Job<'_> {
             Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
             asked => format!("{asked} was asked for"),
         };
+        let long = if self.limits(strategy).sorts_all() { control[UNITS + BLOCK] } else { 0 };
         to.bins = self.bins(control);
         to.workspace = self.workspace(control);
+        if let Some(bin) = to.bins.iter_mut().find(|bin| long > 0 && bin.name == block_name(0)) {
+            *bin = Bin::new("sort tiles", "more products: tiles sorted by a block each, those of a row merged", long);
+            let products = control[PRODUCTS].min(self.most_products());
+            to.workspace = to.workspace.saturating_add(products.saturating_mul(self.product_bytes()));
+        }
         Ok(())
     }
 
@@ -175,6 +181,11 @@ impl Job<'_> {
     }
 }
 
+/// What a class of rows that have a block each is called.
+fn block_name(size: usize) -> String {
+    format!("block {size}")
+}
+
 /// What a class of rows is called and what happens to it.
 fn describe(class: usize) -> (String, String) {
     match Kind::of(class) {
@@ -202,7 +213,7 @@ fn describe(class: usize) -> (String, String) {
         CLASS_COPY => ("copy".into(), "one entry in A: a row of B times that".into()),
         BLOCK..TABLE => {
             let about = ["few products", "many products", "columns far apart"].get(class - BLOCK).unwrap_or(&"");
-            (format!("block {}", class - BLOCK), format!("{about}: a block a row, bits over its columns"))
+            (block_name(class - BLOCK), format!("{about}: a block a row, bits over its columns"))
         }
         _ => {
             let about = match class - TABLE {

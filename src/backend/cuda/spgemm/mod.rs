@@ -23,6 +23,7 @@ mod sampled;
 mod short;
 mod slices;
 mod small;
+mod sorted;
 mod wanted;
 mod whole;
 
@@ -196,7 +197,7 @@ impl<'a> Job<'a> {
         let thread = self.thread_limit(&spec.clone().flag("wide", self.is_wide()));
         match strategy {
             Strategy::Hash => Limits { thread, ..Limits::NONE },
-            Strategy::Esc => Limits { thread, esc, ..Limits::NONE },
+            Strategy::Esc => Limits { thread, esc, ..Limits::NONE }.sorting_all(),
             Strategy::Window => Limits { window, block: 2, ..Limits::NONE },
             Strategy::BitmapRank => Limits { window, block: block | 2, ..Limits::NONE },
             _ => Limits { thread, esc, window, dense, block },
@@ -255,7 +256,7 @@ impl Job<'_> {
             return Ok(Some(made));
         }
         match self.whole(strategy).filter(takes) {
-            Some(whole) => self.mxm_whole(whole),
+            Some(whole) => self.mxm_whole(whole, strategy),
             None => Ok(None),
         }
     }

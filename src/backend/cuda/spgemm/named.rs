@@ -85,6 +85,7 @@ impl Job<'_> {
                 let about = match sorting {
                     Sorting::Radix => "products expanded, sorted by row and column, contracted",
                     Sorting::Merge => "products expanded, the runs of a row merged, contracted",
+                    Sorting::Tiles => "products expanded, sorted by tiles, the tiles of a row merged, contracted",
                     Sorting::Outer => "outer products, the runs of a row merged, contracted",
                 };
                 let bytes = to.products.min(self.most_products()).saturating_mul(self.product_bytes());

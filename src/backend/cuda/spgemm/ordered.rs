@@ -50,7 +50,7 @@ pub(in crate::backend::cuda) fn values_in_order(product: &Product, c: &DevicePat
 impl Job<'_> {
     /// Whether all rows are of classes that a thread or a warp sums in order. Rows of tables may spill into larger ones.
     fn is_ordered(&self, strategy: Strategy) -> Result<bool> {
-        if !matches!(strategy, Strategy::Auto | Strategy::Hash | Strategy::Esc) || self.whole(strategy).is_some() {
+        if !matches!(strategy, Strategy::Auto | Strategy::Hash) || self.whole(strategy).is_some() {
             return Ok(false);
         }
         let control = self.control(self.limits(strategy))?;

@@ -80,7 +80,7 @@ impl Facts {
         let lost = || Error::InvalidValue { operation: "plan", reason: "an earlier run was interrupted".into() };
         let mut listed = self.listed.take().ok_or_else(lost)?;
         let renewed = listed.work.control.buffer.copy_range(0, &self.pristine, 0..self.pristine.bytes());
-        let run = Run { job, listed };
+        let mut run = Run { job, listed };
         let made = renewed.and_then(|()| run.fill(indices, &values, None));
         self.listed = Some(run.listed);
         made.map(|()| values)

@@ -1,5 +1,6 @@
 //! Products whose rows are counted, classed and listed first: each class by its kernels, rows moved together in the end.
 use super::analysis::{self, Limits, PerRow, Work, analyze, analyzing};
+use super::sorted::LongRows;
 use super::{
     BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED,
     SUMS, TABLE, TABLES, THREAD, UNITS, places, short,
@@ -41,6 +42,8 @@ pub(super) struct Listed {
     pub(super) control: Vec<u64>,
     /// Of the rows of each block size, from the counting pass on.
     pub(super) saved: [Option<SavedBits>; BLOCK_SIZES],
+    /// Rows sorted in device memory, from the counting pass to the next.
+    pub(super) long: Option<LongRows>,
 }
 
 /// Bits over the columns of each row of a list.
@@ -112,6 +115,7 @@ impl<'a> Run<'a> {
             parts_room,
             control,
             saved: Default::default(),
+            long: None,
         };
         Ok((Self { job, listed }, room))
     }
@@ -147,6 +151,7 @@ impl<'a> Run<'a> {
         for size in 0..BLOCK_SIZES {
             self.listed.saved[size] = self.room_for_bits(size)?;
         }
+        self.listed.long = self.made_long()?;
         self.know_supernodes()?;
         self.listed.control = ahead::listed(&|| self.wanted(true, staged.is_some()), || self.counted(staged))?;
         Ok(())
@@ -154,6 +159,9 @@ impl<'a> Run<'a> {
 
     /// The control block, once it is done.
     fn counted(&self, staged: Option<&Rows>) -> Result<Vec<u64>> {
+        if let Some(long) = &self.listed.long {
+            self.count_long(long)?;
+        }
         {
             let fork = Fork::begin(self.job.context, self.classes(UNITS) > 1)?;
             self.blocks(&fork, None)?;
@@ -176,7 +184,11 @@ impl<'a> Run<'a> {
     /// Looks for B's supernodes where there are kernels that walk them: which kernels these are depends on that.
     fn know_supernodes(&self) -> Result<()> {
         let walked = &self.listed.control[UNITS + short::WINDOW..UNITS + TABLE];
-        if walked.iter().any(|n| *n > 0) { self.job.supernodes().map(drop) } else { Ok(()) }
+        if !self.listed.limits.sorts_all() && walked.iter().any(|n| *n > 0) {
+            self.job.supernodes().map(drop)
+        } else {
+            Ok(())
+        }
     }
 
     /// Entries of C and of its longest row, once counted.
@@ -185,7 +197,15 @@ impl<'a> Run<'a> {
     }
 
     /// Columns and values of the counted rows; those that stand in the stage already are moved from there.
-    pub(super) fn fill(&self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
+    pub(super) fn fill(&mut self, indices: &Buffer, values: &Buffer, staged: Option<(&Rows, u64)>) -> Result<()> {
+        // A plan's values are new every time.
+        let long = match self.listed.long.take() {
+            None => self.made_long()?,
+            made => made,
+        };
+        if let Some(long) = long {
+            self.put_long(&long, &Rows { offsets: &self.listed.c_offsets, indices, values })?;
+        }
         self.know_supernodes()?;
         ahead::listed(&|| self.wanted(false, staged.is_some()), || self.filled(indices, values, staged))
     }
@@ -279,6 +299,9 @@ impl<'a> Run<'a> {
     /// Room for the bits of the rows of a block size, where the device can spare it.
     fn room_for_bits(&self, size: usize) -> Result<Option<SavedBits>> {
         let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
+        if self.listed.limits.sorts_all() {
+            return Ok(None);
+        }
         let columns = if size < 2 { job.columns.min(job.tuning.block_columns) } else { job.columns };
         let row_words = columns / 32 + 2;
         let bytes = rows.saturating_mul(4 * u64::from(row_words));
@@ -295,7 +318,7 @@ impl<'a> Run<'a> {
     /// The program for the rows of a block size, if there are any: `numeric` or only to count.
     pub(super) fn block_program(&self, size: usize, numeric: bool) -> Result<Option<Block<'_>>> {
         let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
-        if rows == 0 {
+        if rows == 0 || self.listed.limits.sorts_all() {
             return Ok(None);
         }
         let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });

@@ -7,7 +7,7 @@ use super::{Job, Made};
 use crate::backend::cuda::ahead::{self, Wanted};
 use crate::backend::cuda::entries::{Marks, places, sortable};
 use crate::backend::cuda::program::{Program, scan_bits, scan_in_place, scan_u64, scanning, sum_in_place};
-use crate::backend::cuda::segmented_merge::{self, Segments, merge_segments};
+use crate::backend::cuda::segmented_merge::{self, Segments, merge_segments, sort_segments};
 use crate::backend::cuda::sort::{self, Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
 use crate::error::{Error, Result};
@@ -26,6 +26,8 @@ pub(super) enum Sorting {
     Radix,
     /// Each row's products, runs of ascending columns a row of B each, are merged.
     Merge,
+    /// Tiles of products are sorted, a block each, and those of a row merged.
+    Tiles,
     /// As `Merge`, the products made as outer products: in the order of k.
     Outer,
 }
@@ -46,6 +48,13 @@ struct Slice {
     segment_runs: u64,
     /// Columns of B, if not all.
     columns: Option<(u64, u64)>,
+}
+
+impl Slice {
+    /// Its rows as segments of runs, a run an entry of A.
+    fn segments(&self) -> Segments {
+        Segments { count: self.rows, segments: self.segments, runs: self.segment_runs, origin: self.origin }
+    }
 }
 
 /// Entries of C, side by side.
@@ -132,6 +141,9 @@ impl Job<'_> {
         }
         if sorting != Sorting::Radix {
             all.extend(segmented_merge::wanted(context));
+        }
+        if sorting == Sorting::Tiles {
+            all.extend(segmented_merge::wanted_to_sort(context));
         }
         all
     }
@@ -227,15 +239,8 @@ impl Job<'_> {
         let (keyed, terms) = self.expanded(slice, bits, sorting == Sorting::Outer, E::PLACES)?;
         let keyed = match sorting {
             Sorting::Radix => sort(context, keyed, n, 0..bits + bits_below(places(slice.rows)))?,
-            Sorting::Merge | Sorting::Outer => {
-                let of = Segments {
-                    count: slice.rows,
-                    segments: slice.segments,
-                    runs: slice.segment_runs,
-                    origin: slice.origin,
-                };
-                merge_segments(context, keyed, n, of)?
-            }
+            Sorting::Merge | Sorting::Outer => merge_segments(context, keyed, n, slice.segments())?,
+            Sorting::Tiles => sort_segments(context, keyed, n, slice.segments())?,
         };
         let program = self.slicing();
         let marks = Marks::room(context, n)?;

@@ -136,7 +136,7 @@ impl Job<'_> {
         (hash && (many || tall || apart || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
     /// The product; `None` where rows have too many columns for what was chosen.
-    pub(super) fn mxm_whole(&self, whole: Whole) -> Result<Option<(DevicePattern, Buffer)>> {
+    pub(super) fn mxm_whole(&self, whole: Whole, strategy: Strategy) -> Result<Option<(DevicePattern, Buffer)>> {
         let (size, bound) = (self.semiring.c.size as u64, self.bound().unwrap_or(u64::MAX));
         let small = bound.saturating_mul(4 + size) <= SMALL;
         match whole {
@@ -159,7 +159,7 @@ impl Job<'_> {
                 })?;
                 match failed {
                     false => Ok(Some(made)),
-                    true if self.is_small() => self.mxm_whole(Whole::Block),
+                    true if strategy == Strategy::Auto && self.is_small() => self.mxm_whole(Whole::Block, strategy),
                     true => Ok(None),
                 }
             }
@@ -171,8 +171,8 @@ impl Job<'_> {
             Whole::Hash => match self.mxm_hashed(bound, small)? {
                 Some(made) => Ok(Some(made)),
                 None => match self.whole_by_sorting() {
-                    Some(sorted) => self.mxm_whole(sorted),
-                    None if self.is_small() => self.mxm_whole(Whole::Block),
+                    Some(sorted) => self.mxm_whole(sorted, strategy),
+                    None if self.is_small() => self.mxm_whole(Whole::Block, strategy),
                     None => Ok(None),
                 },
             },
