@@ -78,13 +78,18 @@ fn check<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     assert!(looked_up || ran.iter().any(|k| k == KERNEL), "{} {masked:?} {ran:?}", std::any::type_name::<S>());
 }
 
-/// Integers, whatever the order of sums.
-fn check_all(case: (&Shape, &Shape)) {
+/// Sums of any order that are exact.
+fn check_numbers(case: (&Shape, &Shape)) {
     check::<bool, bool, AnyPair>(case, (|_| true, |_| true), Masked::No);
     check::<i64, i64, MinFirst>(case, (|v| v as i64 - 50, |v| v as i64), Masked::Except);
     check::<bool, bool, LxorLand>(case, (|v| v % 2 == 0, |v| v % 3 == 0), Masked::No);
     check::<i32, i32, MinPlus>(case, (|v| v as i32 - 9, |v| v as i32), Masked::No);
     check::<f64, f64, PlusTimes>(case, (|v| v as f64, |v| v as f64 - 30.0), Masked::No);
+}
+
+/// The same, and values of sixteen bytes: of those a block has no room for tables of over sixteen slots.
+fn check_all(case: (&Shape, &Shape)) {
+    check_numbers(case);
     let hop = |v: u64| Hop::make(v as f64, v);
     check::<Hop, Hop, Shortest>(case, (hop, |v| Hop::make((v % 7) as f64, 1)), Masked::No);
 }
@@ -111,12 +116,43 @@ fn a_thread_a_row_of_many() {
     let rows = 400_000;
     check_all((&mesh(rows), &aggregates(rows, 200, 3)));
     check::<u64, u64, AnySecondI>((&mesh(rows), &aggregates(rows, 200, 3)), (|v| v, |v| v), Masked::No);
-    check_all((&mesh(rows), &aggregates(rows, 40, 4)));
+    check_numbers((&mesh(rows), &aggregates(rows, 40, 4)));
     check::<i64, i64, PlusTimes>(
         (&mesh(rows), &aggregates(rows, 200, 3)),
         (|v| v as i64, |v| v as i64 - 3),
         Masked::Only,
     );
+}
+
+/// Rows of so many entries that name rows of B in no order, and B's of up to two.
+fn scattered_rows(rows: u64, entries: u64) -> (Shape, Shape) {
+    let mut state = 7u64;
+    let mut any = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % rows
+    };
+    // Their columns are few: those of one neighbourhood. The first is longer, or it would be sure that no row has many.
+    let lengths = (0..rows).flat_map(|i| (0..if i == 0 { 9 * entries } else { entries }).map(move |_| i));
+    let a = lengths.map(|i| (i, (i / 50 * 50 + any() % 170) * 7919 % rows));
+    let mut inverse = vec![0; rows as usize];
+    (0..rows).for_each(|n| inverse[(n * 7919 % rows) as usize] = n);
+    let b = (0..rows).flat_map(|k| (0..k % 3).map(move |s| (k, s)));
+    let b: Vec<_> = b.map(|(k, s)| (k, inverse[k as usize] / 100 + s)).collect();
+    (Shape::new((rows, rows), a.collect::<Vec<_>>()), Shape::new((rows, rows / 100 + 2), b))
+}
+
+#[test]
+fn rows_of_b_in_no_order_are_packed() {
+    let Some(_one) = emulator::alone() else { return };
+    // No multiple of 7919, a prime.
+    let rows = if emulator::emulator().is_some() { 1300 } else { 60_000 };
+    let (a, b) = scattered_rows(rows, 40);
+    check_all((&a, &b));
+    check::<i64, i64, PlusTimes>((&a, &b), (|v| v as i64, |v| v as i64 - 3), Masked::Except);
+    let (_, ran) = product::<f64, f64, PlusTimes>((&a, &b), (|v| v as f64, |v| v as f64), Masked::No, &GPU);
+    assert!(ran.iter().any(|k| k == "pack_rows"), "{ran:?}");
+    let (_, ran) = product::<f64, f64, PlusTimes>((&mesh(rows), &b), (|v| v as f64, |v| v as f64), Masked::No, &GPU);
+    assert!(ran.iter().all(|k| k != "pack_rows"), "{ran:?}");
 }
 
 #[test]

@@ -71,7 +71,9 @@ templates! {
     /// Sparse product, all rows of few columns: a hash table of so many slots for each, by so many lanes.
     SpgemmHash = "spgemm_hash", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "fitted"], numbers ["slots" = 256, "lanes" = 32, "batch" = 2];
     /// Sparse product, all rows of few columns: a hash table of so many slots for each of the threads, so many `lanes`, that a row has.
-    SpgemmHashThread = "spgemm_hash_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 16, "lanes" = 1];
+    SpgemmHashThread = "spgemm_hash_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["slots" = 16, "lanes" = 1, "packed" = 0, "block" = 128];
+    /// Rows of up to so many entries in one place each. `valued`: with values.
+    PackRows = "pack_rows", semiring false, functions [], types ["V"], flags ["valued"], numbers ["packed" = 2];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
@@ -231,6 +233,7 @@ parts! {
     "part/merge_keys.cuh"
     "part/merge_mask.cuh"
     "part/merge_value.cuh"
+    "part/packed_rows.cuh"
     "part/partial.cuh"
     "part/spgemm.cuh"
     "part/spmv.cuh"

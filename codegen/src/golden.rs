@@ -171,6 +171,11 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
         let spec = Spec::new(Template::BandValues, architecture).scalar("V", scalar);
         all.push((format!("band_values-{}", scalar.name), spec));
     }
+    // The host asks for values of up to eight bytes.
+    for (scalar, valued) in [(built_in("u64", 8), true), (built_in("u16", 2), true), (built_in("u8", 1), false)] {
+        let spec = Spec::new(Template::PackRows, architecture).scalar("V", scalar).flag("valued", valued);
+        all.push((format!("pack_rows-{}", scalar.name), spec));
+    }
     all.push(("segmented_merge".to_string(), Spec::new(Template::SegmentedMerge, architecture)));
     for mask in ["", "masked", "complement"] {
         let with_mask = |spec: Spec| spec.flag("masked", !mask.is_empty()).flag("complement", mask == "complement");
@@ -310,11 +315,13 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 let label = format!("spgemm_hash{slots}x{lanes}x{batch}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("batch", batch)));
             }
-            for (slots, lanes) in [(16u32, 4), (32, 1)] {
+            for (slots, lanes, packed) in [(16u32, 4, 0), (16, 4, 2), (32, 1, 0)] {
                 let spec = with_mask(Spec::new(Template::SpgemmHashThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", true).number("slots", u64::from(slots)).number("lanes", lanes);
+                let label = format!("spgemm_hash_thread{slots}x{lanes}x{packed}-{}_{}", s.name, s.c.name);
                 if spec.hash_bytes(slots, 1) <= 16 << 10 {
-                    all.push((name(&format!("spgemm_hash_thread{slots}x{lanes}-{}_{}", s.name, s.c.name)), spec));
+                    let block = if packed > 0 { 64 } else { 128 };
+                    all.push((name(&label), spec.number("packed", packed).number("block", block)));
                 }
             }
             for (width, whole, wide) in [(16, false, false), (32, true, false), (32, false, true)] {

@@ -5,33 +5,37 @@
 // votes, no atomics, no barriers while products are added. Some entries of A at a time, then some of a row of B: a lane's loads lie
 // side by side and are under way together, and lanes whose rows are neighbours are at neighbouring rows of B, if A has diagonals.
 // Where a row is long and has few columns, its lanes take its entries in turn, and sums of one column never meet before the end.
+// Where rows of B come in no order, and have hardly any entries, they are packed before (number::packed): a lane waits for one sector
+// of memory instead of three.
 // Determinism: of one lane sums run in the order of k, bit-equal to a serial sum; of several in another order, always the same. See
 // README.md for launches and sizes.
 #include "device/look_back.cuh"
 #include "device/report.cuh"
 #include "part/lane_table.cuh"
+#include "part/packed_rows.cuh"
 #include "part/spgemm_factors.cuh"
 #include "warp/search.cuh"
 
 namespace oplus {
 
 // Blocks of a multiprocessor, which bounds registers: of tables of many slots no more have room.
-constexpr u32 hash_thread_blocks = number::slots > 16 ? 4 : 8;
+constexpr u32 threads = u32(number::block), hash_thread_blocks = (number::slots > 16 ? 512 : 1024) / threads;
 
 // Entries that are loaded together.
 constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = sizeof(B) <= 8 ? 4 : sizeof(B) <= 16 ? 2 : 1;
 
-// As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / tuning::hash_block)] zeros.
+// As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / number::block)] zeros.
 // nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1
 // if a row has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots. page, number: Report;
 // `words` from `control` on are left zero.
-// Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
-extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_thread_blocks)
+// With number::packed b_values are B's rows as pack_rows leaves them, of up to so many entries.
+// Launch: 1-D blocks of number::block threads, any grid, hash_bytes' shared bytes a warp.
+extern "C" __global__ void __launch_bounds__(threads, hash_thread_blocks)
 spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
                    const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
                    const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
                    u64* page, u64 number, u64 words) {
-  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = tuning::hash_block / 32, block = tuning::hash_block / lanes;
+  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = threads / 32, block = threads / lanes;
   typedef LaneTable<slots> Table;
   constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * 32 * sizeof(C)), bytes = values_bytes + Table::bytes;
   static_assert(bytes == shared_bytes::hash, "");
@@ -58,15 +62,43 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       a_end = Position(a_offsets[row + 1]);
       a = a_end - a > part ? a + part : a_end;
     }
+    const auto add = [&](u32 slot, bool fresh, const Loaded& both, Position of_a) {
+      if constexpr (!Semiring::constant) {
+        C& sum = own_sums[32 * slot];
+        if (fresh) sum = multiply(factors, x, both, of_a, row);
+        else if (needs_all) sum = Semiring::add(sum, multiply(factors, x, both, of_a, row));
+      }
+    };
     const auto put = [&](const Loaded& both, Position of_a) {
-      if (!admitted(x, row, both.column)) return;
-      table.put(both.column, [&](u32 slot, bool fresh) {
-        if constexpr (!Semiring::constant) {
-          C& sum = own_sums[32 * slot];
-          if (fresh) sum = multiply(factors, x, both, of_a, row);
-          else if (needs_all) sum = Semiring::add(sum, multiply(factors, x, both, of_a, row));
+      if (admitted(x, row, both.column)) table.put(both.column, [&](u32 slot, bool fresh) { add(slot, fresh, both, of_a); });
+    };
+    // Those of a packed row: its columns differ, so that all are looked up before one is waited for.
+    typedef PackedRow<B, number::packed ? u32(number::packed) : 1, Semiring::reads_b> Packed;
+    const auto put_packed = [&](const A& a, const Packed& its, Position of_a) {
+      Loaded both[Packed::most];
+      u32 slot[Packed::most];
+      bool wanted[Packed::most];
+      C sum[Packed::most];
+#pragma unroll
+      for (u32 s = 0; s < Packed::most; s++) {
+        both[s] = {a, its.value_of(s), its.column[s]};
+        wanted[s] = its.column[0] != packed_none && its.column[s] != packed_none && admitted(x, row, its.column[s]);
+        slot[s] = wanted[s] ? table.slot_at_home(its.column[s]) : Table::nowhere;
+      }
+      if constexpr (!Semiring::constant && needs_all) {
+#pragma unroll
+        for (u32 s = 0; s < Packed::most; s++) {
+          if (slot[s] != Table::nowhere) sum[s] = own_sums[32 * slot[s]];
         }
-      });
+      }
+#pragma unroll
+      for (u32 s = 0; s < Packed::most; s++) {
+        if (slot[s] == Table::nowhere) {
+          if (wanted[s]) table.settle(both[s].column, Table::home(both[s].column), [&](u32 slot, bool fresh) { add(slot, fresh, both[s], of_a); });
+        } else if constexpr (!Semiring::constant && needs_all) {
+          own_sums[32 * slot[s]] = Semiring::add(sum[s], multiply(factors, x, both[s], of_a, row));
+        }
+      }
     };
     u32 k[a_ahead];
     const auto load_k = [&](Position from) {
@@ -77,6 +109,24 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
     while (a < a_end) {
       const Position now = a;
       a = a_end - a > a_ahead * lanes ? a + a_ahead * lanes : a_end;
+      if constexpr (number::packed > 0) {
+        Packed its[a_ahead];
+        A value[a_ahead];
+#pragma unroll
+        for (u32 t = 0; t < a_ahead; t++) {
+          const bool inside = a_end - now > t * lanes;
+          if (inside) its[t] = reinterpret_cast<const Packed*>(b_values)[k[t]];
+          else its[t].column[0] = packed_none;
+          value[t] = A();
+          if constexpr (Semiring::reads_a) {
+            if (inside) value[t] = a_values[now + t * lanes];
+          }
+        }
+        load_k(a);
+#pragma unroll
+        for (u32 t = 0; t < a_ahead; t++) put_packed(value[t], its[t], now + t * lanes);
+        continue;
+      }
       // Their rows of B; the first is the next to be walked.
       Position begin[a_ahead], left[a_ahead];
       A value[a_ahead];

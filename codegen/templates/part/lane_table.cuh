@@ -35,6 +35,12 @@ template <u32 SLOTS> struct LaneTable {
     for (u32 i = 0; i < bucket; i++) at = here.x[i] == column ? i : at;
     return at;
   }
+  // The slot in its home where the column stands; `nowhere` if it is not there.
+  static constexpr u32 nowhere = SLOTS;
+  __device__ u32 slot_at_home(u32 column) const {
+    const u32 first = home(column), at = look(column, first);
+    return at < bucket ? first + at : nowhere;
+  }
   // use(slot, fresh) for a column that is not in its home, which begins at slot `first`: it is further on, or `fresh`; or is lost.
   template <class Use> __device__ void settle(u32 column, u32 first, Use use) {
 #pragma unroll 1

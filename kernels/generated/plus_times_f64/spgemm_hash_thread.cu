@@ -332,6 +332,10 @@ namespace number {
 constexpr u64 slots = 16ull;
 #define OPLUS_NUMBER_lanes 1
 constexpr u64 lanes = 1ull;
+#define OPLUS_NUMBER_packed 0
+constexpr u64 packed = 0ull;
+#define OPLUS_NUMBER_block 128
+constexpr u64 block = 128ull;
 }  // namespace number
 namespace shared_bytes {
 constexpr u32 numeric_table0 = 39168;
@@ -339,14 +343,13 @@ constexpr u32 numeric_table1 = 71936;
 constexpr u32 numeric_table2 = 18720;
 constexpr u32 numeric_table3 = 53536;
 constexpr u32 numeric_table4 = 114976;
-constexpr u32 esc = 5184, sort = 1232, window = 1088, block = 1664, thread = 49152, hash = 6144;
+constexpr u32 esc = 5184, sort = 1232, window = 1088, block = 1664, thread = 98304, hash = 6144;
 }  // namespace shared_bytes
 
 }  // namespace oplus
 #line 1 "tuning"
 namespace oplus {
 namespace tuning {
-constexpr u32 hash_block = 128;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;
@@ -363,6 +366,8 @@ constexpr u32 slice_products = 262144;
 // votes, no atomics, no barriers while products are added. Some entries of A at a time, then some of a row of B: a lane's loads lie
 // side by side and are under way together, and lanes whose rows are neighbours are at neighbouring rows of B, if A has diagonals.
 // Where a row is long and has few columns, its lanes take its entries in turn, and sums of one column never meet before the end.
+// Where rows of B come in no order, and have hardly any entries, they are packed before (number::packed): a lane waits for one sector
+// of memory instead of three.
 // Determinism: of one lane sums run in the order of k, bit-equal to a serial sum; of several in another order, always the same. See
 // README.md for launches and sizes.
 #line 1 "kernels/device/look_back.cuh"
@@ -512,7 +517,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
 }
 
 }  // namespace oplus
-#line 11 "codegen/templates/spgemm_hash_thread.cu"
+#line 13 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "kernels/device/report.cuh"
 // What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
 #line 3 "kernels/device/report.cuh"
@@ -553,7 +558,7 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 }
 
 }  // namespace oplus
-#line 12 "codegen/templates/spgemm_hash_thread.cu"
+#line 14 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "codegen/templates/part/lane_table.cuh"
 // A hash table of columns for each lane of a warp, across the banks of shared memory.
 #line 1 "codegen/templates/part/spgemm.cuh"
@@ -1489,6 +1494,12 @@ template <u32 SLOTS> struct LaneTable {
     for (u32 i = 0; i < bucket; i++) at = here.x[i] == column ? i : at;
     return at;
   }
+  // The slot in its home where the column stands; `nowhere` if it is not there.
+  static constexpr u32 nowhere = SLOTS;
+  __device__ u32 slot_at_home(u32 column) const {
+    const u32 first = home(column), at = look(column, first);
+    return at < bucket ? first + at : nowhere;
+  }
   // use(slot, fresh) for a column that is not in its home, which begins at slot `first`: it is further on, or `fresh`; or is lost.
   template <class Use> __device__ void settle(u32 column, u32 first, Use use) {
 #pragma unroll 1
@@ -1540,7 +1551,33 @@ template <u32 SLOTS> struct LaneTable {
 };
 
 }  // namespace oplus
-#line 13 "codegen/templates/spgemm_hash_thread.cu"
+#line 15 "codegen/templates/spgemm_hash_thread.cu"
+#line 1 "codegen/templates/part/packed_rows.cuh"
+// Rows of up to N entries in one place each, columns and values: who takes rows in no order waits once for one, not for where it begins
+// first and then for both.
+#line 4 "codegen/templates/part/packed_rows.cuh"
+
+namespace oplus {
+
+constexpr u32 packed_none = 0xffffffffu;  // no column: those are smaller
+
+template <class V, u32 N, bool VALUED> struct PackedRow;
+template <class V, u32 N> struct __align__(16) PackedRow<V, N, true> {
+  static constexpr u32 most = N;
+  V value[N];
+  u32 column[N];
+  __device__ V value_of(u32 i) const { return value[i]; }
+  __device__ void set_value(u32 i, const V* values, u64 at) { value[i] = values[at]; }
+};
+template <class V, u32 N> struct __align__(8) PackedRow<V, N, false> {
+  static constexpr u32 most = N;
+  u32 column[N];
+  __device__ V value_of(u32) const { return V(); }
+  __device__ void set_value(u32, const V*, u64) {}
+};
+
+}  // namespace oplus
+#line 16 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "codegen/templates/part/spgemm_factors.cuh"
 // The products of a sparse product's numeric side.
 #line 3 "codegen/templates/part/spgemm_factors.cuh"
@@ -1638,7 +1675,7 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 }
 
 }  // namespace oplus
-#line 14 "codegen/templates/spgemm_hash_thread.cu"
+#line 17 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "kernels/warp/search.cuh"
 // Binary searches by a warp, 32 places at a time: few steps where every step waits for memory.
 #line 3 "kernels/warp/search.cuh"
@@ -1657,27 +1694,28 @@ template <class F> __device__ inline u64 warp_last_not_above(u64 low, u64 high, 
 }
 
 }  // namespace oplus
-#line 15 "codegen/templates/spgemm_hash_thread.cu"
+#line 18 "codegen/templates/spgemm_hash_thread.cu"
 
 namespace oplus {
 
 // Blocks of a multiprocessor, which bounds registers: of tables of many slots no more have room.
-constexpr u32 hash_thread_blocks = number::slots > 16 ? 4 : 8;
+constexpr u32 threads = u32(number::block), hash_thread_blocks = (number::slots > 16 ? 512 : 1024) / threads;
 
 // Entries that are loaded together.
 constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = sizeof(B) <= 8 ? 4 : sizeof(B) <= 16 ? 2 : 1;
 
-// As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / tuning::hash_block)] zeros.
+// As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / number::block)] zeros.
 // nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1
 // if a row has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots. page, number: Report;
 // `words` from `control` on are left zero.
-// Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
-extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_thread_blocks)
+// With number::packed b_values are B's rows as pack_rows leaves them, of up to so many entries.
+// Launch: 1-D blocks of number::block threads, any grid, hash_bytes' shared bytes a warp.
+extern "C" __global__ void __launch_bounds__(threads, hash_thread_blocks)
 spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
                    const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
                    const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
                    u64* page, u64 number, u64 words) {
-  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = tuning::hash_block / 32, block = tuning::hash_block / lanes;
+  constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = threads / 32, block = threads / lanes;
   typedef LaneTable<slots> Table;
   constexpr u32 values_bytes = Semiring::constant ? 0 : rounded(slots * 32 * sizeof(C)), bytes = values_bytes + Table::bytes;
   static_assert(bytes == shared_bytes::hash, "");
@@ -1704,15 +1742,43 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       a_end = Position(a_offsets[row + 1]);
       a = a_end - a > part ? a + part : a_end;
     }
+    const auto add = [&](u32 slot, bool fresh, const Loaded& both, Position of_a) {
+      if constexpr (!Semiring::constant) {
+        C& sum = own_sums[32 * slot];
+        if (fresh) sum = multiply(factors, x, both, of_a, row);
+        else if (needs_all) sum = Semiring::add(sum, multiply(factors, x, both, of_a, row));
+      }
+    };
     const auto put = [&](const Loaded& both, Position of_a) {
-      if (!admitted(x, row, both.column)) return;
-      table.put(both.column, [&](u32 slot, bool fresh) {
-        if constexpr (!Semiring::constant) {
-          C& sum = own_sums[32 * slot];
-          if (fresh) sum = multiply(factors, x, both, of_a, row);
-          else if (needs_all) sum = Semiring::add(sum, multiply(factors, x, both, of_a, row));
+      if (admitted(x, row, both.column)) table.put(both.column, [&](u32 slot, bool fresh) { add(slot, fresh, both, of_a); });
+    };
+    // Those of a packed row: its columns differ, so that all are looked up before one is waited for.
+    typedef PackedRow<B, number::packed ? u32(number::packed) : 1, Semiring::reads_b> Packed;
+    const auto put_packed = [&](const A& a, const Packed& its, Position of_a) {
+      Loaded both[Packed::most];
+      u32 slot[Packed::most];
+      bool wanted[Packed::most];
+      C sum[Packed::most];
+#pragma unroll
+      for (u32 s = 0; s < Packed::most; s++) {
+        both[s] = {a, its.value_of(s), its.column[s]};
+        wanted[s] = its.column[0] != packed_none && its.column[s] != packed_none && admitted(x, row, its.column[s]);
+        slot[s] = wanted[s] ? table.slot_at_home(its.column[s]) : Table::nowhere;
+      }
+      if constexpr (!Semiring::constant && needs_all) {
+#pragma unroll
+        for (u32 s = 0; s < Packed::most; s++) {
+          if (slot[s] != Table::nowhere) sum[s] = own_sums[32 * slot[s]];
         }
-      });
+      }
+#pragma unroll
+      for (u32 s = 0; s < Packed::most; s++) {
+        if (slot[s] == Table::nowhere) {
+          if (wanted[s]) table.settle(both[s].column, Table::home(both[s].column), [&](u32 slot, bool fresh) { add(slot, fresh, both[s], of_a); });
+        } else if constexpr (!Semiring::constant && needs_all) {
+          own_sums[32 * slot[s]] = Semiring::add(sum[s], multiply(factors, x, both[s], of_a, row));
+        }
+      }
     };
     u32 k[a_ahead];
     const auto load_k = [&](Position from) {
@@ -1723,6 +1789,24 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
     while (a < a_end) {
       const Position now = a;
       a = a_end - a > a_ahead * lanes ? a + a_ahead * lanes : a_end;
+      if constexpr (number::packed > 0) {
+        Packed its[a_ahead];
+        A value[a_ahead];
+#pragma unroll
+        for (u32 t = 0; t < a_ahead; t++) {
+          const bool inside = a_end - now > t * lanes;
+          if (inside) its[t] = reinterpret_cast<const Packed*>(b_values)[k[t]];
+          else its[t].column[0] = packed_none;
+          value[t] = A();
+          if constexpr (Semiring::reads_a) {
+            if (inside) value[t] = a_values[now + t * lanes];
+          }
+        }
+        load_k(a);
+#pragma unroll
+        for (u32 t = 0; t < a_ahead; t++) put_packed(value[t], its[t], now + t * lanes);
+        continue;
+      }
       // Their rows of B; the first is the next to be walked.
       Position begin[a_ahead], left[a_ahead];
       A value[a_ahead];

@@ -1,5 +1,6 @@
 //! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp
 //! or a part of one, or for each of the threads that have the row.
+use super::packed::PACKED;
 use super::sampled::Sampled;
 use super::small::AT_ONCE;
 use super::whole::{Room, Whole};
@@ -10,12 +11,14 @@ use crate::error::Result;
 use oplus_codegen::Template;
 use oplus_codegen::text::Atomic;
 
-/// The tables of one pass: slots of each, the lanes that a row has, and whether each of these has a table of its own.
+/// The tables of one pass: slots of each, the lanes that a row has, and whether each of these has a table of its own, and B's rows are
+/// packed for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tables {
     pub(super) slots: u32,
     lanes: u32,
     own: bool,
+    packed: bool,
 }
 
 impl Tables {
@@ -32,7 +35,7 @@ impl Tables {
     /// Columns of a row that surely fit the widest table.
     const FITS: u32 = 384;
     /// Of a sample.
-    pub(super) const WIDEST: Tables = Tables { slots: 512, lanes: 32, own: false };
+    pub(super) const WIDEST: Tables = Tables { slots: 512, lanes: 32, own: false, packed: false };
     /// Shared bytes of a block.
     const ROOM: u32 = 48 << 10;
 }
@@ -47,6 +50,10 @@ const OWN_FILLED: u64 = 192;
 const OWN_LANES: u64 = 4;
 /// No row of A may have more times the mean's entries then.
 const OWN_EVEN: u64 = 6;
+/// Rows of A that name rows of B in no order keep each other waiting the less, the fewer a block has: it has so many times fewer threads.
+const PACKED_BLOCK: u32 = 2;
+/// Where a row of A may have so many times the mean's entries, rows get twice the lanes.
+const UNEVEN: u64 = 5;
 /// Slots of a warp's rows together, or else few warps have room.
 const WARP_SLOTS: u32 = 512;
 /// Where rows are many and those of B short, one may have so many times the mean products.
@@ -142,7 +149,8 @@ impl Job<'_> {
         } else {
             return None;
         };
-        let tables = Tables { slots, lanes: lanes as u32, own: true };
+        let packed = !seen.near && self.may_be_packed();
+        let tables = Tables { slots, lanes: lanes as u32, own: true, packed };
         let threads = OWN_FILLED * u64::from(self.context.properties().multiprocessors);
         let even = self.a.pattern.unevenness(OWN_EVEN + 1) <= OWN_EVEN;
         (self.rows * lanes >= threads && even && self.hash(tables, true).1 <= Tables::ROOM).then_some(tables)
@@ -152,7 +160,9 @@ impl Job<'_> {
     fn tables(&self, slots: u32) -> Tables {
         let b = self.b.pattern;
         let mean = u32::try_from(b.nnz.div_ceil((b.nrows as u64).max(1))).unwrap_or(u32::MAX);
-        let mut tables = Tables { slots, lanes: 1 << mean.clamp(4, 16).ilog2(), own: false };
+        let uneven = self.a.pattern.unevenness(UNEVEN) >= UNEVEN;
+        let lanes = 1 << (mean.clamp(4, 16).ilog2() + u32::from(uneven));
+        let mut tables = Tables { slots, lanes, own: false, packed: false };
         while tables.lanes < 32
             && (!self.fills(tables.lanes)
                 || 32 / tables.lanes > WARP_SLOTS / slots
@@ -163,9 +173,18 @@ impl Job<'_> {
         tables
     }
 
+    /// Threads of a block.
+    fn hash_block(&self, tables: Tables) -> u32 {
+        if tables.packed { self.tuning.hash_block / PACKED_BLOCK } else { self.tuning.hash_block }
+    }
+
     fn by_hash(&self, tables: Tables, room: &Room) -> Result<[u64; SAID]> {
-        let ((program, shared), block) = (self.hash(tables, true), self.tuning.hash_block);
-        self.pass((program, block, shared), self.rows.div_ceil(u64::from(block / tables.lanes)), Whole::Hash, room)
+        let ((program, shared), block) = (self.hash(tables, true), self.hash_block(tables));
+        let tiles = self.rows.div_ceil(u64::from(block / tables.lanes));
+        if tables.packed {
+            return self.pass_with((program, block, shared), tiles, Whole::Hash, room, &self.packed()?);
+        }
+        self.pass((program, block, shared), tiles, Whole::Hash, room)
     }
 
     /// The program for hash tables, and its shared bytes: `numeric` or only to count.
@@ -181,6 +200,8 @@ impl Job<'_> {
                 return self.walking(s);
             }
             if tables.own {
+                let packed = if tables.packed { PACKED.into() } else { 0 };
+                let s = s.number("packed", packed).number("block", self.hash_block(tables).into());
                 return self.with_semiring(s.number("lanes", u64::from(tables.lanes)));
             }
             let batch = if self.long_by_tiny() && tables.lanes < 32 { 4 } else { 2 };
@@ -190,7 +211,7 @@ impl Job<'_> {
             self.with_semiring(s)
         });
         let of_table = if tables.own { 1 } else { tables.lanes };
-        let shared = program.spec.hash_bytes(tables.slots, of_table) * (self.tuning.hash_block / 32);
+        let shared = program.spec.hash_bytes(tables.slots, of_table) * (self.hash_block(tables) / 32);
         (program, shared)
     }
 }

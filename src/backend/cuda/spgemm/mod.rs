@@ -15,6 +15,7 @@ mod hashed;
 mod masked;
 mod named;
 mod ordered;
+mod packed;
 mod plan;
 mod reduce;
 mod row_row;
@@ -126,9 +127,13 @@ impl<'a> Job<'a> {
     }
     /// Patterns, values and ids as arguments.
     fn operands<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
+        self.operands_with(launch, self.b.values)
+    }
+    /// The same with B's values as they are laid out for one kernel.
+    fn operands_with<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer) -> Launch<'l> {
         let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
         let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(self.a.values);
-        let launch = launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices).arg(self.b.values);
+        let launch = launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices).arg(b_values);
         let launch = launch.arg(m_offsets).arg(m_indices).arg(self.columns);
         launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref())
     }

@@ -15,6 +15,8 @@ const SKEWED: u64 = 64;
 /// Mean products of a row from which on the warps of its block have sums of their own, and so many for each thread.
 const COPIES_MEAN: u64 = 512;
 const COPIES_EACH: u64 = 4;
+/// How many times the mean products the longest row may have, from which on it gets twice the threads.
+const COPIES_EVEN: u64 = 4;
 /// C may be allocated by a bound of up to this part of all memory.
 const ROOM: u64 = 512;
 
@@ -27,7 +29,7 @@ impl Job<'_> {
         self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns
             && self.bound().is_some_and(|bound| bound <= self.context.properties().total_memory / ROOM / size)
-            && self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work)
+            && (self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work) || self.even_copies())
             && spec.semiring(self.semiring.clone()).sums_anywhere()
     }
 
@@ -40,9 +42,19 @@ impl Job<'_> {
         }
         let spec = self.with_semiring(Spec::new(Template::SpgemmBlock, device.architecture));
         let all = u64::from(device.multiprocessors) * u64::from(device.threads_per_multiprocessor);
-        let threads = (all / self.rows.max(1)).min(mean / COPIES_EACH).clamp(256, 1024);
+        // Twice as many where the longest row would keep its block longer than the others do.
+        let uneven = self.longest_row().is_some_and(|most| most > COPIES_EVEN.saturating_mul(mean));
+        let threads = (all / self.rows.max(1)).min(mean / COPIES_EACH) << u32::from(uneven);
+        let threads = threads.clamp(256, 1024);
         let threads = 1 << threads.ilog2();
         spec.copies_shape(self.columns, threads, device.shared_per_block_optin)
+    }
+    /// Whether there is such a shape and no row would keep its block much longer than the others do.
+    fn even_copies(&self) -> bool {
+        let even = SKEWED.saturating_mul(self.mean_products());
+        self.rows <= AT_ONCE * u64::from(self.context.properties().multiprocessors)
+            && self.longest_row().is_some_and(|most| most <= even)
+            && self.copies().is_some()
     }
     /// Whether there is room for a block of this shape for each row.
     fn all_at_once(&self, shape: BlockShape) -> bool {

@@ -212,6 +212,18 @@ impl Job<'_> {
         whole: Whole,
         room: &Room,
     ) -> Result<[u64; SAID]> {
+        self.pass_with((program, block, shared), tiles, whole, room, self.b.values)
+    }
+
+    /// The same with B's values as they are laid out for this kernel.
+    pub(super) fn pass_with(
+        &self,
+        (program, block, shared): (Program<'_>, u32, u32),
+        tiles: u64,
+        whole: Whole,
+        room: &Room,
+        b_values: &Buffer,
+    ) -> Result<[u64; SAID]> {
         // The states of the tiles stand behind the control block.
         let words = CONTROL as u64 + 1 + tiles;
         let kernel = program.kernel(program.spec.template.name())?;
@@ -219,7 +231,7 @@ impl Job<'_> {
         // To find them may take a kernel of its own, which cannot run while this one's page is held.
         let supernodes = if let Whole::Block = whole { self.supernodes()? } else { None };
         self.context.with_slate(words, |slate| {
-            let launch = self.operands(kernel.launch(grid, block, shared));
+            let launch = self.operands_with(kernel.launch(grid, block, shared), b_values);
             let (launch, none) = (launch.arg(slate.control), 0u64);
             // Some of the kernels may take rows from lists too, and write their lengths apart.
             let launch = match whole {
