@@ -70,6 +70,23 @@ fn rows_that_are_full() {
     check::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50);
 }
 
+/// More products than small matrices have.
+#[test]
+fn very_many_products() {
+    let Some(_one) = emulator::alone() else { return };
+    if emulator::emulator().is_some() {
+        return; // too much for it
+    }
+    let a = Shape::random((300, 2000), 60_000, 3).with_row(11);
+    let b = Shape::random((2000, 361), 400_000, 4);
+    for complement in [false, true] {
+        // The reference would take minutes.
+        let (expected, _) = product::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50, complement, &Device::Cpu);
+        let (found, trace) = product::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50, complement, &GPU);
+        assert!(found == expected && trace.kernels.iter().all(|k| k.name == "spgemm_block"), "{complement} {trace}");
+    }
+}
+
 /// From the second time on neighbouring rows of B with the same columns are walked as one.
 #[test]
 fn again() {

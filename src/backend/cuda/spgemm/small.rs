@@ -42,12 +42,13 @@ impl Job<'_> {
         }
         let spec = self.with_semiring(Spec::new(Template::SpgemmBlock, device.architecture));
         let all = u64::from(device.multiprocessors) * u64::from(device.threads_per_multiprocessor);
-        // Twice as many where the longest row would keep its block longer than the others do.
+        // Twice as many where the longest row would keep its block longer than the others do, if there is room for their sums.
         let uneven = self.longest_row().is_some_and(|most| most > COPIES_EVEN.saturating_mul(mean));
-        let threads = (all / self.rows.max(1)).min(mean / COPIES_EACH) << u32::from(uneven);
-        let threads = threads.clamp(256, 1024);
-        let threads = 1 << threads.ilog2();
-        spec.copies_shape(self.columns, threads, device.shared_per_block_optin)
+        let even = (all / self.rows.max(1)).min(mean / COPIES_EACH);
+        [even << u32::from(uneven), even].into_iter().find_map(|threads| {
+            let threads = 1 << threads.clamp(256, 1024).ilog2();
+            spec.copies_shape(self.columns, threads, device.shared_per_block_optin)
+        })
     }
     /// Whether there is such a shape and no row would keep its block much longer than the others do.
     fn even_copies(&self) -> bool {
