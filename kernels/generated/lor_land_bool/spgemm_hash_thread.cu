@@ -490,10 +490,12 @@ __device__ inline u64 look_back_wait(u64* state, u64 tile, u64 sum) {
   u64 before = 0;
   for (u64 end = tile; end > 0; end -= 32) {
     const bool inside = lane_id() < end;
-    u64 word;
-    do {
-      word = inside ? seen[end - 1 - lane_id()] : look_back_total;
-    } while (__any_sync(full_warp, word >> 62 == 0));
+    u64 word = inside ? seen[end - 1 - lane_id()] : look_back_total;
+    // Who looks all the time takes other warps' turns.
+    while (__any_sync(full_warp, word >> 62 == 0)) {
+      __nanosleep(32);
+      if (inside) word = seen[end - 1 - lane_id()];
+    }
     const u32 totals = __ballot_sync(full_warp, word >> 63 != 0);
     const u32 last = totals ? u32(__ffs(totals)) - 1 : 31;
     before += warp_sum(lane_id() <= last ? word & look_back_value : u64(0));
