@@ -5,7 +5,7 @@
 #                                    OPLUS_STAGE_TESTS, OPLUS_STAGE_EXAMPLES  lists of names, all if unset, none if empty
 #                                    OPLUS_STAGE_PROFILE  cargo's profile, gpu if unset; dev builds conformance and
 #                                    cuda_structural in a fraction of the time. A failed build is a failure, explained.
-#   tests/on_gpu.sh test             there: every CUDA test on the GPU
+#   tests/on_gpu.sh test             there: every CUDA test on the GPU, OPLUS_TESTS_AT_ONCE programs (1) side by side
 #   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
 #   tests/on_gpu.sh benchmark [...]  there: examples/benchmark beside cuSPARSE; arguments are passed on, such as
 #                                    --products a2,ap,ptap, --strategies, operations, bandwidth, calls, plot, --help
@@ -51,16 +51,24 @@ build)
   ;;
 test)
   export OPLUS_TEST_DEVICE=gpu OPLUS_REQUIRE_CUDA=1 OPLUS_REQUIRE_NVRTC=1 OPLUS_TEST_EXAMPLES=stage/example-
-  failed=0
   if [ -e stage/conformance.bin ]; then export OPLUS_CONFORMANCE=stage/conformance.bin; fi
-  for t in stage/test-*; do
-    echo "== $t"
+  logs=$(mktemp -d)
+  # run_one TEST ARGUMENTS: its output in one piece, once it has ended.
+  run_one() {
+    local t=$1 slow=() status=0
+    shift
     # What is too slow for the emulated driver in CI; in other programs such tests are those that their own processes run.
-    slow=()
     case "$t" in *cuda_scalars | *cuda_operations) slow=(--include-ignored) ;; esac
-    timeout 300 "$t" --test-threads 1 "${slow[@]}" "$@" || failed=1
+    timeout 300 "$t" --test-threads 1 "${slow[@]}" "$@" >"$logs/${t##*/}" 2>&1 || status=$?
+    printf '%s\n' "== $t: $status, $SECONDS s" "$(<"$logs/${t##*/}")"
+    [ $status = 0 ] || touch "$logs/failed"
+  }
+  for t in stage/test-*; do
+    while [ "$(jobs -rp | wc -l)" -ge "${OPLUS_TESTS_AT_ONCE:-1}" ]; do wait -n || true; done
+    run_one "$t" "$@" &
   done
-  exit $failed
+  wait
+  [ ! -e "$logs/failed" ]
   ;;
 sanitize)
   export OPLUS_TEST_DEVICE=gpu OPLUS_REQUIRE_CUDA=1
