@@ -2277,11 +2277,8 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       if (w == warp) before = all;
       all += counts[w];
     }
-    // The look-back's wait hides behind the others' sorting, and the first warp's own comes after it.
-    if (warp == 0) {
-      const u64 begin = look_back(state + 1, tile, all);
-      if (lane_id() == 0) place = begin;
-    }
+    // The look-back's wait hides behind sorting.
+    if (warp == 0) look_back_post(state + 1, tile, all);
     const u32 most = groups == 1 ? n : warp_max(n);
 #pragma unroll 1
     for (u32 g = 0; g < groups; g++) {
@@ -2293,6 +2290,10 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     }
     if constexpr (groups > 1) {
       if (most <= 32) table.template sort_each<lanes>(n, most);
+    }
+    if (warp == 0) {
+      const u64 begin = look_back_wait(state + 1, tile, all);
+      if (lane_id() == 0) place = begin;
     }
     __syncthreads();
     const u64 out = place + before + above;
