@@ -70,6 +70,20 @@ fn rows_that_are_full() {
     check::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50);
 }
 
+/// A's rows name the longest rows of B alone: there was far too little room, and the pass is made again.
+#[test]
+fn long_rows_used_most() {
+    let Some(_one) = emulator::alone() else { return };
+    let a = Shape::new((900, 2000), (0..900).flat_map(|i| [(i, i % 8), (i, 8 + i % 3)]));
+    let long = (0..11).flat_map(|k| (0..400).map(move |j| (k, j * 20 + k)));
+    let others = (11..2000).flat_map(|k| (0..60).map(move |j| (k, (k * 7 + j * 131) % 9000)));
+    let b = Shape::new((2000, 9000), long.chain(others));
+    let (expected, _) = product::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50, false, &Device::Reference);
+    let (found, trace) = product::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50, false, &GPU);
+    assert!(found == expected);
+    assert!(trace.kernels.iter().filter(|k| k.name == "spgemm_block").count() == 2, "{trace}");
+}
+
 /// More products than small matrices have.
 #[test]
 fn very_many_products() {
