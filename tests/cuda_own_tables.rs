@@ -7,6 +7,7 @@ mod shapes;
 
 use common::emulator;
 use oplus::prelude::*;
+use oplus::primitive::Context;
 use shapes::{Hop, Shape, Shortest};
 
 const GPU: Device = Device::Cuda(0);
@@ -153,6 +154,32 @@ fn rows_of_b_in_no_order_are_packed() {
     assert!(ran.iter().any(|k| k == "pack_rows"), "{ran:?}");
     let (_, ran) = product::<f64, f64, PlusTimes>((&mesh(rows), &b), (|v| v as f64, |v| v as f64), Masked::No, &GPU);
     assert!(ran.iter().all(|k| k != "pack_rows"), "{ran:?}");
+}
+
+/// B's rows are taken as they lie.
+#[test]
+fn without_room_to_pack_rows() {
+    let Some(_one) = emulator::alone() else { return };
+    let Some(emulator) = emulator::emulator() else { return };
+    let (a, b) = scattered_rows(1300, 40);
+    let on = |device: &Device| {
+        product::<i64, i64, PlusTimes>((&a, &b), (|v| v as i64, |v| v as i64 - 3), Masked::No, device)
+    };
+    let (expected, _) = on(&Device::Reference);
+    let operands = (a.matrix::<i64, PlusTimes>(|v| v as i64), b.matrix::<i64, PlusTimes>(|v| v as i64 - 3));
+    let (a, b) = (operands.0.to(&GPU).unwrap(), operands.1.to(&GPU).unwrap());
+    let mut unpacked = 0;
+    for n in 0..12 {
+        // What was kept is given back and asked for again before it is an error.
+        Context::get(0).unwrap().trim().unwrap();
+        emulator.fail_allocations(n, 2);
+        let (c, trace) = mxm(&a, &b).traced().unwrap();
+        emulator.fail_allocations(-1, 0);
+        assert!(c.entries().unwrap() == expected, "{n}");
+        let ran = |name: &str| trace.kernels.iter().any(|k| k.name == name);
+        unpacked += u32::from(ran(KERNEL) && !ran("pack_rows"));
+    }
+    assert!(unpacked > 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::whole::{Room, Whole};
 use super::{FAILED, Job, Made};
 use crate::backend::cuda::program::Program;
 use crate::backend::cuda::report::SAID;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use oplus_codegen::Template;
 use oplus_codegen::text::Atomic;
 
@@ -178,13 +178,17 @@ impl Job<'_> {
         if tables.packed { self.tuning.hash_block / PACKED_BLOCK } else { self.tuning.hash_block }
     }
 
-    fn by_hash(&self, tables: Tables, room: &Room) -> Result<[u64; SAID]> {
+    fn by_hash(&self, mut tables: Tables, room: &Room) -> Result<[u64; SAID]> {
+        let packed = match tables.packed.then(|| self.packed()).transpose() {
+            // B as it lies will do.
+            Err(Error::OutOfMemory { .. }) => None,
+            made => made?,
+        };
+        tables.packed = packed.is_some();
         let ((program, shared), block) = (self.hash(tables, true), self.hash_block(tables));
         let tiles = self.rows.div_ceil(u64::from(block / tables.lanes));
-        if tables.packed {
-            return self.pass_with((program, block, shared), tiles, Whole::Hash, room, &self.packed()?);
-        }
-        self.pass((program, block, shared), tiles, Whole::Hash, room)
+        let b_values = packed.as_ref().unwrap_or(self.b.values);
+        self.pass_with((program, block, shared), tiles, Whole::Hash, room, b_values)
     }
 
     /// The program for hash tables, and its shared bytes: `numeric` or only to count.
