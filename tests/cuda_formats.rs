@@ -49,7 +49,8 @@ fn rows_and_columns_in_use_are_listed_on_the_device() {
         let (listed, ran) = context.trace(|| on.to_format(Format::Hypersparse)).unwrap();
         assert_eq!((listed.format(), listed.nvals()), (Format::Hypersparse, a.nvals()));
         assert_eq!(listed.entries().unwrap(), a.entries().unwrap());
-        assert_eq!(ran.iter().any(|k| k.kernel == "list_places"), each > 0, "{rows} x {columns}");
+        // Of other tests' launches some may be among them.
+        assert!(each == 0 || ran.iter().any(|k| k.kernel == "list_places"), "{rows} x {columns}");
         // A mask on other axes than what it masks, either way.
         let kept = apply(&on, Negate).mask(&listed.structure()).eval().unwrap();
         let both = apply(&listed, Negate).mask(&on.structure()).eval().unwrap();

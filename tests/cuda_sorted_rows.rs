@@ -64,9 +64,7 @@ fn mask_of(a: &Matrix<i64>, b: &Matrix<i64>) -> Matrix<bool> {
 
 #[test]
 fn every_mask_and_kind_of_semiring() {
-    if emulator::cuda().is_none() {
-        return;
-    }
+    let Some(_one) = emulator::alone() else { return };
     fn same<S: Semiring<i64, i64>>(of: (&Matrix<i64>, &Matrix<i64>), mask: &Matrix<bool>, all: &[u32]) {
         for which in all {
             let on = |device| product::<S>(of, mask, *which, device);
@@ -86,9 +84,7 @@ fn every_mask_and_kind_of_semiring() {
 /// Rows of a hypersparse matrix are not called what they are numbered.
 #[test]
 fn rows_of_hypersparse_matrices() {
-    if emulator::cuda().is_none() {
-        return;
-    }
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = operands();
     let far = |m: &Matrix<i64>, (rows, columns): (u64, u64), ncols: u64| {
         let entries: Vec<_> =
@@ -109,9 +105,7 @@ fn rows_of_hypersparse_matrices() {
 /// Sorts and merges are stable: sums of floats have the host's bits without being asked for, and so does a sum that does not commute.
 #[test]
 fn sums_run_in_the_order_of_k() {
-    if emulator::cuda().is_none() {
-        return;
-    }
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = operands();
     let float = |m: &Matrix<i64>| {
         let entries: Vec<_> =
@@ -141,9 +135,7 @@ fn sums_run_in_the_order_of_k() {
 /// No table, no block with sums: and it is said so.
 #[test]
 fn what_runs_is_what_is_explained() {
-    if emulator::cuda().is_none() {
-        return;
-    }
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = operands();
     let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
     let said = mxm(&a, &b).strategy(Strategy::Esc).explain().unwrap().to_string();
@@ -160,9 +152,7 @@ fn what_runs_is_what_is_explained() {
 /// Values of a plan change, its rows stay where they are.
 #[test]
 fn plans_run_again() {
-    if emulator::cuda().is_none() {
-        return;
-    }
+    let Some(_one) = emulator::alone() else { return };
     let (a, b) = operands();
     let (a, b) = (a.to(&GPU).unwrap().over::<MinPlus>(), b.to(&GPU).unwrap().over());
     let plan = mxm(&a, &b).strategy(Strategy::Esc).plan().unwrap();
