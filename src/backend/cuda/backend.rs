@@ -368,17 +368,6 @@ impl Backend for Cuda {
     ) -> Result<Option<Arc<DevicePattern>>> {
         places::spread(a, shape, rows, cols).map(|made| Some(Arc::new(made)))
     }
-    fn used(&self, a: &Arc<DevicePattern>, which: (bool, bool)) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
-        places::used(a, which).map(Some)
-    }
-    fn gathered(
-        &self,
-        a: &Arc<DevicePattern>,
-        rows: Option<&[u32]>,
-        cols: Option<&[u32]>,
-    ) -> Result<Option<Arc<DevicePattern>>> {
-        places::gathered(a, rows, cols).map(|made| Some(Arc::new(made)))
-    }
     fn block<T: Scalar>(
         &self,
         shape: (usize, usize),

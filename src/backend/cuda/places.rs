@@ -1,8 +1,7 @@
 //! Lists of places in device memory: written there where they are a progression, as ranges and strides are, and copied from
 //! the host where they are the caller's own. And positions that are made of them alone.
 use super::entries::{block_and_tile, places, structure};
-use super::row_tiles::{row_starts, rows_present};
-use super::{Buffer, Context, DevicePattern, vector};
+use super::{Buffer, Context, DevicePattern};
 use crate::backend::places::{How, Moves};
 use crate::error::Result;
 use crate::memory;
@@ -133,44 +132,6 @@ pub(super) fn spread(
         }
         _ => a.indices.duplicate()?,
     };
-    let made = DevicePattern::new(shape, a.nnz, offsets, indices);
-    Ok(match a.longest {
-        Some(longest) => made.with_longest(longest),
-        None => made,
-    })
-}
-
-/// The rows and the columns that have entries, of which these are asked for.
-pub(super) fn used(a: &DevicePattern, (rows, cols): (bool, bool)) -> Result<(Vec<u32>, Vec<u32>)> {
-    let context = a.offsets.context();
-    let of = |wanted: bool, n: usize, bits: &dyn Fn() -> Result<Buffer>| match wanted && a.nnz > 0 {
-        true => vector::places_of(context, n, &bits()?)?.to_host(),
-        false => Ok(Vec::new()),
-    };
-    let rows = of(rows, a.nrows, &|| rows_present(a, &structure(context, "rows_present")?))?;
-    Ok((rows, of(cols, a.ncols, &|| vector::bits(a))?))
-}
-
-/// The same entries on these rows and columns alone, which are all that have any; `None`: as they are.
-pub(super) fn gathered(a: &DevicePattern, rows: Option<&[u32]>, cols: Option<&[u32]>) -> Result<DevicePattern> {
-    let context = a.offsets.context();
-    let offsets = match rows {
-        None => a.offsets.duplicate()?,
-        Some(rows) => row_starts(a, rows.len() as u64, &list(context, rows)?)?,
-    };
-    let indices = match cols {
-        Some(cols) if a.nnz > 0 => {
-            let out = Buffer::alloc_for::<u32>(context, places(a.nnz))?;
-            let (kernel, (grid, block)) = (structure(context, "list_places")?, grid(context, a.nnz));
-            let (n, cols) = (cols.len() as u64, list(context, cols)?);
-            let launch = kernel.launch(grid, block, 0).arg(a.nnz).arg(&a.indices).arg(n).arg(&cols);
-            // SAFETY: parameters as the README lists them; a place for every entry.
-            unsafe { launch.arg(&out).run()? };
-            out
-        }
-        _ => a.indices.duplicate()?,
-    };
-    let shape = (rows.map_or(a.nrows, <[u32]>::len), cols.map_or(a.ncols, <[u32]>::len));
     let made = DevicePattern::new(shape, a.nnz, offsets, indices);
     Ok(match a.longest {
         Some(longest) => made.with_longest(longest),
