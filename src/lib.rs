@@ -143,8 +143,8 @@
 //! # Where to go next
 //! [`operation`] for all operations and the rule of masks; [`algebra`] for scalars, operators and semirings; [`algorithm`] for searches, paths
 //! and triangles; [`spgemm`] for what a product will do ([`explain`](operation::Operation::explain)), what it did
-//! ([`traced`](operation::Operation::traced)) and the strategies; [`plan`](operation::Operation::plan) for products whose values alone change; `primitive` (feature `cuda`) for device memory and a segmented
-//! merge beside kernels of your own.
+//! ([`traced`](operation::Operation::traced)) and the strategies; [`plan`](operation::Operation::plan) for products whose values alone
+//! change; `primitive` (feature `cuda`) for device memory and a segmented merge beside kernels of your own.
 //! The examples of the repository are programs of the same kind as the one above: `quick_start`, `custom_semiring`, `multi_source_bfs`,
 //! `triangle_count`, `apsp`, `multigrid`.
 #![warn(missing_docs)]

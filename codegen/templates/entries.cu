@@ -98,8 +98,8 @@ entries_window(u64 n, u64 first, u32 shift, const u32* indices, const V* values,
                values, out_indices, out_values);
 }
 
-// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`. PUT: is A's entry o
-// and goes to shift(r) + o.
+// Entry o of n, which is of row r by `offsets`, is A's at shift(r) + o (modulo 2^64), its column moved by `columns`. PUT: it is
+// A's entry o, and goes to shift(r) + o.
 template <bool PUT = false, class Shift>
 __device__ inline void move_rows(u64 n, u64 rows, const u64* offsets, Shift shift, u32 columns, const u32* indices, const V* values,
                                  u32* out_indices, V* out_values) {

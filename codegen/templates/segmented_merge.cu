@@ -72,27 +72,29 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_tile_counts(u64 p, const u64* segments, const u64* runs, u64 origin, u64* counts) {
   const u64 s = global_thread();
   if (s >= p) return;
-  const u64 begin = runs[segments[s]] - origin, end = runs[segments[s + 1]] - origin;
+  const SegmentedRuns x = {runs, segments, origin, 0};
+  const u64 begin = x.begin(s), end = begin + x.size(s);
   counts[s] = begin < end ? (end - 1) / sort_tile - begin / sort_tile + 1 : 0;
 }
+
+// Where segments begin, to be searched.
+struct SegmentBegins {
+  SegmentedRuns x;
+  __device__ u64 operator[](u64 segment) const { return x.begin(segment); }
+};
 
 // Where these runs begin, and where the last one ends. starts: scanned counts. A thread a segment and a tile, n > 0.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 merge_tile_runs(u64 n, u64 p, const u64* segments, const u64* runs, u64 origin, const u64* starts, u64* out) {
   const u64 i = global_thread();
-  const auto begin = [&](u64 s) { return runs[segments[s]] - origin; };
-  if (i < p && begin(i) < begin(i + 1)) out[starts[i]] = begin(i);
+  const SegmentBegins begins = {{runs, segments, origin, 0}};
+  if (i < p && begins.x.size(i) > 0) out[starts[i]] = begins[i];
   if (i == 0) out[starts[p]] = n;
   const u64 at = i * sort_tile;
   if (at >= n) return;
   // The last segment that begins at the tile's beginning or before: if before, the tile begins another run of it.
-  u64 low = 0, high = p - 1;
-  while (low < high) {
-    const u64 middle = low + (high - low + 1) / 2;
-    if (begin(middle) <= at) low = middle;
-    else high = middle - 1;
-  }
-  if (begin(low) < at) out[starts[low] + i - begin(low) / sort_tile] = at;
+  const u64 s = lower_bound<u64, u64>(begins, 0, p, at + 1) - 1, begin = begins[s];
+  if (begin < at) out[starts[s] + i - begin / sort_tile] = at;
 }
 
 // numbers[i] = i, i < n: runs of one element each.

@@ -214,3 +214,9 @@ pub(super) fn listed_rows(scalar: ScalarText, a: Operand<'_>, list: &Buffer) -> 
     unsafe { launch.run()? };
     Ok((DevicePattern::new((places(count), a.pattern.ncols), nnz, offsets, indices), values))
 }
+
+/// Listed rows of a pattern.
+pub(super) fn listed_pattern(pattern: &DevicePattern, list: &Buffer) -> Result<DevicePattern> {
+    let column = ScalarText { name: "u32", definition: "", size: 4 };
+    Ok(listed_rows(column, Operand { pattern, values: &pattern.indices }, list)?.0)
+}

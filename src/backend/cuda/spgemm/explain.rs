@@ -8,12 +8,12 @@ use super::{
     BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS,
 };
 use crate::backend::MaskOn;
-use crate::backend::cuda::entries::extract_rows;
+use crate::backend::cuda::Buffer;
+use crate::backend::cuda::entries::{listed_pattern, listed_rows};
+use crate::backend::cuda::places;
 use crate::backend::cuda::product::{Operand, Product};
-use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Sample, Strategy};
-use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
 /// Rows of a sample at most, and products of them.
@@ -61,10 +61,11 @@ impl Job<'_> {
             return Ok(None);
         }
         let list: Vec<u32> = (0..wanted).map(|r| ((2 * r + 1) * self.rows / (2 * wanted)) as u32).collect();
-        let (pattern, values) = extract_rows(self.semiring.a, self.a, &list)?;
+        let list = places::list(self.context, &list)?;
+        let (pattern, values) = listed_rows(self.semiring.a, self.a, &list)?;
         let mask = match self.mask {
             None => None,
-            Some(m) => Some(MaskOn { pattern: Arc::new(rows_of(&m.pattern, &list)?), complement: m.complement }),
+            Some(m) => Some(MaskOn { pattern: Arc::new(listed_pattern(&m.pattern, &list)?), complement: m.complement }),
         };
         let a = Operand { pattern: &pattern, values: &values };
         // Which places rows have matters to their values alone.
@@ -224,12 +225,6 @@ fn describe(class: usize) -> (String, String) {
             (format!("table {}", class - TABLE), format!("{about}: words of columns, sums at their ranks"))
         }
     }
-}
-
-/// Listed rows of a pattern.
-fn rows_of(pattern: &DevicePattern, list: &[u32]) -> Result<DevicePattern> {
-    let column = ScalarText { name: "u32", definition: "", size: 4 };
-    Ok(extract_rows(column, Operand { pattern, values: &pattern.indices }, list)?.0)
 }
 
 const _: () = assert!(THREAD < short::END && BLOCK + BLOCK_SIZES == TABLE);

@@ -4,13 +4,12 @@ use super::run::Run;
 use super::slices::Sorting;
 use super::{BLOCK, Job, Made, Rows, UNITS, places};
 use crate::backend::MaskOn;
-use crate::backend::cuda::entries::{block_and_tile, listed_rows, movable};
+use crate::backend::cuda::Buffer;
+use crate::backend::cuda::entries::{block_and_tile, listed_pattern, listed_rows, movable};
 use crate::backend::cuda::product::{DeviceIds, Operand};
 use crate::backend::cuda::program::Program;
-use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;
-use oplus_codegen::text::ScalarText;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -97,10 +96,4 @@ impl Run<'_> {
         // SAFETY: as above; C's rows have room for the entries that were counted.
         unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run() }
     }
-}
-
-/// Listed rows of a pattern.
-fn listed_pattern(pattern: &DevicePattern, list: &Buffer) -> Result<DevicePattern> {
-    let column = ScalarText { name: "u32", definition: "", size: 4 };
-    Ok(listed_rows(column, Operand { pattern, values: &pattern.indices }, list)?.0)
 }
