@@ -205,6 +205,13 @@ map_indices(u64 n, const u32* indices, const u32* map, u32* out) {
   if (e < n) out[e] = map[indices[e]];
 }
 
+// out[e] = the place of indices[e] in the ascending list, which has them all, e < n.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+list_places(u64 n, const u32* indices, u64 count, const u32* list, u32* out) {
+  const u64 e = global_thread();
+  if (e < n) out[e] = u32(lower_bound<u32, u64>(list, 0, count, indices[e]));
+}
+
 // A block of entries: rows first .. first + count - 1 of `rows` have `width` each, the others none.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 block_offsets(u64 rows, u64 first, u64 count, u64 width, u64* out) {

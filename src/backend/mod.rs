@@ -211,6 +211,21 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Option<Self::Pattern>> {
         Ok(None)
     }
+    /// The rows and the columns that have entries, of which these are asked for, where a device looks for them itself.
+    #[allow(clippy::type_complexity)]
+    fn used(&self, _a: &Self::Pattern, _which: (bool, bool)) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        Ok(None)
+    }
+    /// The same entries on these rows and columns alone, which are all that have any; `None`: as they are. Where a device does that
+    /// itself.
+    fn gathered(
+        &self,
+        _a: &Self::Pattern,
+        _rows: Option<&[u32]>,
+        _cols: Option<&[u32]>,
+    ) -> Result<Option<Self::Pattern>> {
+        Ok(None)
+    }
     /// `value` at every place of these rows and columns, where a device makes that of nothing.
     fn block<T: Scalar>(
         &self,

@@ -6,7 +6,7 @@ use crate::algebra::Scalar;
 use crate::backend::cpu::{self, mapped};
 use crate::backend::untyped::UntypedStore;
 use crate::backend::{PatternBody, on_backend};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use std::sync::Arc;
 
@@ -55,16 +55,20 @@ pub(crate) fn lists(axes: &[(&Axis, &Axis)]) -> (bool, bool) {
 impl PatternStore {
     /// The same positions on axes that list the rows, and the columns, in use.
     pub(crate) fn in_use(&self, which: (bool, bool), operation: &'static str) -> Result<Self> {
+        let there = on_backend!(self.device, |backend| {
+            let used = backend.used(backend.pattern(&self.body)?, which);
+            used.and_then(|used| used.map(|used| self.gathered(used, which, operation)).transpose())
+        });
+        match there {
+            Ok(Some(on)) => return Ok(on),
+            // The host may have room.
+            Ok(None) | Err(Error::OutOfMemory { .. }) => {}
+            Err(e) => return Err(e),
+        }
         let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
         let (rows_met, columns_met) = cpu::met_rows_and_columns(operation, &host)?;
         let (down, across) = (&rows_met.indices, &columns_met.indices);
-        let listed = |axis: &Axis, used: &[u32], wanted: bool| match axis {
-            axis if !wanted => Ok(axis.clone()),
-            Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
-            _ => mapped(operation, used, |place| axis.id(place as usize))
-                .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
-        };
-        let (rows, cols) = (listed(&self.rows, down, which.0)?, listed(&self.cols, across, which.1)?);
+        let (rows, cols) = self.axes_of((down, across), which, operation)?;
         if rows.same(&self.rows) && cols.same(&self.cols) {
             return Ok(self.clone());
         }
@@ -82,6 +86,39 @@ impl PatternStore {
         };
         let pattern = Arc::new(Pattern::new(rows.places(), cols.places(), offsets, indices));
         let body = on_backend!(self.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
+        Ok(Self { rows, cols, body, device: self.device })
+    }
+    /// The axes that list these rows and columns, all that have entries, where they are to be listed.
+    fn axes_of(
+        &self,
+        (down, across): (&[u32], &[u32]),
+        which: (bool, bool),
+        operation: &'static str,
+    ) -> Result<(Axis, Axis)> {
+        let listed = |axis: &Axis, used: &[u32], wanted: bool| match axis {
+            axis if !wanted => Ok(axis.clone()),
+            Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
+            _ => mapped(operation, used, |place| axis.id(place as usize))
+                .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
+        };
+        Ok((listed(&self.rows, down, which.0)?, listed(&self.cols, across, which.1)?))
+    }
+    /// On the axes that list these, where the entries lie: their names alone are the host's.
+    fn gathered(
+        &self,
+        (down, across): (Vec<u32>, Vec<u32>),
+        which: (bool, bool),
+        operation: &'static str,
+    ) -> Result<Self> {
+        let (rows, cols) = self.axes_of((&down, &across), which, operation)?;
+        if rows.same(&self.rows) && cols.same(&self.cols) {
+            return Ok(self.clone());
+        }
+        let (down, across) = (which.0.then_some(&down[..]), which.1.then_some(&across[..]));
+        let body = on_backend!(self.device, |backend| {
+            backend.gathered(backend.pattern(&self.body)?, down, across)?.map(PatternBody::from)
+        });
+        let body = body.ok_or_else(|| crate::backend::misplaced(self.device))?;
         Ok(Self { rows, cols, body, device: self.device })
     }
     /// With those axes listed on which others are and this has few entries.

@@ -4,8 +4,8 @@ use super::product::Operand;
 use super::scale::{self, Scaling};
 use super::values::{Values, of_marks};
 use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, closure, columns, composed, entries, kronecker,
-    map, one_row, order, pair, places, reduce, segmented_merge, transpose,
+    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, closure, columns, composed, entries, in_use,
+    kronecker, map, one_row, order, pair, places, reduce, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
@@ -367,6 +367,17 @@ impl Backend for Cuda {
         cols: Option<&[u32]>,
     ) -> Result<Option<Arc<DevicePattern>>> {
         places::spread(a, shape, rows, cols).map(|made| Some(Arc::new(made)))
+    }
+    fn used(&self, a: &Arc<DevicePattern>, which: (bool, bool)) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        in_use::used(a, which).map(Some)
+    }
+    fn gathered(
+        &self,
+        a: &Arc<DevicePattern>,
+        rows: Option<&[u32]>,
+        cols: Option<&[u32]>,
+    ) -> Result<Option<Arc<DevicePattern>>> {
+        in_use::gathered(a, rows, cols).map(|made| Some(Arc::new(made)))
     }
     fn block<T: Scalar>(
         &self,

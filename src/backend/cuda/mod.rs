@@ -26,6 +26,7 @@ mod device_csr;
 mod entries;
 mod fused;
 mod given;
+mod in_use;
 mod keep;
 mod kronecker;
 mod lanes;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// So few are copied sooner than written.
 const FEW: usize = 64;
 
-fn grid(context: &Context, n: u64) -> (u64, u32) {
+pub(super) fn grid(context: &Context, n: u64) -> (u64, u32) {
     let block = block_and_tile(context).0;
     (n.div_ceil(u64::from(block)), block)
 }

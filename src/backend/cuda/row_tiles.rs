@@ -2,7 +2,7 @@
 use super::entries::{block_and_tile, places, structures};
 use super::program::{Program, tuning};
 use super::vector::{self, DeviceBitmap};
-use super::{Buffer, DevicePattern};
+use super::{Buffer, DevicePattern, Kernel};
 use crate::algebra::Scalar;
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -61,28 +61,17 @@ impl RowTiles {
         let (context, all) = (pattern.offsets.context(), pattern.nrows as u64);
         let (tuning, block) = (tuning(context), block_and_tile(context).0);
         let grid = |n: u64| n.div_ceil(u64::from(block));
-        let present = Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?;
         let program = Program::new(context, Template::RowTiles, |s| s);
         let kernel = structures(context).kernel_beside("rows_present", || {
             let mut others = vector::compacting(context, pattern.nrows, u8::TEXT);
             others.push(program.wanted("row_tiles"));
             others
         })?;
-        // SAFETY: of all launches here, parameters as the README lists them, buffers of the sizes it asks for.
-        unsafe { kernel.launch(grid(all), block, 0).arg(all).arg(&pattern.offsets).arg(&present).run()? };
+        let present = rows_present(pattern, &kernel)?;
         // Their numbers alone are wanted: any values will do.
         let values = Buffer::alloc(context, all)?;
         let (rows, _) = vector::compact(context, pattern.nrows, u8::TEXT, DeviceBitmap { present, values })?;
-        let starts = if rows.nnz == all {
-            None
-        } else {
-            let starts = Buffer::alloc_for::<u64>(context, places(rows.nnz + 1))?;
-            let kernel = program.kernel("row_starts")?;
-            let launch = kernel.launch(grid(rows.nnz + 1), block, 0).arg(rows.nnz).arg(&rows.indices).arg(all);
-            // SAFETY: as above.
-            unsafe { launch.arg(&pattern.offsets).arg(&starts).run()? };
-            Some(starts)
-        };
+        let starts = if rows.nnz == all { None } else { Some(row_starts(pattern, rows.nnz, &rows.indices)?) };
         let offsets = starts.as_ref().unwrap_or(&pattern.offsets);
         let count = (rows.nnz + pattern.nnz).div_ceil(u64::from(tuning.spmv_tile));
         let mean = pattern.nnz.checked_div(rows.nnz).unwrap_or(0);
@@ -96,6 +85,27 @@ impl RowTiles {
         let chunks = RowChunks::find(&program, rows.nnz, pattern, offsets, most)?;
         Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, wide, most, chunks })
     }
+}
+
+/// Offsets of these `count` rows alone, which are all that have entries.
+pub(super) fn row_starts(pattern: &DevicePattern, count: u64, rows: &Buffer) -> Result<Buffer> {
+    let (context, block) = (pattern.offsets.context(), block_and_tile(pattern.offsets.context()).0);
+    let starts = Buffer::alloc_for::<u64>(context, places(count + 1))?;
+    let kernel = Program::new(context, Template::RowTiles, |s| s).kernel("row_starts")?;
+    let launch = kernel.launch((count + 1).div_ceil(u64::from(block)), block, 0).arg(count).arg(rows);
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
+    unsafe { launch.arg(pattern.nrows as u64).arg(&pattern.offsets).arg(&starts).run()? };
+    Ok(starts)
+}
+
+/// A bit for each row that has entries.
+pub(super) fn rows_present(pattern: &DevicePattern, kernel: &Kernel) -> Result<Buffer> {
+    let (context, all) = (pattern.offsets.context(), pattern.nrows as u64);
+    let (present, block) = (Buffer::zeroed_for::<u32>(context, pattern.nrows.div_ceil(32))?, block_and_tile(context).0);
+    let launch = kernel.launch(all.div_ceil(u64::from(block)), block, 0).arg(all).arg(&pattern.offsets);
+    // SAFETY: as above.
+    unsafe { launch.arg(&present).run()? };
+    Ok(present)
 }
 
 impl RowChunks {

@@ -119,14 +119,32 @@ pub(super) fn listed(
         });
         return made.map(|(pattern, values)| (pattern, Some(values)));
     }
-    let program = program(context, scalar);
+    counted(context, n, scalar, present, Some(dense))
+}
+
+/// The places of the set bits below `n`, ascending.
+pub(super) fn places_of(context: &Arc<Context>, n: usize, present: &Buffer) -> Result<Buffer> {
+    Ok(counted(context, n, NO_VALUE, present, None)?.0.indices)
+}
+
+/// The set bits below `n`, one or more, and their values if there are any, counted first.
+fn counted(
+    context: &Arc<Context>,
+    n: usize,
+    scalar: ScalarText,
+    present: &Buffer,
+    dense: Option<&Buffer>,
+) -> Result<(DevicePattern, Option<Buffer>)> {
+    let (words, program, block) =
+        ((n as u64).div_ceil(WORD), program(context, scalar), tuning(context).primitive_block);
     let starts = Buffer::alloc_for::<u64>(context, words as usize + 1)?;
     let nnz = sum_of_bits(context, present, &starts, words)?;
     if nnz == 0 {
         return empty(context, 1, n).map(|(pattern, values)| (pattern, Some(values)));
     }
     let indices = Buffer::alloc_for::<u32>(context, nnz as usize)?;
-    let moved = if nnz < n as u64 { Some(Buffer::alloc(context, nnz * size)?) } else { None };
+    let moves = dense.is_some() && nnz < n as u64;
+    let moved = moves.then(|| Buffer::alloc(context, nnz * scalar.size as u64)).transpose()?;
     let offsets = Buffer::alloc_for::<u64>(context, 2)?;
     let kernel = program.kernel("vector_compact")?;
     let launch = kernel.launch((words * WORD).div_ceil(block as u64), block, 0).arg(words).arg(present);
