@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 mod compare;
+mod full;
 mod make;
 mod matrix;
 mod vector;

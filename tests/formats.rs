@@ -245,3 +245,34 @@ fn full_by_itself() {
     }
     assert_eq!((a.nvals(), a.entries().unwrap()), (n * n - 3, listed.entries().unwrap()));
 }
+
+#[test]
+fn dense_arrays_and_back() {
+    let values: Vec<i64> = (0..6000).map(|v| v % 97 - 40).collect();
+    let x = Matrix::<i64>::from_full(60, 100, values.clone()).unwrap();
+    assert_eq!((x.format(), x.nvals(), x.is_iso()), (Format::Full, 6000, false));
+    assert_eq!(x, x.to_format(Format::Csr).unwrap());
+    assert_eq!(x.get(59, 99).unwrap(), Some(values[5999]));
+    // A clone keeps what it has.
+    let kept = x.clone();
+    assert_eq!(x.into_full(0).unwrap(), values);
+    assert_eq!(kept.into_full(0).unwrap(), values);
+    let one = Matrix::<i64>::full(60, 100, 7).unwrap();
+    assert!(one.is_iso() && one.entries().unwrap().len() == 6000);
+    assert_eq!(one.into_full(0).unwrap(), vec![7; 6000]);
+    // In memory these have no room; what is nothing has.
+    for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+        assert_eq!(Matrix::<i64>::full(m, n, 1).unwrap().shape(), (m, n));
+        assert!(Matrix::<i64>::from_full(m as u32, n as u32, vec![]).unwrap().into_full(1).unwrap().is_empty());
+    }
+    let far = Matrix::<i64>::build(1 << 40, 1 << 40, &[(1 << 39, 5, 1)]).unwrap();
+    assert!(matches!(far.into_full(0), Err(Error::OutOfMemory { operation: "into_full", .. })));
+    assert!(matches!(Matrix::<i64>::full(1 << 31, 1 << 31, 0), Err(Error::OutOfMemory { operation: "full", .. })));
+    assert!(matches!(Matrix::<i64>::full(1 << 32, 1, 0), Err(Error::IndexOverflow { operation: "full", .. })));
+    let wrong = Matrix::<i64>::from_full(2, 3, vec![1; 5]);
+    assert!(matches!(wrong, Err(Error::InvalidValue { operation: "from_full", .. })));
+    let hypersparse = Matrix::<i64>::build(40, 1 << 20, &[(3, 1000, 1), (39, (1 << 20) - 1, 2)]).unwrap();
+    let dense = hypersparse.to_format(Format::Hypersparse).unwrap().into_full(0).unwrap();
+    let found: Vec<usize> = (0..dense.len()).filter(|e| dense[*e] != 0).collect();
+    assert_eq!(found, [3 << 20 | 1000, (40 << 20) - 1]);
+}

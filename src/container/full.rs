@@ -1,0 +1,107 @@
+//! Matrices with an entry at every place, made of dense arrays and turned into them: nobody lists their positions until they are asked for.
+use super::Matrix;
+use crate::algebra::Scalar;
+use crate::backend::Body;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::storage::axis::Axis;
+use crate::storage::frame::{Cells, Form, Frame, slots};
+use crate::storage::held::{Held, Values};
+use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// An entry in each of the cells, of which there are as many as values, or one value for all.
+fn everywhere<T: Scalar>((nrows, ncols): (u32, u32), values: Values<T>) -> Store<T> {
+    let (m, n) = (nrows as usize, ncols as usize);
+    let form = Form::Cells(Cells { nrows: m, ncols: n, words: None });
+    let body = Body::Held(Held::new(Arc::new(Frame::new(form, m * n)), values));
+    Store { rows: Axis::Full(nrows), cols: Axis::Full(ncols), body, device: Device::Cpu }
+}
+
+impl<T: Scalar, S> Matrix<T, S> {
+    /// `value` at every place, stored once. O(1).
+    ///
+    /// # Errors
+    /// `IndexOverflow` for a dimension of 2³² or more; `OutOfMemory` where the places are too many for any memory.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Matrix<f64> = Matrix::full(2, 2, 0.5)?;
+    /// assert_eq!((x.format(), x.is_iso(), x.nvals()), (Format::Full, true, 4));
+    /// assert_eq!(x.entries()?, [(0, 0, 0.5), (0, 1, 0.5), (1, 0, 0.5), (1, 1, 0.5)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn full(nrows: u64, ncols: u64, value: T) -> Result<Self> {
+        let operation = "full";
+        let dimension = |what, n: u64| {
+            let limit = u128::from(u32::MAX);
+            u32::try_from(n).map_err(|_| Error::IndexOverflow { operation, what, value: n.into(), limit })
+        };
+        let shape = (dimension("the rows of a full matrix", nrows)?, dimension("the columns of a full matrix", ncols)?);
+        if shape.0 == 0 || shape.1 == 0 {
+            return Self::new(nrows, ncols);
+        }
+        slots(operation, shape.0 as usize, shape.1 as usize, 0)?;
+        Ok(Self::of(everywhere(shape, Values::One(value))))
+    }
+    /// An entry at every place, row by row; the values are moved. O(1).
+    ///
+    /// # Errors
+    /// `InvalidValue` where they are not `nrows` times `ncols`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Matrix<f64> = Matrix::from_full(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(x.get(1, 0)?, Some(4.0));
+    /// assert_eq!(x.into_full(0.0)?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_full(nrows: u32, ncols: u32, values: Vec<T>) -> Result<Self> {
+        let operation = "from_full";
+        if values.len() as u128 != u128::from(nrows) * u128::from(ncols) {
+            let reason =
+                format!("a full {nrows}×{ncols} matrix has a value for every place, these are {}", values.len());
+            return Err(Error::InvalidValue { operation, reason });
+        }
+        if values.is_empty() {
+            return Self::new(nrows.into(), ncols.into());
+        }
+        Ok(Self::of(everywhere((nrows, ncols), values.into())))
+    }
+    /// A value for every place, row by row, `absent` where there is no entry; a full matrix' values are moved where nobody shares
+    /// them. O(m n).
+    ///
+    /// # Errors
+    /// `OutOfMemory` with the bytes needed; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5)])?;
+    /// assert_eq!(a.into_full(-1)?, [-1, 5, -1, -1]);
+    /// # Ok(()) }
+    /// ```
+    pub fn into_full(self, absent: T) -> Result<Vec<T>> {
+        let operation = "into_full";
+        let (nrows, ncols) = self.shape();
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let host = self.store.to_host()?;
+        let (rows, cols) = (self.store.rows.clone(), self.store.cols.clone());
+        // Nobody else but a clone holds the values now.
+        drop(self);
+        if u128::from(nrows) * u128::from(ncols) == host.values.len() as u128 {
+            return match Arc::try_unwrap(host.values) {
+                Ok(values) => Ok(values.into_vec()),
+                Err(shared) => memory::copied(operation, &shared),
+            };
+        }
+        let n = slots(operation, size(nrows), size(ncols), size_of::<T>())?;
+        let mut all = memory::filled(operation, n, absent)?;
+        for place in 0..host.pattern.nrows {
+            let first = size(rows.id(place)) * size(ncols);
+            let (columns, values) = host.row(place);
+            columns.iter().zip(values).for_each(|(j, value)| all[first + size(cols.id(*j as usize))] = *value);
+        }
+        Ok(all)
+    }
+}
