@@ -86,6 +86,10 @@ const STEPS: &[Step] = &[
         let band = Matrix::<i64>::build_with(&coo, Second)?.to(&o.a.device())?;
         mxm(&band, &band).strategy(Strategy::Band).mask(&o.mask.structure()).eval()?.entries()
     }),
+    ("mxm full", |o| {
+        let full = Matrix::<i64>::full(N, 6, 3)?.to(&o.a.device())?;
+        mxm(&o.a, &full).eval()?.entries()
+    }),
     ("mxm bitmap_rank", |o| mxm(&o.a, &o.b).strategy(Strategy::BitmapRank).eval()?.entries()),
     ("mxm masked", |o| mxm(&o.a, &o.b).strategy(Strategy::Hash).mask(&o.mask.structure()).eval()?.entries()),
     ("mxm dot", |o| mxm(&o.a, &o.b).strategy(Strategy::Dot).mask(&o.mask.structure()).eval()?.entries()),

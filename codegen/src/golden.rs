@@ -226,6 +226,11 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
             if mask.is_empty() {
                 let spec = Spec::new(Template::SpmvFull, architecture).semiring(s.clone());
                 all.push((format!("spmv_full-{}_{}", s.name, s.c.name), spec.clone()));
+                for width in [1u64, 2] {
+                    let spec =
+                        Spec::new(Template::SpmmFull, architecture).semiring(s.clone()).flag("mapped", width == 1);
+                    all.push((format!("spmm_full{width}-{}_{}", s.name, s.c.name), spec.number("width", width)));
+                }
                 let band = Spec::new(Template::SpmvBand, architecture).semiring(s.clone());
                 all.push((format!("spmv_band-{}_{}", s.name, s.c.name), band));
                 if s.is_constant() {

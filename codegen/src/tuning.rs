@@ -170,6 +170,10 @@ tuning! {
     spmv_wide_mean,
     /// If there are so many rows.
     spmv_wide_rows,
+    /// Rows with more entries, at least, are cut in parts where a matrix has no gaps.
+    spmm_long,
+    /// Entries of a part there, at least.
+    spmm_chunk,
     /// Entries of a part.
     spmv_chunk,
     /// Blocks of a multiprocessor there.
@@ -334,6 +338,8 @@ pub const SM_90: Tuning = Tuning {
     spmv_wide: 1024,
     spmv_wide_mean: 64,
     spmv_wide_rows: 4096,
+    spmm_long: 32,
+    spmm_chunk: 512,
     spmv_chunk: 2048,
     spmv_blocks: 5,
     table_optimism: 8,

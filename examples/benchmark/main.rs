@@ -1,7 +1,7 @@
 //! Sparse products and other operations on a GPU, beside cuSPARSE in the same process.
 //!
 //! `cargo run --release --example benchmark -- --data DIRECTORY --products a2,ap,ptap --output results.jsonl`, then
-//! `… -- plot results.jsonl --into DIRECTORY`; `… -- operations` for vectors and transposes; `… -- bandwidth` for
+//! `… -- plot results.jsonl --into DIRECTORY`; `… -- operations` for vectors and transposes; `… -- full` for matrices with an entry everywhere; `… -- bandwidth` for
 //! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
 mod aggregation;
 mod bandwidth;
@@ -9,6 +9,7 @@ mod calls;
 mod cases;
 mod cusparse;
 mod factors;
+mod full;
 mod masked;
 mod measure;
 mod operations;
@@ -41,6 +42,7 @@ fn run(options: &Options) -> Outcome<()> {
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
         Some(Command::Bandwidth { entries }) => bandwidth::run(&mut Session::new(&options.common)?, *entries),
         Some(Command::Calls { entries, trace }) => calls::run(&mut Session::new(&options.common)?, *entries, *trace),
+        Some(Command::Full { columns, trace }) => full::run(&mut Session::new(&options.common)?, columns, *trace),
         Some(Command::Masked { trace }) => masked::run(&mut Session::new(&options.common)?, *trace),
         Some(Command::Plot { files, into }) => plots::write(files, into),
     }

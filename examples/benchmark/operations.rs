@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 
 /// cuSPARSE's times by algorithm, or why there is none; and whether its results are ours.
 #[derive(Default)]
-struct Rivals {
+pub(crate) struct Rivals {
     times: Vec<(&'static str, Timing)>,
     errors: Vec<(&'static str, String)>,
     differ: Vec<&'static str>,
 }
 impl Rivals {
-    fn best(&self) -> Option<(&'static str, Timing)> {
+    pub(crate) fn best(&self) -> Option<(&'static str, Timing)> {
         self.times.iter().copied().min_by(|a, b| a.1.ms.total_cmp(&b.1.ms))
     }
-    fn add(&mut self, name: &'static str, outcome: Outcome<(Timing, bool)>) {
+    pub(crate) fn add(&mut self, name: &'static str, outcome: Outcome<(Timing, bool)>) {
         match outcome {
             Ok((timing, same)) => {
                 self.times.push((name, timing));
@@ -32,12 +32,17 @@ impl Rivals {
     }
 }
 
-/// Every operation on every matrix.
-pub(crate) fn run(session: &mut Session) -> Outcome<()> {
+/// The table's.
+pub(crate) fn heading() {
     println!(
         "{:22} {:9} {:>10} {:>10} | {:>9} {:>6} {:>7} | {:>9} {:>10} {:>7} | {:>6} results",
         "matrix", "operation", "rows", "nnz", "ms", "bound%", "MB", "cuSPARSE", "best of it", "MB", "faster"
     );
+}
+
+/// Every operation on every matrix.
+pub(crate) fn run(session: &mut Session) -> Outcome<()> {
+    heading();
     let mut faster: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let done = session.for_each(|session, name, coo| {
         let rows = Rows::of(&coo)?;
@@ -110,7 +115,7 @@ fn spmv(
 }
 
 /// Equal but for rounding, measured by the largest value.
-fn close(found: &[f64], expected: &[f64]) -> bool {
+pub(crate) fn close(found: &[f64], expected: &[f64]) -> bool {
     let largest = expected.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
     let same = |(x, y): (&f64, &f64)| x == y || (x - y).abs() <= 1e-10 * largest || !(x + y).is_finite();
     found.len() == expected.len() && found.iter().zip(expected).all(same)
@@ -144,7 +149,7 @@ fn turned(session: &Session, a: &Matrix<f64>, other: Option<&Csr>) -> Outcome<(T
 }
 
 /// Prints and records; how many times faster than cuSPARSE.
-fn report(
+pub(crate) fn report(
     session: &mut Session,
     (name, operation): (&str, &str),
     rows: &Rows,

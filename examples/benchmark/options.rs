@@ -37,6 +37,15 @@ pub(crate) enum Command {
         #[arg(long)]
         trace: bool,
     },
+    /// A·X beside cusparseSpMM, in f64, for X with an entry everywhere
+    Full {
+        /// Columns of X
+        #[arg(long, value_delimiter = ',', default_value = "4,32", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+        columns: Vec<u32>,
+        /// Print the milliseconds of every kernel too
+        #[arg(long)]
+        trace: bool,
+    },
     /// A·A and A·Aᵀ under masks, stored and summed: dot products beside rows, and which of them auto takes
     Masked {
         /// Print the milliseconds of every kernel of each strategy too

@@ -184,6 +184,10 @@ impl Case {
         Cast<f64>: UnaryOp<T, Out = f64>,
         Cast<T>: UnaryOp<f64, Out = T>,
     {
+        if let Some(("full", columns)) = operation.split_once(':') {
+            let x = self.full::<T>(columns.parse()?)?.over();
+            return times(count, || Ok(mxm(a, &x).eval()?), measured);
+        }
         let (operation, density) = operation.split_once(':').unwrap_or((operation, "full"));
         let place = DENSITIES.iter().position(|d| *d == density).ok_or("no such density")?;
         match operation {
@@ -199,6 +203,23 @@ impl Case {
             }
             _ => Err(format!("no operation {operation}").into()),
         }
+    }
+}
+
+impl Case {
+    /// A matrix with an entry everywhere, of so many columns: what the other side makes too.
+    fn full<T: Scalar>(&self, columns: u32) -> Outcome<Matrix<T>>
+    where
+        Cast<T>: UnaryOp<f64, Out = T>,
+    {
+        let (n, k) = (u32::try_from(self.a.ncols())?, u64::from(columns));
+        let booleans = std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>();
+        let number = |e: u64| (e * 7919 % 1000) as f64;
+        let value = |e| if booleans { (number(e) >= 500.0) as u8 as f64 } else { (number(e) + 1.0) / 1000.0 };
+        let values = (0..u64::from(n) * k).map(value).collect();
+        let offsets = (0..=u64::from(n)).map(|r| r * k).collect();
+        let indices = (0..n).flat_map(|_| 0..columns).collect();
+        Ok(Matrix::<f64>::from_csr(n, columns, offsets, indices, values)?.cast()?)
     }
 }
 

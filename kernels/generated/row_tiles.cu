@@ -690,17 +690,18 @@ row_tiles(u64 rows, const u64* offsets, u64 tiles, u32 tile, u32 most, RowTile* 
   begins[t] = {offsets[first], first, offsets[last]};
 }
 
-// Chunks of the rows of more than `most` entries: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero
-// before.
+// Chunks of the rows of more than `most` entries, of a 64th of a row each, at least `least` and at most tile_chunk entries, multiples of
+// 4: control[0] such rows, control[1] chunks, at most 3 · entries / most. control is zero before.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-row_chunks(u64 rows, const u64* offsets, u32 most, u64* control, RowChunk* chunks) {
+row_chunks(u64 rows, const u64* offsets, u32 most, u32 least, u64* control, RowChunk* chunks) {
   const u64 s = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s >= rows) return;
   const u64 begin = offsets[s], end = offsets[s + 1], aligned = begin & ~u64(3);
   if (end - begin <= most) return;
-  const u64 total = (end - aligned + tile_chunk - 1) / tile_chunk, owner = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], total);
+  const u64 chunk = min(max((end - begin) / 256 * 4, u64(least)), u64(tile_chunk));
+  const u64 total = (end - aligned + chunk - 1) / chunk, owner = atomicAdd(&control[0], 1ull), first = atomicAdd(&control[1], total);
   for (u64 c = 0; c < total; c++) {
-    const u64 from = max(aligned + c * tile_chunk, begin), to = min(aligned + (c + 1) * tile_chunk, end);
+    const u64 from = max(aligned + c * chunk, begin), to = min(aligned + (c + 1) * chunk, end);
     chunks[first + c] = {from, s, u32(to - from), u32(c), u32(total), u32(owner)};
   }
 }

@@ -34,6 +34,7 @@ PRODUCTS = [("plus_times", "f64"), ("min_plus", "f64"), ("plus_times", "f32"), (
 OPERATIONS = (
     [("square", *p) for p in PRODUCTS]
     + [(f"{op}:{density}", *p) for op in ("mxv", "vxm") for density in ("full", "1%", "0.01%") for p in PRODUCTS]
+    + [(f"full:{columns}", *p) for columns in (4, 32) for p in PRODUCTS]
     + [("triangles", "plus_pair", "u64"), ("triangle_sum", "plus_pair", "u64")]
 )
 TYPES = {"f64": ("FP64", np.float64), "f32": ("FP32", np.float32), "bool": ("BOOL", np.bool_), "u64": ("BOOL", np.bool_)}
@@ -97,6 +98,26 @@ class Case:
             self.kept[name, scalar] = x
         return self.kept[name, scalar][0]
 
+    def full(self, columns, scalar):
+        """A matrix with an entry everywhere, of so many columns: what the other side makes too."""
+        name = f"full-{columns}"
+        if (name, scalar) not in self.kept:
+            n = self.read("a")[1]
+            suffix, dtype = TYPES[scalar]
+            numbers = np.arange(n * columns, dtype=np.uint64) * 7919 % 1000
+            v = (numbers >= 500) if scalar == "bool" else ((numbers + 1) / 1000).astype(dtype)
+            offsets = np.arange(n + 1, dtype=np.uint64) * columns
+            indices = np.tile(np.arange(columns, dtype=np.uint64), n)
+            ctype = {"f64": "double *", "f32": "float *", "bool": "bool *"}[scalar]
+            a = ffi.new("GrB_Matrix *")
+            check(getattr(lib, f"GrB_Matrix_import_{suffix}")(
+                a, getattr(lib, f"GrB_{suffix}"), n, columns, ffi.cast("GrB_Index *", ffi.from_buffer(offsets)),
+                ffi.cast("GrB_Index *", ffi.from_buffer(indices)), ffi.cast(ctype, ffi.from_buffer(v)),
+                len(offsets), len(indices), len(v), lib.GrB_CSR_FORMAT))
+            check(lib.GrB_Matrix_wait(a[0], lib.GrB_MATERIALIZE))
+            self.kept[name, scalar] = a
+        return self.kept[name, scalar][0]
+
     def prepare(self, operation, semiring, scalar):
         """A function that runs once: (entries, sum) or None, seconds to return, seconds with wait."""
         suffix = TYPES[scalar][0]
@@ -112,6 +133,7 @@ class Case:
         check(lib.GrB_Matrix_ncols(dims + 1, a))
         rows, columns = dims[0], dims[1]
         x = self.vector(f"{'right' if kind == 'mxv' else 'left'}-{density}", scalar) if vectors else None
+        many = self.full(int(density), scalar) if kind == "full" else None
         new, wait, free = ((lib.GrB_Vector_new, lib.GrB_Vector_wait, lib.GrB_Vector_free) if vectors
                            else (lib.GrB_Matrix_new, lib.GrB_Matrix_wait, lib.GrB_Matrix_free))
         nvals, reduce = ((lib.GrB_Vector_nvals, lib.GrB_Vector_reduce_FP64) if vectors
@@ -128,6 +150,9 @@ class Case:
             elif kind == "vxm":
                 check(new(c, ctype, columns))
                 info = lib.GrB_vxm(c[0], null, null, ring, x, a, null)
+            elif kind == "full":
+                check(new(c, ctype, rows, int(density)))
+                info = lib.GrB_mxm(c[0], null, null, ring, a, many, null)
             elif kind == "square":
                 check(new(c, ctype, rows, rows))
                 info = lib.GrB_mxm(c[0], null, null, ring, a, a, descriptor)

@@ -2,10 +2,12 @@
 //!
 //! The functions and constants are those of cusparse.h 12 and 13; each way of using them is a file.
 mod spgemm;
+mod spmm;
 mod spmv;
 mod transpose;
 
 pub(crate) use spgemm::Algorithm;
+pub(crate) use spmm::{PreparedFull, SpmmAlgorithm};
 pub(crate) use spmv::{Prepared, SpmvAlgorithm};
 pub(crate) use transpose::TransposeAlgorithm;
 

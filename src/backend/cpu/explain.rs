@@ -116,6 +116,7 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     let dot = cpu && prefers_dot("explain", &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
     let constant = cpu && !dot && super::product::is_foreseen(&ring.operators, &a.values, &b.values);
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot, constant };
+    let full = cpu && !constant && ring.cpu.full(&a.pattern, &b.pattern, mask, options).is_some();
     let turned = match options.transposed_b {
         true => Some(transpose::<()>(&b.pattern, &memory::filled("explain", b.pattern.nnz(), ())?)?.0),
         false => None,
@@ -127,12 +128,16 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
         ("dot", "a dot product an entry of the mask takes fewer steps than scattering rows of B, or was asked for")
     } else if constant {
         ("pattern", "every product is the same value and ⊕ leaves it: the positions are enough")
+    } else if full {
+        ("full", "B has an entry at every place: rows of it are read whole, in the order of k")
     } else {
         ("hash", "rows of B are scattered, in the order of k, into what suits the row")
     };
     let mut analysis =
         Analysis { sample: sampled(a, b, mask)?, strategy, reason: reason.into(), ..counted(a, b, mask) };
-    if cpu && !dot {
+    if full {
+        analysis.bins = vec![Bin::new("full", "sums of some columns at a time, all of a row", a.nrows as u64)];
+    } else if cpu && !dot {
         let flat = constant || ring.cpu.starts();
         let tiny = flat && (constant || ring.cpu.scatter().lists()) && super::tiny::possible(b, mask);
         let mut rows = [0; ACCUMULATORS.len()];

@@ -36,6 +36,7 @@ mod few;
 mod final_soon;
 mod flags;
 mod flat;
+mod full;
 mod gather;
 mod job;
 mod keys;

@@ -4,6 +4,7 @@ use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::assemble::{Size, assemble};
 use super::blocks::Block;
 use super::dot::{DotLoop, dot_rows, dots};
+use super::full::{self, FullLoops};
 use super::job::Job;
 use super::layout::transpose;
 use super::loops::Loops;
@@ -40,14 +41,16 @@ pub(crate) struct MxmKernels<A, B, C> {
     scatter: Loops<A, B, C>,
     /// Not where B is never given by columns.
     dot: Option<DotLoop<A, B, C>>,
+    /// Not where there is one row.
+    full: Option<FullLoops<A, B, C>>,
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(crate) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
-        Self { scatter: Loops::of::<S>(), dot: Some(dots::<A, B, S>) }
+        Self { scatter: Loops::of::<S>(), dot: Some(dots::<A, B, S>), full: Some(FullLoops::of::<S>()) }
     }
     pub(super) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
-        Self { scatter: Loops::of::<S>(), dot: None }
+        Self { scatter: Loops::of::<S>(), dot: None, full: None }
     }
     /// The loops over products.
     pub(super) fn scatter(&self) -> &Loops<A, B, C> {
@@ -56,6 +59,17 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     /// Whether sums can start from something, so that rows of close columns take a flag and a sum a column.
     pub(super) fn starts(&self) -> bool {
         self.scatter.start().is_some()
+    }
+    /// The loops over rows of B that are read whole, and what sums begin with, where that is the way.
+    pub(super) fn full(
+        &self,
+        a: &Pattern,
+        b: &Pattern,
+        mask: OnMask,
+        options: &MxmOptions,
+    ) -> Option<(&FullLoops<A, B, C>, &Loops<A, B, C>, C)> {
+        let full = self.full.as_ref().filter(|_| full::suits(a, b, mask, options))?;
+        self.scatter.start().map(|start| (full, &self.scatter, start))
     }
     /// The loop for dot products, where they are the way.
     fn dot(
@@ -133,6 +147,9 @@ pub(super) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
+    if let Some(loops) = kernels.full(&a.pattern, &b.pattern, mask, options) {
+        return full::mxm(operation, loops, a, b, at);
+    }
     planned(operation, kernels, (a, b), mask, at, options, |shape, plan, dots, job| {
         let kernel =
             |block: &Block, to: &mut Rows<C>, scratch: &mut Scratch<C>| kernels.rows(dots, job, block, to, scratch);

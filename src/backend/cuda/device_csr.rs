@@ -1,5 +1,6 @@
 //! Compressed rows in device memory.
 use super::band::Band;
+use super::full::Remembered;
 use super::program::resident;
 use super::row_tiles::RowTiles;
 use super::spgemm::Costs;
@@ -37,6 +38,8 @@ pub(crate) struct DevicePattern {
     pub(super) columns: Mutex<Columns>,
     /// Its neighbouring rows with the same columns, once they were asked for twice.
     pub(super) supernodes: Mutex<Supernodes>,
+    /// Where its last product with a matrix without gaps had entries.
+    pub(super) full_product: Mutex<Remembered>,
     /// What the last product under it as a mask was found to cost.
     pub(super) costs: Mutex<Option<Costs>>,
 }
@@ -58,6 +61,7 @@ impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (columns, supernodes, costs) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let full_product = Mutex::default();
         Self {
             nrows,
             ncols,
@@ -70,6 +74,7 @@ impl DevicePattern {
             filled_columns,
             columns,
             supernodes,
+            full_product,
             costs,
             merged: AtomicU64::new(0),
         }

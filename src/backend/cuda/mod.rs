@@ -24,6 +24,7 @@ pub mod context;
 mod dense;
 mod device_csr;
 mod entries;
+mod full;
 mod fused;
 mod given;
 mod in_use;

@@ -1,4 +1,5 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
+use super::full;
 use super::fused::{self, After, Then};
 use super::product::{Operand, Product};
 use super::transpose::transpose;
@@ -122,7 +123,10 @@ impl Cuda {
         let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
         let (pattern, values) = match step {
             Step::Mxm => {
-                let made = |product: &Product| chunks::mxm(product, options).map(known);
+                let made = |product: &Product| match full::mxm(product, options, &b.pattern)? {
+                    Some(made) => Ok(made),
+                    None => chunks::mxm(product, options).map(known),
+                };
                 self.of_matrices(text, a, b, mask, at, options, made)?
             }
             Step::Mxv => self.of(step, text, a, b, mask, at, options, |product| match options.reproducible {
@@ -166,9 +170,12 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let positions = |product: &Product| Ok(chunks::mxm(product, options)?.0);
+        let positions = |product: &Product| match full::mxm(product, options, &b.pattern)? {
+            Some(made) => Ok(made.0),
+            None => Ok(Arc::new(chunks::mxm(product, options)?.0)),
+        };
         let pattern = self.of_matrices(of_positions(), a, b, mask, at, options, positions)?;
-        Ok(DeviceCsr::with(Arc::new(pattern), Values::of_all(scalar, value)?))
+        Ok(DeviceCsr::with(pattern, Values::of_all(scalar, value)?))
     }
     /// What `then` makes of a product of matrices, whose result has values of `size` bytes: of some rows before the next where the
     /// product is large. `one` is the value of all its entries, where that is known before.

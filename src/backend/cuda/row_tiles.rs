@@ -6,7 +6,7 @@ use super::{Buffer, DevicePattern, Kernel};
 use crate::algebra::Scalar;
 use crate::error::Result;
 use oplus_codegen::Template;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Debug)]
 pub(super) struct RowTiles {
@@ -22,6 +22,8 @@ pub(super) struct RowTiles {
     /// Rows of more entries are no tile's, nor a warp's.
     pub(super) most: u32,
     pub(super) chunks: RowChunks,
+    /// Those of shorter rows too, and of how many entries rows are in one piece, for products with matrices without gaps, once there was one.
+    full_chunks: OnceLock<(RowChunks, u32)>,
 }
 
 /// Parts of those rows, a block each.
@@ -35,6 +37,8 @@ pub(super) struct RowChunks {
 
 /// Bytes of a tile's record on the device.
 const TILE: u64 = 24;
+/// Rows of so many times the mean's entries are left in one piece.
+const EVEN: u64 = 4;
 /// Bytes of a part's record.
 const CHUNK: u64 = 32;
 
@@ -55,6 +59,20 @@ impl RowTiles {
     /// Which rows of the matrix they are; `None`: all.
     pub(super) fn numbers(&self) -> Option<&Buffer> {
         self.starts.is_some().then_some(&self.rows.indices)
+    }
+
+    /// Parts of the rows of more than `spmm_long` entries, or some times the mean, and how many those are.
+    pub(super) fn full_chunks(&self, pattern: &DevicePattern) -> Result<&(RowChunks, u32)> {
+        if let Some(known) = self.full_chunks.get() {
+            return Ok(known);
+        }
+        let context = pattern.offsets.context();
+        let (program, tuning) = (Program::new(context, Template::RowTiles, |s| s), tuning(context));
+        let mean = pattern.nnz / self.rows.nnz.max(1);
+        let most = u32::try_from(mean * EVEN).unwrap_or(u32::MAX).clamp(tuning.spmm_long, tuning.spmv_wide);
+        let found =
+            RowChunks::find(&program, self.rows.nnz, pattern, self.offsets(pattern), (most, tuning.spmm_chunk))?;
+        Ok(self.full_chunks.get_or_init(|| (found, most)))
     }
 
     fn find(pattern: &DevicePattern) -> Result<RowTiles> {
@@ -82,8 +100,9 @@ impl RowTiles {
         let launch = kernel.launch(grid(count + 1), block, 0).arg(rows.nnz).arg(offsets).arg(count);
         // SAFETY: as above.
         unsafe { launch.arg(tuning.spmv_tile).arg(most).arg(&begins).run()? };
-        let chunks = RowChunks::find(&program, rows.nnz, pattern, offsets, most)?;
-        Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, wide, most, chunks })
+        let chunks = RowChunks::find(&program, rows.nnz, pattern, offsets, (most, tuning.spmv_chunk))?;
+        let full_chunks = OnceLock::new();
+        Ok(RowTiles { rows: Arc::new(rows), starts, count, begins, wide, most, chunks, full_chunks })
     }
 }
 
@@ -109,7 +128,13 @@ pub(super) fn rows_present(pattern: &DevicePattern, kernel: &Kernel) -> Result<B
 }
 
 impl RowChunks {
-    fn find(program: &Program, rows: u64, pattern: &DevicePattern, offsets: &Buffer, most: u32) -> Result<RowChunks> {
+    fn find(
+        program: &Program,
+        rows: u64,
+        pattern: &DevicePattern,
+        offsets: &Buffer,
+        (most, least): (u32, u32),
+    ) -> Result<RowChunks> {
         let (context, block) = (program.context, block_and_tile(program.context).0);
         let room = 3 * pattern.nnz / u64::from(most);
         if pattern.nnz <= u64::from(most) || pattern.longest.is_some_and(|longest| longest <= u64::from(most)) {
@@ -119,7 +144,8 @@ impl RowChunks {
         let control = Buffer::zeroed_for::<u64>(context, 2)?;
         let mut records = Buffer::alloc(context, room * CHUNK)?;
         let kernel = program.kernel("row_chunks")?;
-        let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(offsets).arg(most);
+        let launch =
+            kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(offsets).arg(most).arg(least);
         // SAFETY: parameters as the README lists them; no more chunks than there is room for.
         unsafe { launch.arg(&control).arg(&records).run()? };
         let (long, count): (u64, u64) = (control.read_one(0)?, control.read_one(1)?);

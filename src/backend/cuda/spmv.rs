@@ -76,6 +76,17 @@ struct FullProduct<'a> {
     left: bool,
 }
 
+/// The values of A ⊕.⊗ x for x without gaps, one for each row of A that has entries.
+pub(super) fn sums_of_full(
+    context: &Arc<Context>,
+    semiring: Shared<SemiringText>,
+    a: Operand<'_>,
+    x: &Buffer,
+    ids: DeviceIds,
+) -> Result<Buffer> {
+    Ok(of_full(&FullProduct { context, semiring, a, x, ids, left: false })?.1)
+}
+
 fn of_full(product: &FullProduct) -> Result<(Arc<DevicePattern>, Buffer)> {
     let FullProduct { context, semiring, a, x, ids, left } = product;
     let tiles = RowTiles::of(a.pattern)?;

@@ -10,6 +10,7 @@ use super::{
 use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{listed_pattern, listed_rows};
+use crate::backend::cuda::full;
 use crate::backend::cuda::places;
 use crate::backend::cuda::product::{Operand, Product};
 use crate::error::Result;
@@ -81,6 +82,18 @@ impl Job<'_> {
         let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
         if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
             masked.explain(strategy, to);
+            return Ok(());
+        }
+        if full::suits(self.a.pattern, (self.b.pattern, self.semiring.b.size), self.mask.is_some(), strategy) {
+            to.strategy = "full";
+            to.reason = "B has an entry at every place".into();
+            to.bins = vec![Bin::new(
+                "full",
+                "rows of B read whole: a group of lanes a row, a block a part of a long one",
+                rows,
+            )];
+            // The rows with entries, in tiles.
+            to.workspace = 4 * rows + (rows + self.a.pattern.nnz) / 64;
             return Ok(());
         }
         if self.explain_by_name(strategy, to)? {

@@ -1,0 +1,142 @@
+//! Products on CUDA with matrices that have an entry at every place.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/full.rs"]
+mod full;
+
+use common::emulator;
+use full::{COLUMNS, Shape, uneven};
+use oplus::prelude::*;
+use oplus::primitive::Context;
+
+const GPU: Device = Device::Cuda(0);
+
+#[test]
+fn every_number_of_columns() {
+    let Some(_one) = emulator::alone() else { return };
+    full::every_number_of_columns(GPU);
+}
+
+#[test]
+fn every_kind_of_semiring() {
+    let Some(_one) = emulator::alone() else { return };
+    full::every_kind_of_semiring(GPU);
+}
+
+/// Values of one are stored once; masks, accumulators and what the product's rows are called are as with other matrices.
+#[test]
+fn other_ways_in_and_out() {
+    let Some(_one) = emulator::alone() else { return };
+    let (a, full) = (uneven().matrix::<i64, PlusTimes>(|v| v as i64 - 40), Shape::full((4300, 6)));
+    let x = full.matrix::<i64, PlusTimes>(|v| v as i64 - 50);
+    let mask = Shape::random((70, 6), 150, 3).matrix::<bool, PlusTimes>(|v| v % 2 == 0);
+    let on = |device: Device| {
+        let (a, x, m) = (a.to(&device).unwrap(), x.to(&device).unwrap(), mask.to(&device).unwrap());
+        let mut all = vec![mxm(&a.with_value(3).unwrap(), &x).eval().unwrap()];
+        all.push(mxm(&a, &x.with_value(2).unwrap()).eval().unwrap());
+        all.push(mxm(&a.with_value(3_i64).unwrap(), &x.with_value(2_i64).unwrap()).eval().unwrap());
+        all.push(mxm(&a, &x).mask(&m.structure().complement()).eval().unwrap());
+        let mut c = mxm(&a, &x).mask(&m.structure()).eval().unwrap();
+        mxm(&a, &x).accumulate(Plus).into(&mut c).unwrap();
+        all.push(c);
+        all.push(mxm(&a, &transpose(&x).eval().unwrap().transposed()).eval().unwrap());
+        all.push(mxm(&transpose(&a).eval().unwrap().transposed(), &x).eval().unwrap());
+        let sum = mxm(&a, &x).reduce(Plus).unwrap();
+        (all.iter().map(|c| c.entries().unwrap()).collect::<Vec<_>>(), sum)
+    };
+    assert!(on(GPU) == on(Device::Reference));
+    // Rows and columns of these are not called what they are numbered.
+    let far: Vec<_> = a.entries().unwrap().into_iter().map(|(i, k, v)| (i << 30, k << 20, v)).collect();
+    let far = Matrix::<i64, Compose<Max, FirstI>>::build(1 << 40, 4300 << 20, &far).unwrap();
+    let near: Vec<_> = x.entries().unwrap().into_iter().map(|(k, j, v)| (k << 20, j << 34, v)).collect();
+    let near = Matrix::<i64>::build(4300 << 20, 1 << 40, &near).unwrap();
+    let on = |device: Device| {
+        let (a, x) = (far.to(&device).unwrap(), near.to(&device).unwrap());
+        let c = mxm(&a, &x.over()).eval().unwrap();
+        let d = mxm(&a.over::<Compose<Plus, SecondJ>>(), &x.over()).eval().unwrap();
+        (c.entries().unwrap(), d.entries().unwrap())
+    };
+    assert!(on(GPU) == on(Device::Reference));
+}
+
+/// Sums in the order of k have the host's bits, however long the rows.
+#[test]
+fn reproducible_sums() {
+    let Some(_one) = emulator::alone() else { return };
+    let a = uneven().matrix::<f64, PlusTimes>(|v| 1.0 / (v as f64 + 0.7));
+    for k in [1, 5, 32] {
+        let x = Shape::full((4300, k)).matrix::<f64, PlusTimes>(|v| 1.0 / (v as f64 + 0.3));
+        let bits = |device: Device| {
+            let (a, x) = (a.to(&device).unwrap(), x.to(&device).unwrap());
+            let c = mxm(&a, &x).reproducible().eval().unwrap().entries().unwrap();
+            c.into_iter().map(|(i, j, v)| (i, j, v.to_bits())).collect::<Vec<_>>()
+        };
+        assert!(bits(GPU) == bits(Device::Cpu), "{k}");
+        // Without that: the same bits each time.
+        let (a, x) = (a.to(&GPU).unwrap(), x.to(&GPU).unwrap());
+        let made = || mxm(&a, &x).eval().unwrap().entries().unwrap();
+        assert!(made() == made());
+    }
+}
+
+/// Nothing is copied of positions that are known: the product of a square matrix without empty rows is on those of its factor, others are
+/// on those of the product before.
+#[test]
+fn positions_are_shared() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let x = Shape::full((900, 8)).matrix::<f64, PlusTimes>(|v| v as f64).to(&GPU).unwrap();
+    let square = Shape::new((900, 900), (0..900).map(|i| (i, i * 7 % 900))).matrix::<f64, PlusTimes>(|v| v as f64);
+    let empty_rows = Shape::new((900, 900), (0..450).map(|i| (2 * i, i))).matrix::<f64, PlusTimes>(|v| v as f64);
+    for (a, first) in [(square, 0), (empty_rows, 1)] {
+        let a = a.to(&GPU).unwrap();
+        let mut kept = Vec::new();
+        for n in 0..3 {
+            let (c, launches) = context.trace(|| mxm(&a, &x).eval()).unwrap();
+            let written = launches.iter().filter(|l| l.kernel == "full_positions").count();
+            assert_eq!(written, if n == 0 { first } else { 0 }, "{n}");
+            kept.push(c);
+        }
+        drop(kept);
+    }
+}
+
+#[test]
+fn what_runs_is_what_is_explained() {
+    let Some(_one) = emulator::alone() else { return };
+    let a = uneven().matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
+    let x = Shape::full((4300, 6)).matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
+    let said = mxm(&a, &x).explain().unwrap();
+    assert!(said.to_string().contains("B has an entry at every place"), "{said}");
+    let said = mxm(&a, &x).strategy(Strategy::Hash).explain().unwrap();
+    assert!(!said.to_string().contains("every place"), "{said}");
+    // One column is a vector.
+    let context = Context::get(0).unwrap();
+    for k in COLUMNS {
+        let x = Shape::full((4300, k)).matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
+        let (_, launches) = context.trace(|| mxm(&a, &x).eval()).unwrap();
+        let name = if k == 1 { "spmv_full" } else { "spmm_full" };
+        assert!(launches.iter().any(|l| l.kernel == name), "{k}: {launches:?}");
+    }
+}
+
+/// With less and less memory: the same product, by chunks of rows in the end, or an error that says how much it takes.
+#[test]
+fn little_memory() {
+    let Some(_one) = emulator::alone() else { return };
+    let a = uneven().matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
+    let x = Shape::full((4300, 40)).matrix::<i64, PlusTimes>(|v| v as i64).to(&GPU).unwrap();
+    let expected = mxm(&a, &x).strategy(Strategy::Hash).eval().unwrap().entries().unwrap();
+    let (mut made, mut refused) = (0, 0);
+    for limit in (10..24).map(|bits| 1u64 << bits) {
+        match mxm(&a, &x).memory_limit(limit).eval() {
+            Ok(c) => {
+                made += 1;
+                assert!(c.entries().unwrap() == expected, "{limit}");
+            }
+            Err(Error::OutOfMemory { .. }) => refused += 1,
+            Err(e) => panic!("{limit}: {e}"),
+        }
+    }
+    assert!(made > 3 && refused > 3, "{made} {refused}");
+}
