@@ -5,7 +5,7 @@ mod common;
 mod full;
 
 use common::emulator;
-use full::{COLUMNS, Shape, uneven};
+use full::{COLUMNS, ROWS, Shape, uneven};
 use oplus::prelude::*;
 use oplus::primitive::Context;
 
@@ -21,6 +21,34 @@ fn every_number_of_columns() {
 fn every_kind_of_semiring() {
     let Some(_one) = emulator::alone() else { return };
     full::every_kind_of_semiring(GPU);
+}
+
+#[test]
+fn from_the_left() {
+    let Some(_one) = emulator::alone() else { return };
+    full::every_kind_of_semiring_from_the_left(GPU);
+}
+
+/// A product from the left of a matrix whose columns all have entries is on the positions of its factor, and B's columns are found once.
+#[test]
+fn from_the_left_again() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let x = Shape::full((90, 900)).matrix::<f64, PlusTimes>(|v| v as f64).to(&GPU).unwrap();
+    let places = (0..4000).map(|i| (i / 5 % 900, i * 7 % 900));
+    let a = Shape::new((900, 900), places).matrix::<f64, PlusTimes>(|v| 1.0 / (v as f64 + 1.0));
+    let expected = mxm(&x.to(&Device::Reference).unwrap(), &a.to(&Device::Reference).unwrap()).reproducible().eval();
+    let expected = expected.unwrap().entries().unwrap();
+    let a = a.to(&GPU).unwrap();
+    for n in 0..4 {
+        let (c, launches) = context.trace(|| mxm(&x, &a).reproducible().eval()).unwrap();
+        let ran = |name| launches.iter().filter(|l| l.kernel.starts_with(name)).count();
+        assert!(ran("spmm_full") == 1 && ran("full_positions") == 0 && ran("entries_turned") == 2, "{launches:?}");
+        assert_eq!(ran("transpose") + ran("partition") + ran("sort") > 0, n < 2, "{launches:?}");
+        assert!(c.entries().unwrap() == expected);
+    }
+    let said = mxm(&x, &a).explain().unwrap();
+    assert!(said.to_string().contains("A has an entry at every place"), "{said}");
 }
 
 /// Values of one are stored once; masks, accumulators and what the product's rows are called are as with other matrices.
@@ -54,6 +82,18 @@ fn other_ways_in_and_out() {
         let (a, x) = (far.to(&device).unwrap(), near.to(&device).unwrap());
         let c = mxm(&a, &x.over()).eval().unwrap();
         let d = mxm(&a.over::<Compose<Plus, SecondJ>>(), &x.over()).eval().unwrap();
+        (c.entries().unwrap(), d.entries().unwrap())
+    };
+    assert!(on(GPU) == on(Device::Reference));
+    let turned = |m: Vec<(u64, u64, i64)>| -> Vec<_> { m.into_iter().map(|(i, j, v)| (j, i, v)).collect() };
+    let far = Matrix::<i64>::build(4300 << 20, 1 << 40, &turned(far.entries().unwrap())).unwrap();
+    let wide = Shape::full((ROWS[0], 4300)).matrix::<i64, PlusTimes>(|v| v as i64).entries().unwrap();
+    let wide: Vec<_> = wide.into_iter().map(|(i, k, v)| (i << 33, k << 20, v)).collect();
+    let wide = Matrix::<i64, Compose<Max, FirstI>>::build(1 << 40, 4300 << 20, &wide).unwrap();
+    let on = |device: Device| {
+        let (x, a) = (wide.to(&device).unwrap(), far.to(&device).unwrap());
+        let c = mxm(&x, &a.over()).eval().unwrap();
+        let d = mxm(&x.over::<Compose<Plus, SecondJ>>(), &a.over()).eval().unwrap();
         (c.entries().unwrap(), d.entries().unwrap())
     };
     assert!(on(GPU) == on(Device::Reference));

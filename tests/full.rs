@@ -15,6 +15,11 @@ fn every_kind_of_semiring() {
     full::every_kind_of_semiring(Device::Cpu);
 }
 
+#[test]
+fn from_the_left() {
+    full::every_kind_of_semiring_from_the_left(Device::Cpu);
+}
+
 /// Sums run in the order of k and begin with the first product: to the bit, zeros and NaN too.
 #[test]
 fn sums_have_the_bits_of_the_reference() {

@@ -120,7 +120,7 @@ templates! {
     /// Sparse matrix by a vector without gaps, by tiles of rows.
     SpmvFull = "spmv_full", semiring true, functions [], types [], flags ["mapped", "vector_left", "gathered"], numbers [];
     /// Sparse matrix by a matrix without gaps: `width` columns a lane.
-    SpmmFull = "spmm_full", semiring true, functions [], types [], flags ["mapped"], numbers ["width" = 1];
+    SpmmFull = "spmm_full", semiring true, functions [], types [], flags ["mapped", "vector_left"], numbers ["width" = 1];
     /// Matrix on few diagonals by a vector without gaps: a lane a row.
     SpmvBand = "spmv_band", semiring true, functions [], types [], flags ["mapped", "vector_left"], numbers [];
     /// Rows with entries, in tiles.

@@ -229,7 +229,12 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 for width in [1u64, 2] {
                     let spec =
                         Spec::new(Template::SpmmFull, architecture).semiring(s.clone()).flag("mapped", width == 1);
-                    all.push((format!("spmm_full{width}-{}_{}", s.name, s.c.name), spec.number("width", width)));
+                    all.push((
+                        format!("spmm_full{width}-{}_{}", s.name, s.c.name),
+                        spec.clone().number("width", width),
+                    ));
+                    let left = spec.number("width", width).flag("vector_left", true);
+                    all.push((format!("spmm_full_left{width}-{}_{}", s.name, s.c.name), left));
                 }
                 let band = Spec::new(Template::SpmvBand, architecture).semiring(s.clone());
                 all.push((format!("spmv_band-{}_{}", s.name, s.c.name), band));

@@ -21,6 +21,27 @@ entries_fill(u64 n, Given<V> value, V* out) {
   if (e < n) out[e] = *value;
 }
 
+// The transpose of a dense array, row by row, by tiles of 32 x 32, a block each; values of more than 16 bytes go one by one.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+entries_turned(u64 rows, u64 columns, const V* values, V* out) {
+  constexpr bool staged = sizeof(V) <= 16;
+  __shared__ V tile[staged ? 32 : 1][33];
+  const u64 across = (columns + 31) / 32, first_row = blockIdx.x / across * 32, first_column = blockIdx.x % across * 32;
+  const u32 lane = lane_id();
+  for (u32 s = threadIdx.x / 32; s < 32; s += tuning::primitive_block / 32) {
+    const u64 r = first_row + s, c = first_column + lane;
+    if (r >= rows || c >= columns) continue;
+    if constexpr (staged) tile[s][lane] = values[r * columns + c];
+    else out[c * rows + r] = values[r * columns + c];
+  }
+  if constexpr (!staged) return;
+  __syncthreads();
+  for (u32 s = threadIdx.x / 32; s < 32; s += tuning::primitive_block / 32) {
+    const u64 r = first_row + lane, c = first_column + s;
+    if (r < rows && c < columns) out[c * rows + r] = tile[lane][s];
+  }
+}
+
 // Column and value from(t) go to to(t) for the bits t of `taken`; the columns are moved by `shift` (modulo 2^32). All are read before
 // one is written: who reads one after the other waits for each.
 template <class From, class To>

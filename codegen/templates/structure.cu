@@ -212,12 +212,13 @@ list_places(u64 n, const u32* indices, u64 count, const u32* list, u32* out) {
   if (e < n) out[e] = u32(lower_bound<u32, u64>(list, 0, count, indices[e]));
 }
 
-// An entry in each of `width` columns for the `slots` rows, of `rows`, that `map` lists, ascending; null: for all.
+// An entry in each of `width` columns, the first ones or those listed, for the `slots` rows, of `rows`, that `map` lists, ascending;
+// null: for all.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-full_positions(u64 rows, u64 slots, const u32* map, u32 width, u64* offsets, u32* indices) {
+full_positions(u64 rows, u64 slots, const u32* map, u32 width, const u32* columns, u64* offsets, u32* indices) {
   const u64 i = global_thread();
-  if (i <= rows) offsets[i] = width * (!map ? i : i == rows ? slots : lower_bound<u32, u64>(map, 0, slots, u32(i)));
-  if (i < slots * width) indices[i] = u32(i % width);
+  if (i <= rows) offsets[i] = u64(width) * (!map ? i : i == rows ? slots : lower_bound<u32, u64>(map, 0, slots, u32(i)));
+  if (i < slots * width) indices[i] = columns ? columns[i % width] : u32(i % width);
 }
 
 // A block of entries: rows first .. first + count - 1 of `rows` have `width` each, the others none.

@@ -37,9 +37,9 @@ pub(crate) enum Command {
         #[arg(long)]
         trace: bool,
     },
-    /// A·X beside cusparseSpMM, in f64, for X with an entry everywhere
+    /// A·X and X·A beside cusparseSpMM, in f64, for X with an entry everywhere
     Full {
-        /// Columns of X
+        /// Columns, or rows, of X
         #[arg(long, value_delimiter = ',', default_value = "4,32", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
         columns: Vec<u32>,
         /// Print the milliseconds of every kernel too

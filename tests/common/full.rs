@@ -38,6 +38,35 @@ pub fn uneven() -> Shape {
     Shape::new((70, 4300), all)
 }
 
+/// A of its rows and columns exchanged, and a matrix without gaps from the left: of so many rows that it is worth while.
+pub const ROWS: [u64; 3] = [90, 97, 161];
+
+pub fn every_kind_of_semiring_from_the_left(device: Device) {
+    let shape = uneven().turned();
+    let a = shape.matrix::<i64, _>(|v| v as i64 - 40);
+    let (small, byte) = (shape.matrix::<f32, _>(|v| v as f32), shape.matrix::<bool, _>(|v| v % 3 != 0));
+    for k in ROWS {
+        let full = Shape::full((k, 4300));
+        let x = full.matrix::<i64, _>(|v| v as i64 * 3 - 90);
+        same::<PlusTimes, _, _>(device, &x, &a);
+        same::<AnyPair, _, _>(device, &x, &a);
+        same::<Compose<Max, FirstI>, _, _>(device, &x, &a);
+        same::<Compose<Max, SecondJ>, _, _>(device, &x, &a);
+        same::<Compose<Min, Minus>, _, _>(device, &x, &a);
+        if k == ROWS[0] {
+            same::<AnySecond, _, _>(device, &x, &a);
+            same::<PlusPair, _, _>(device, &x, &a);
+            same::<PlusFirst, _, _>(device, &x, &a);
+            same::<AnySecondI, _, _>(device, &x, &a);
+            same::<LorLand, _, _>(device, &full.matrix::<bool, _>(|v| v % 5 == 1), &byte);
+            same::<MaxMin, _, _>(device, &full.matrix::<f32, _>(|v| v as f32 - 30.0), &small);
+            let spans = |s: &Shape| s.matrix::<Span, _>(|v| Span::make((v % 11) as f32, (v % 7) as f32, v as u32 % 3));
+            same::<Spans, _, _>(device, &spans(&full), &spans(&shape));
+            same::<Larges, _, _>(device, &full.matrix::<Large, _>(large), &shape.matrix::<Large, _>(large));
+        }
+    }
+}
+
 /// Numbers of columns about those at which other loops take over.
 pub const COLUMNS: [u64; 13] = [1, 2, 3, 4, 5, 7, 11, 12, 13, 16, 33, 66, 130];
 

@@ -1,5 +1,5 @@
-//! C = A·X by cusparseSpMM, f64, X and C dense and row by row.
-use super::{Csr, Cusparse, Handle, PLAIN, REAL_64, call, scalar};
+//! C = A·X and C = X·A by cusparseSpMM, f64, X and C dense and row by row: the transpose of the second is Aᵀ·Xᵀ, column by column.
+use super::{Csr, Cusparse, Handle, PLAIN, REAL_64, TRANSPOSED, call, scalar};
 use crate::Outcome;
 use oplus::backend::cuda::Buffer;
 use std::ffi::{c_int, c_void};
@@ -24,7 +24,8 @@ impl SpmmAlgorithm {
     }
 }
 
-/// cusparseOrder_t: row by row.
+/// cusparseOrder_t.
+const BY_COLUMNS: c_int = 1;
 const BY_ROWS: c_int = 2;
 
 /// A, X, and what cuSPARSE finds out about A once.
@@ -33,6 +34,7 @@ pub(crate) struct PreparedFull<'a> {
     matrix: Handle,
     x: Handle,
     shape: (i64, i64),
+    operation: c_int,
     code: c_int,
     workspace: Buffer,
     /// The descriptors point into them.
@@ -45,25 +47,26 @@ impl<'a> PreparedFull<'a> {
         peer: &'a Cusparse,
         a: &'a Csr,
         (x, columns): (&'a Buffer, i64),
+        left: bool,
         algorithm: SpmmAlgorithm,
     ) -> Outcome<Self> {
-        if x.len_of::<f64>() as i64 != a.columns * columns || !a.double {
-            return Err(
-                format!("X has {} values, {} x {columns} of f64 are needed", x.len_of::<f64>(), a.columns).into()
-            );
+        let (inner, outer) = if left { (a.rows, a.columns) } else { (a.columns, a.rows) };
+        if x.len_of::<f64>() as i64 != inner * columns || !a.double {
+            return Err(format!("X has {} values, {inner} x {columns} of f64 are needed", x.len_of::<f64>()).into());
         }
         let mut this = Self {
             peer,
             matrix: peer.describe(a)?,
             x: null_mut(),
-            shape: (a.rows, columns),
+            shape: (outer, columns),
+            operation: if left { TRANSPOSED } else { PLAIN },
             code: algorithm.code(),
             workspace: peer.bytes(0)?,
             _operands: (a, x),
         };
-        this.x = peer.dense((a.columns, columns), x)?;
-        let y = peer.bytes(8 * (a.rows * columns) as usize)?;
-        let dy = peer.dense(this.shape, &y)?;
+        this.x = this.dense((inner, columns), x)?;
+        let y = peer.bytes(8 * (outer * columns) as usize)?;
+        let dy = this.dense(this.shape, &y)?;
         let prepared = this.prepare(dy);
         peer.forget_dense(dy)?;
         prepared?;
@@ -75,12 +78,12 @@ impl<'a> PreparedFull<'a> {
         let (alpha, beta): (*const c_void, *const c_void) = ((&raw const one).cast(), (&raw const zero).cast());
         let mut bytes = 0usize;
         call!(peer.cusparseSpMM_bufferSize(
-            peer.handle => Handle, PLAIN => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
+            peer.handle => Handle, self.operation => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
             self.x => Handle, beta => *const c_void, y => Handle, REAL_64 => c_int, self.code => c_int,
             &mut bytes => *mut usize));
         self.workspace = peer.bytes(bytes)?;
         call!(peer.cusparseSpMM_preprocess(
-            peer.handle => Handle, PLAIN => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
+            peer.handle => Handle, self.operation => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
             self.x => Handle, beta => *const c_void, y => Handle, REAL_64 => c_int, self.code => c_int,
             self.workspace.pointer() => u64));
         peer.synchronize()
@@ -91,9 +94,9 @@ impl<'a> PreparedFull<'a> {
         let (peer, one, zero) = (self.peer, scalar(true, true), scalar(false, true));
         let (alpha, beta): (*const c_void, *const c_void) = ((&raw const one).cast(), (&raw const zero).cast());
         let y = peer.bytes(8 * (self.shape.0 * self.shape.1) as usize)?;
-        let dy = peer.dense(self.shape, &y)?;
+        let dy = self.dense(self.shape, &y)?;
         call!(peer.cusparseSpMM(
-            peer.handle => Handle, PLAIN => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
+            peer.handle => Handle, self.operation => c_int, PLAIN => c_int, alpha => *const c_void, self.matrix => Handle,
             self.x => Handle, beta => *const c_void, dy => Handle, REAL_64 => c_int, self.code => c_int,
             self.workspace.pointer() => u64));
         peer.synchronize()?;
@@ -111,14 +114,18 @@ impl Drop for PreparedFull<'_> {
     }
 }
 
-impl Cusparse {
+impl PreparedFull<'_> {
     fn dense(&self, (rows, columns): (i64, i64), values: &Buffer) -> Outcome<Handle> {
-        let mut d: Handle = null_mut();
-        call!(self.cusparseCreateDnMat(
-            &mut d => *mut Handle, rows => i64, columns => i64, columns => i64, values.pointer() => u64, REAL_64 => c_int,
-            BY_ROWS => c_int));
+        let (peer, mut d): (_, Handle) = (self.peer, null_mut());
+        let (order, leading) = if self.operation == PLAIN { (BY_ROWS, columns) } else { (BY_COLUMNS, rows) };
+        call!(peer.cusparseCreateDnMat(
+            &mut d => *mut Handle, rows => i64, columns => i64, leading => i64, values.pointer() => u64, REAL_64 => c_int,
+            order => c_int));
         Ok(d)
     }
+}
+
+impl Cusparse {
     fn forget_dense(&self, d: Handle) -> Outcome<()> {
         call!(self.cusparseDestroyDnMat(d => Handle));
         Ok(())

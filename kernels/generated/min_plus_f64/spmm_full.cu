@@ -324,6 +324,7 @@ namespace function {
 }  // namespace function
 namespace flag {
 constexpr bool mapped = false;
+constexpr bool vector_left = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 1
@@ -350,7 +351,7 @@ constexpr u32 spmv_chunk = 2048;
 
 }  // namespace oplus
 #line 1 "codegen/templates/spmm_full.cu"
-// C = A ⊕.⊗ X for X with an entry at every place, over the rows of A that have entries: row s of C is the s-th such row's, a value for
+// C = A ⊕.⊗ X, with flag::vector_left the transpose of Xᵀ ⊕.⊗ Aᵀ, for X with an entry at every place, over the rows of A that have entries: row s of C is the s-th such row's, a value for
 // every column. Rows of X are read whole, side by side, and nobody looks at their columns. A group of lanes has a row: `width` columns a
 // lane, and where the columns leave lanes over each `share` of these takes some of the row's entries. After Yang, Buluç, Owens, "Design
 // principles for sparse matrix multiplication on the GPU", Euro-Par 2018, https://doi.org/10.1007/978-3-319-96983-1_48 (row splitting).
@@ -697,6 +698,60 @@ __device__ inline void join_chunks(const RowChunk& part, u64 chunk, T mine, u32 
 
 }  // namespace oplus
 #line 9 "codegen/templates/spmm_full.cu"
+#line 1 "codegen/templates/part/spmv.cuh"
+// The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
+#line 3 "codegen/templates/part/spmv.cuh"
+
+namespace oplus {
+
+// With flag::mapped; null: a place is its id.
+struct Ids {
+  const u64 *i, *k;
+};
+template <bool LEFT> struct Types {
+  typedef A Matrix;
+  typedef B Vector;
+};
+template <> struct Types<true> {
+  typedef B Matrix;
+  typedef A Vector;
+};
+typedef Types<flag::vector_left>::Matrix Matrix;
+typedef Types<flag::vector_left>::Vector Vector;
+constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
+constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
+
+__device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
+  if constexpr (flag::vector_left) return Semiring::multiply(x, a, at);
+  else return Semiring::multiply(a, x, at);
+}
+
+// Where the product of row and column k stands.
+__device__ inline At place_of(const Ids& ids, u64 row, u64 k) {
+  At at = {0, 0, 0};
+  if constexpr (Semiring::positional) {
+    u64 out = row;
+    at.k = k;
+    if constexpr (flag::mapped) {
+      if (ids.i) out = ids.i[row];
+      if (ids.k) at.k = ids.k[k];
+    }
+    if constexpr (flag::vector_left) at.j = out;
+    else at.i = out;
+  }
+  return at;
+}
+
+__device__ inline C term_of(const Matrix* a_values, const Vector* x_values, const Ids& ids, u64 row, u64 e, u32 k) {
+  Matrix a = Matrix();
+  Vector x = Vector();
+  if constexpr (reads_matrix) a = a_values[e];
+  if constexpr (reads_vector) x = x_values[k];
+  return product_of(a, x, place_of(ids, row, k));
+}
+
+}  // namespace oplus
+#line 10 "codegen/templates/spmm_full.cu"
 
 namespace oplus {
 
@@ -709,14 +764,14 @@ template <class T, u32 WIDTH> struct alignas(WIDTH * sizeof(T)) Pack {
 template <class T> struct Pack<T, 1> {
   T x[1];
 };
-typedef Pack<B, full_width> Factors;
+typedef Pack<Vector, full_width> Factors;
 typedef Pack<C, full_width> Sums;
 
 // The operands; with flag::mapped ids, null: a place is its id. rows: which rows they are, null if all.
 struct FullFactors {
   const u32* indices;
-  const A* values;
-  const B* x;
+  const Matrix* values;
+  const Vector* x;
   const u32* rows;
   const u64 *i_ids, *k_ids, *j_ids;
   u32 columns;
@@ -724,48 +779,48 @@ struct FullFactors {
   __device__ u64 row(u64 slot) const { return rows ? rows[slot] : slot; }
   // x's columns from `column` on, in row k; `bytes`: of a row.
   __device__ Factors factors(const char* from, u32 k, u32 bytes) const {
-    if constexpr (Semiring::reads_b) return *reinterpret_cast<const Factors*>(from + u64(k) * bytes);
+    if constexpr (reads_vector) return *reinterpret_cast<const Factors*>(from + u64(k) * bytes);
     else return Factors();
   }
-  __device__ C product(u64 slot, u32 k, u32 column, const A& a, const B& b) const {
+  __device__ C product(u64 slot, u32 k, u32 column, const Matrix& a, const Vector& b) const {
     At at = {0, 0, 0};
     if constexpr (Semiring::positional) {
-      at.i = row(slot);
+      at.i = flag::vector_left ? column : row(slot);
       at.k = k;
-      at.j = column;
+      at.j = flag::vector_left ? row(slot) : column;
       if constexpr (flag::mapped) {
         if (i_ids) at.i = i_ids[at.i];
         if (k_ids) at.k = k_ids[k];
-        if (j_ids) at.j = j_ids[column];
+        if (j_ids) at.j = j_ids[at.j];
       }
     }
-    return Semiring::multiply(a, b, at);
+    return product_of(a, b, at);
   }
 };
 
 // The terms of the entries e, e + stride, … below end, counted from `begin`, in the columns from `column` on, in order; e < end, else
 // nothing. Numbers are 32 bits where they can be: half of all instructions find addresses.
 __device__ inline Sums full_terms(const FullFactors& f, u64 slot, u32 column, u64 begin, u32 e, u32 end, u32 stride) {
-  constexpr u32 batch = sizeof(Factors) <= 16 && sizeof(A) <= 16 ? 2 : 1;
+  constexpr u32 batch = sizeof(Factors) <= 16 && sizeof(Matrix) <= 16 ? 2 : 1;
   Sums sum = Sums();
   if (e >= end) return sum;
   if constexpr (Join<Semiring>::first) end = e + 1;
   const u32* const indices = f.indices + begin;
-  const A* const values = f.values + begin;
+  const Matrix* const values = f.values + begin;
   const char* const x = reinterpret_cast<const char*>(f.x + column);
-  const u32 bytes = f.columns * u32(sizeof(B));
+  const u32 bytes = f.columns * u32(sizeof(Vector));
   bool has = false;
   for (; e < end; e += batch * stride) {
     u32 k[batch];
-    A a[batch];
+    Matrix a[batch];
     Factors b[batch];
     // The last is read again where there are fewer: a branch would make each wait for the one before it.
 #pragma unroll
     for (u32 s = 0; s < batch; s++) {
       const u32 at = min(e + s * stride, end - 1);
       k[s] = indices[at];
-      a[s] = A();
-      if constexpr (Semiring::reads_a) a[s] = values[at];
+      a[s] = Matrix();
+      if constexpr (reads_matrix) a[s] = values[at];
     }
 #pragma unroll
     for (u32 s = 0; s < batch; s++) b[s] = f.factors(x, k[s], bytes);
@@ -847,7 +902,7 @@ __device__ inline void full_part(const FullFactors& f, const RowChunk& part, u64
 // of one y have the same columns. columns: a multiple of number::width; a row of x has less than 2^32 bytes. log_lanes: lanes to a row's columns, log_shares: so many shares
 // of its entries, 0 to 5 together. ended: a zero a long row and y; sums: `columns` places a chunk.
 extern "C" __global__ void __launch_bounds__(tile_threads)
-spmm_full(u64 slots, const u64* offsets, const u32* indices, const A* a_values, const B* x, u32 columns, const u32* rows, const u64* i_ids,
+spmm_full(u64 slots, const u64* offsets, const u32* indices, const Matrix* a_values, const Vector* x, u32 columns, const u32* rows, const u64* i_ids,
           const u64* k_ids, const u64* j_ids, u32 most, u32 chunk_count, const RowChunk* chunks, u32* ended, C* sums, C* out, u32 log_lanes,
           u32 log_shares) {
   __shared__ FullScratch scratch;

@@ -123,7 +123,7 @@ impl Cuda {
         let known = |made: (DevicePattern, Buffer)| (Arc::new(made.0), made.1);
         let (pattern, values) = match step {
             Step::Mxm => {
-                let made = |product: &Product| match full::mxm(product, options, &b.pattern)? {
+                let made = |product: &Product| match full::mxm(product, options, (&a.pattern, &b.pattern))? {
                     Some(made) => Ok(made),
                     None => chunks::mxm(product, options).map(known),
                 };
@@ -170,7 +170,7 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let positions = |product: &Product| match full::mxm(product, options, &b.pattern)? {
+        let positions = |product: &Product| match full::mxm(product, options, (&a.pattern, &b.pattern))? {
             Some(made) => Ok(made.0),
             None => Ok(Arc::new(chunks::mxm(product, options)?.0)),
         };

@@ -76,15 +76,15 @@ struct FullProduct<'a> {
     left: bool,
 }
 
-/// The values of A ⊕.⊗ x for x without gaps, one for each row of A that has entries.
+/// The values of A ⊕.⊗ x, or `left` of xᵀ ⊕.⊗ Aᵀ, for x without gaps, one for each row of A that has entries.
 pub(super) fn sums_of_full(
     context: &Arc<Context>,
     semiring: Shared<SemiringText>,
-    a: Operand<'_>,
-    x: &Buffer,
+    (a, x): (Operand<'_>, &Buffer),
     ids: DeviceIds,
+    left: bool,
 ) -> Result<Buffer> {
-    Ok(of_full(&FullProduct { context, semiring, a, x, ids, left: false })?.1)
+    Ok(of_full(&FullProduct { context, semiring, a, x, ids, left })?.1)
 }
 
 fn of_full(product: &FullProduct) -> Result<(Arc<DevicePattern>, Buffer)> {

@@ -10,7 +10,7 @@ use super::{
 use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{listed_pattern, listed_rows};
-use crate::backend::cuda::full;
+use crate::backend::cuda::full::Side;
 use crate::backend::cuda::places;
 use crate::backend::cuda::product::{Operand, Product};
 use crate::error::Result;
@@ -84,8 +84,17 @@ impl Job<'_> {
             masked.explain(strategy, to);
             return Ok(());
         }
-        if full::suits(self.a.pattern, (self.b.pattern, self.semiring.b.size), self.mask.is_some(), strategy) {
+        let (left, right) = ((self.a.pattern, self.semiring.a.size), (self.b.pattern, self.semiring.b.size));
+        if let Some(side) = Side::of(left, right, self.mask.is_some(), strategy) {
             to.strategy = "full";
+            if side == Side::Left {
+                let (n, size) = (self.a.pattern.nnz + to.entries(), (right.1 + self.semiring.c.size) as u64);
+                to.reason = "A has an entry at every place".into();
+                to.bins = vec![Bin::new("full", "columns of A read whole, for each column of B", rows)];
+                // Both turned, and B's columns, should they not be there.
+                to.workspace = n.saturating_mul(size) + self.b.pattern.nnz * (4 + right.1 as u64);
+                return Ok(());
+            }
             to.reason = "B has an entry at every place".into();
             to.bins = vec![Bin::new(
                 "full",
