@@ -172,6 +172,8 @@ tuning! {
     spmv_wide_rows,
     /// Rows with more entries, at least, are cut in parts where a matrix has no gaps.
     spmm_long,
+    /// Rows with more entries are, whatever the mean.
+    spmm_whole,
     /// Entries of a part there, at least.
     spmm_chunk,
     /// Entries of a part.
@@ -339,6 +341,7 @@ pub const SM_90: Tuning = Tuning {
     spmv_wide_mean: 64,
     spmv_wide_rows: 4096,
     spmm_long: 32,
+    spmm_whole: 256,
     spmm_chunk: 512,
     spmv_chunk: 2048,
     spmv_blocks: 5,
