@@ -25,7 +25,7 @@ const SHARE: u64 = 8;
 /// Threads of a multiprocessor at once.
 const THREADS: u64 = 2048;
 /// Products of a matrix without gaps from the left, at least.
-const TURNED: u64 = 1 << 13;
+const TURNED: u64 = 1 << 11;
 /// Blocks side by side that have the same rows, at most.
 const SIDE_BY_SIDE: u64 = 65_535;
 

@@ -39,8 +39,6 @@ pub(super) struct RowChunks {
 const TILE: u64 = 24;
 /// Rows of so many times the mean's entries are left in one piece, as far as that is not too many.
 const EVEN: u64 = 4;
-/// Rows of a multiprocessor, warps of four rounds.
-const FEW: u64 = 256;
 /// Bytes of a part's record.
 const CHUNK: u64 = 32;
 
@@ -71,10 +69,7 @@ impl RowTiles {
         let context = pattern.offsets.context();
         let (program, tuning) = (Program::new(context, Template::RowTiles, |s| s), tuning(context));
         let mean = pattern.nnz / self.rows.nnz.max(1);
-        // Of few rows nobody hides how long one takes.
-        let few = self.rows.nnz < FEW * u64::from(context.properties().multiprocessors);
-        let whole = if few { tuning.spmm_long * 2 } else { tuning.spmm_whole };
-        let most = u32::try_from(mean * EVEN).unwrap_or(u32::MAX).clamp(tuning.spmm_long, whole);
+        let most = u32::try_from(mean * EVEN).unwrap_or(u32::MAX).clamp(tuning.spmm_long, tuning.spmm_whole);
         let found =
             RowChunks::find(&program, self.rows.nnz, pattern, self.offsets(pattern), (most, tuning.spmm_chunk))?;
         Ok(self.full_chunks.get_or_init(|| (found, most)))
