@@ -1,0 +1,140 @@
+//! A ⊕.⊗ X and X ⊕.⊗ A for X with an entry at every place: rows of X, or its columns, are read whole, and where C has entries is known once
+//! A is (`positions`). The second is the transpose of Aᵀ times Xᵀ, factors in their order; both are sums over rows of A (`sums`).
+mod positions;
+mod sums;
+
+use super::entries::{block_and_tile, movable};
+use super::product::{DeviceIds, Operand, Product};
+use super::program::Program;
+use super::row_tiles::RowTiles;
+use super::transpose::transpose;
+use super::turned::columns_within;
+use super::values::NOTHING;
+use super::{Buffer, Context, DevicePattern};
+use crate::backend::MxmOptions;
+use crate::error::{Error, Result};
+use crate::spgemm::Strategy;
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+use sums::WholeRows;
+
+pub(super) use positions::Remembered;
+
+/// Products of a matrix without gaps from the left, at least.
+const TURNED: u64 = 1 << 11;
+/// Blocks side by side that have the same rows, at most.
+const SIDE_BY_SIDE: u64 = 65_535;
+
+/// Which operand has an entry at every place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    /// The one whose rows, or columns, are read whole, where values have these sizes.
+    pub(super) fn of(
+        (a, a_size): (&DevicePattern, usize),
+        (b, b_size): (&DevicePattern, usize),
+        masked: bool,
+        strategy: Strategy,
+    ) -> Option<Side> {
+        let full = |p: &DevicePattern| u128::from(p.nnz) == p.nrows as u128 * p.ncols as u128;
+        let narrow = |n: usize, size| {
+            (n as u64).div_ceil(32) <= SIDE_BY_SIDE && (n as u64).saturating_mul(size as u64) >> 32 == 0
+        };
+        if masked || strategy != Strategy::Auto || a.nnz == 0 || b.nnz == 0 {
+            return None;
+        }
+        match full(b) && narrow(b.ncols, b_size) {
+            true => Some(Side::Right),
+            // B by columns, and both turned, is more than a small product takes.
+            false if (a.nrows as u64).saturating_mul(b.nnz) < TURNED => None,
+            false => (full(a) && narrow(a.nrows, a_size)).then_some(Side::Left),
+        }
+    }
+}
+
+/// T = A ⊕.⊗ B; `None` where neither is read whole, or there is no room for that. `a`, `b`: the positions of A and B as their owners have them.
+pub(super) fn mxm(
+    product: &Product,
+    options: &MxmOptions,
+    (a, b): (&Arc<DevicePattern>, &Arc<DevicePattern>),
+) -> Result<Option<(Arc<DevicePattern>, Buffer)>> {
+    let s = &product.semiring;
+    let (left, right) = ((product.a.pattern, s.a.size), (product.b.pattern, s.b.size));
+    if product.by_columns {
+        return Ok(None);
+    }
+    let made = match Side::of(left, right, product.is_masked(), options.strategy) {
+        None => return Ok(None),
+        Some(Side::Right) => by_right(product, options.reproducible, b),
+        Some(Side::Left) => by_left(product, options.reproducible, a),
+    };
+    match made {
+        Ok(made) => Ok(Some(made)),
+        // By chunks of rows, perhaps.
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// B has all places.
+fn by_right(product: &Product, reproducible: bool, b: &Arc<DevicePattern>) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let Product { context, semiring, a, b: x, at, .. } = product.clone();
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    let positions = positions::right(product, b)?;
+    let columns = x.pattern.ncols as u64;
+    let whole = WholeRows { context, semiring, rows: a, x: x.values, columns, ids, left: false, reproducible };
+    Ok((positions, whole.sums()?))
+}
+
+/// A has all places: the transpose of Bᵀ times Aᵀ, factors in their order.
+fn by_left(product: &Product, reproducible: bool, a: &Arc<DevicePattern>) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let Product { context, semiring, a: x, b, at, .. } = product.clone();
+    let (reads, rows) = (semiring.reads, x.pattern.nrows as u64);
+    let (kept, made);
+    let by_columns = if let Some(columns) = columns_within(b, semiring.b, reads.b)? {
+        kept = columns;
+        kept.operand()
+    } else {
+        made = transpose(if reads.b { semiring.b } else { NOTHING }, b)?;
+        Operand { pattern: &made.0, values: &made.1 }
+    };
+    let positions = positions::left(product, by_columns.pattern, a)?;
+    let c = semiring.c;
+    let turned_x;
+    let x = match rows > 1 && reads.a {
+        true => {
+            turned_x = turned(context, semiring.a, (rows, x.pattern.ncols as u64), x.values)?;
+            &turned_x
+        }
+        false => x.values,
+    };
+    let ids = DeviceIds::upload(context, at, reads.position)?;
+    let whole = WholeRows { context, semiring, rows: by_columns, x, columns: rows, ids, left: true, reproducible };
+    let sums = whole.sums()?;
+    let values = match rows > 1 && c.size > 0 {
+        true => turned(context, c, (RowTiles::of(by_columns.pattern)?.rows.nnz, rows), &sums)?,
+        false => sums,
+    };
+    Ok((positions, values))
+}
+
+/// The transpose of a dense array.
+fn turned(context: &Arc<Context>, scalar: ScalarText, (rows, columns): (u64, u64), values: &Buffer) -> Result<Buffer> {
+    let out = Buffer::alloc(context, rows.saturating_mul(columns).saturating_mul(scalar.size as u64))?;
+    let kernel =
+        Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_turned")?;
+    let (tiles, block) = (rows.div_ceil(32) * columns.div_ceil(32), block_and_tile(context).0);
+    // SAFETY: parameters as the README lists them; a place for every value.
+    unsafe { kernel.launch(tiles, block, 0).arg(rows).arg(columns).arg(values).arg(&out).run()? };
+    Ok(out)
+}
+
+fn too_many(n: u64) -> Error {
+    let (what, limit) = ("the blocks or columns of a full product", u128::from(u32::MAX));
+    Error::IndexOverflow { operation: "mxm", what, value: n.into(), limit }
+}
