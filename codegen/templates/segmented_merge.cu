@@ -37,7 +37,7 @@ merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u
 }
 
 // work: scanned. Any grid.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
             const u32* payloads, u64* keys_out, u32* payloads_out) {
   merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);

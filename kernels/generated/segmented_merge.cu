@@ -681,6 +681,24 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 
 }  // namespace oplus
 #line 9 "kernels/device/segmented_merge.cuh"
+#line 1 "kernels/thread/banks.cuh"
+// Places in shared memory.
+#line 3 "kernels/thread/banks.cuh"
+
+namespace oplus {
+
+// Where the i-th value stands if one place is left out after every row of banks: threads that walk runs of equal length, or some
+// values apart, meet in few banks.
+template <class T> __device__ constexpr u32 bank_place(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : 16); }
+
+// So many values in shared memory, laid out like that.
+template <class T, u32 N> struct Banked {
+  T x[bank_place<T>(N - 1) + 1];
+  __device__ T& operator[](u32 i) { return x[bank_place<T>(i)]; }
+};
+
+}  // namespace oplus
+#line 10 "kernels/device/segmented_merge.cuh"
 
 namespace oplus {
 
@@ -735,7 +753,7 @@ __device__ inline RunPair pair_of(const SegmentedRuns& x, u64 segment, u64 posit
 }
 
 // How many of the first d elements of the merged a and b are a's; of equal ones a's come first.
-template <class I, class Key> __device__ inline I merge_path(const Key* a, I a_count, const Key* b, I b_count, I d) {
+template <class I, class Run> __device__ inline I merge_path(const Run& a, I a_count, const Run& b, I b_count, I d) {
   I low = d > b_count ? d - b_count : 0, high = d < a_count ? d : a_count;
   while (low < high) {
     const I middle = low + (high - low) / 2;
@@ -745,12 +763,21 @@ template <class I, class Key> __device__ inline I merge_path(const Key* a, I a_c
   return low;
 }
 
+// Elements of a tile from one on.
+template <class Keys> struct TileRun {
+  Keys& keys;
+  u32 begin;
+  __device__ auto operator[](u32 i) const { return keys[begin + i]; }
+};
+
 // Elements of the tile in shared memory, and where the pairs are: of_pair(i) says begin, middle and end of element i's. Merges
 // them, a fixed number of elements a thread. Begins after a barrier and ends with one.
 struct TilePair {
   u32 begin, middle, end;
 };
-template <class Key, class F> __device__ inline void merge_tile(Key* key, u32* payload, u32 n, F of_pair) {
+template <class Key, class F>
+__device__ inline void merge_tile(Banked<Key, merge_level_tile>& key, Banked<u32, merge_level_tile>& payload, u32 n, F of_pair) {
+  typedef TileRun<Banked<Key, merge_level_tile>> Run;
   constexpr u32 items = merge_level_items;
   Key mine[items];
   u32 mine_payload[items], a = 0, a_end = 0, b = 0, b_end = 0, left = 0;
@@ -762,7 +789,7 @@ template <class Key, class F> __device__ inline void merge_tile(Key* key, u32* p
       const TilePair pair = of_pair(i);
       a_end = pair.middle;
       b_end = pair.end;
-      a = pair.begin + merge_path<u32>(key + pair.begin, a_end - pair.begin, key + a_end, b_end - a_end, i - pair.begin);
+      a = pair.begin + merge_path<u32>(Run{key, pair.begin}, a_end - pair.begin, Run{key, a_end}, b_end - a_end, i - pair.begin);
       b = a_end + (i - a);
       left = b_end - i;
     }
@@ -788,10 +815,11 @@ template <class Key>
 __device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64* work, const Key* keys, const u32* payloads,
                                        Key* keys_out, u32* payloads_out) {
   constexpr u32 block = tuning::primitive_block, items = merge_level_items, tile = merge_level_tile;
-  __shared__ Key key[tile];
-  __shared__ u32 payload[tile];
+  __shared__ Banked<Key, tile> key;
+  __shared__ Banked<u32, tile> payload;
   __shared__ unsigned short start[tile], middle[tile], stop[tile];  // of the pair that an element belongs to, in the tile
-  __shared__ u64 cut[2];
+  __shared__ u64 cut[2], at[2];
+  __shared__ RunPair ends[2];
   const u64 total = work[p];
   for (u64 base = u64(blockIdx.x) * tile; base < total; base += u64(gridDim.x) * tile) {
     const u64 end = min(base + tile, total);
@@ -803,19 +831,27 @@ __device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64*
       const u64 o = last ? end - 1 : base, s = last ? range.last : range.first;
       const u64 position = x.begin(s) + (o - work[s]);
       const RunPair pair = pair_of(x, s, position);
+      at[last] = position;
+      ends[last] = pair;
       cut[last] = merge_path<u64>(keys + pair.begin, pair.middle - pair.begin, keys + pair.middle, pair.end - pair.middle,
                                   position - pair.begin + last);
     }
     __syncthreads();
+    // Of long runs most tiles lie in one pair, and nobody looks for it again.
+    const bool single = range.first == range.last && ends[0].begin == ends[1].begin;
     u64 to[items];
 #pragma unroll
     for (u32 t = 0; t < items; t++) {
       const u32 i = t * block + threadIdx.x;
       if (i >= n) continue;
       const u64 o = base + i;
-      const u32 s = row_of(work, range.first, range.last, o);
-      const u64 position = x.begin(s) + (o - work[s]);
-      const RunPair pair = pair_of(x, s, position);
+      u64 position = at[0] + i;
+      RunPair pair = ends[0];
+      if (!single) {
+        const u32 s = row_of(work, range.first, range.last, o);
+        position = x.begin(s) + (o - work[s]);
+        pair = pair_of(x, s, position);
+      }
       // Where the pair's elements go, counted as `o`.
       const u64 first = o - (position - pair.begin), behind = first + (pair.end - pair.begin);
       const u64 a = first < base ? cut[0] : 0, b = first < base ? base - first - a : 0;
@@ -848,8 +884,8 @@ __device__ inline void merge_short_segments(u64 p, const SegmentedRuns& x, const
   constexpr u32 block = tuning::primitive_block, items = merge_level_items, tile = merge_level_tile;
   typedef unsigned short Place;
   constexpr Place head = 1;
-  __shared__ Key key[tile];
-  __shared__ u32 payload[tile];
+  __shared__ Banked<Key, tile> key;
+  __shared__ Banked<u32, tile> payload;
   // Of each element: the number of its run among the tile's, and where its segment begins and ends. Of each run: its beginning.
   __shared__ Place run[tile], start[tile], stop[tile], begin[tile + 1];
   __shared__ u64 scratch[34], bound[2];
@@ -965,7 +1001,7 @@ merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u
 }
 
 // work: scanned. Any grid.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
             const u32* payloads, u64* keys_out, u32* payloads_out) {
   merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);

@@ -624,6 +624,12 @@ namespace oplus {
 // values apart, meet in few banks.
 template <class T> __device__ constexpr u32 bank_place(u32 i) { return i + i / (sizeof(T) <= 4 ? 32 : 16); }
 
+// So many values in shared memory, laid out like that.
+template <class T, u32 N> struct Banked {
+  T x[bank_place<T>(N - 1) + 1];
+  __device__ T& operator[](u32 i) { return x[bank_place<T>(i)]; }
+};
+
 }  // namespace oplus
 #line 8 "codegen/templates/spmv_band.cu"
 #line 1 "kernels/thread/quad.cuh"
