@@ -36,11 +36,17 @@ merge_work(u64 p, const u64* segments, const u64* runs, u32 level, u32 levels, u
   if (s < p) work[s] = merge_level_work({runs, segments, 0, level}, levels, s);
 }
 
-// work: scanned. Any grid.
+// work: scanned. A thread a tile of all elements, whether they move or not.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+merge_cuts(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys, MergeCut* cuts) {
+  merge_level_cut(global_thread(), p, {runs, segments, origin, level}, work, keys, cuts);
+}
+
+// Any grid.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
-merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const u64* keys,
+merge_level(u64 p, const u64* segments, const u64* runs, u64 origin, u32 level, const u64* work, const MergeCut* cuts, const u64* keys,
             const u32* payloads, u64* keys_out, u32* payloads_out) {
-  merge_one_level(p, {runs, segments, origin, level}, work, keys, payloads, keys_out, payloads_out);
+  merge_one_level(p, {runs, segments, origin, level}, work, cuts, keys, payloads, keys_out, payloads_out);
 }
 
 // *found, 0 before, becomes 1 where p + 1 bounds of segments do not ascend from 0 to q, or q + 1 of runs from 0 to n.

@@ -118,43 +118,54 @@ __device__ inline void merge_tile(Banked<Key, merge_level_tile>& key, Banked<u32
   __syncthreads();
 }
 
-// One level of the long segments. work[s] = elements to move before segment s, work[p] in all. Launch: any grid, blocks of tuning::primitive_block.
+// What a tile of a level begins with: where its first element comes from, the pair that has it, and how many elements of the pair's first run
+// come before it.
+struct MergeCut {
+  u64 position;
+  RunPair pair;
+  u64 before;
+};
+
+// cuts[t]: of tile t, where there is one. A thread a tile: looking for these takes longer than merging a tile, and all look at once.
 template <class Key>
-__device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64* work, const Key* keys, const u32* payloads,
-                                       Key* keys_out, u32* payloads_out) {
+__device__ inline void merge_level_cut(u64 t, u64 p, const SegmentedRuns& x, const u64* work, const Key* keys, MergeCut* cuts) {
+  const u64 o = t * merge_level_tile;
+  if (o >= work[p]) return;
+  const u32 s = row_of(work, 0, u32(p - 1), o);
+  const u64 position = x.begin(s) + (o - work[s]);
+  const RunPair pair = pair_of(x, s, position);
+  const u64 before =
+      merge_path<u64>(keys + pair.begin, pair.middle - pair.begin, keys + pair.middle, pair.end - pair.middle, position - pair.begin);
+  cuts[t] = {position, pair, before};
+}
+
+// One level of the long segments. cuts: a tile each. work[s] = elements to move before segment s, work[p] in all. Launch: any grid, blocks of tuning::primitive_block.
+template <class Key>
+__device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64* work, const MergeCut* cuts, const Key* keys,
+                                       const u32* payloads, Key* keys_out, u32* payloads_out) {
   constexpr u32 block = tuning::primitive_block, items = merge_level_items, tile = merge_level_tile;
   __shared__ Banked<Key, tile> key;
   __shared__ Banked<u32, tile> payload;
   __shared__ unsigned short start[tile], middle[tile], stop[tile];  // of the pair that an element belongs to, in the tile
-  __shared__ u64 cut[2], at[2];
-  __shared__ RunPair ends[2];
   const u64 total = work[p];
   for (u64 base = u64(blockIdx.x) * tile; base < total; base += u64(gridDim.x) * tile) {
     const u64 end = min(base + tile, total);
     const u32 n = u32(end - base);
-    const RowRange range = rows_of_entries(work, p, base, end);
-    // The tile's first and last pair may be cut by its ends: how many of their first run's elements come before these.
-    if (threadIdx.x < 64 && lane_id() == 0) {
-      const bool last = threadIdx.x != 0;
-      const u64 o = last ? end - 1 : base, s = last ? range.last : range.first;
-      const u64 position = x.begin(s) + (o - work[s]);
-      const RunPair pair = pair_of(x, s, position);
-      at[last] = position;
-      ends[last] = pair;
-      cut[last] = merge_path<u64>(keys + pair.begin, pair.middle - pair.begin, keys + pair.middle, pair.end - pair.middle,
-                                  position - pair.begin + last);
-    }
-    __syncthreads();
-    // Of long runs most tiles lie in one pair, and nobody looks for it again.
-    const bool single = range.first == range.last && ends[0].begin == ends[1].begin;
+    const MergeCut* const cut = cuts + base / tile;
+    const u64 position_of_first = cut->position, cut_at_first = cut->before;
+    const RunPair first_pair = cut->pair;
+    // Of long runs most tiles lie in one pair, and nobody looks for others.
+    const bool single = first_pair.end - position_of_first >= n;
+    RowRange range = {0, 0};
+    if (!single) range = rows_of_entries(work, p, base, end);
     u64 to[items];
 #pragma unroll
     for (u32 t = 0; t < items; t++) {
       const u32 i = t * block + threadIdx.x;
       if (i >= n) continue;
       const u64 o = base + i;
-      u64 position = at[0] + i;
-      RunPair pair = ends[0];
+      u64 position = position_of_first + i;
+      RunPair pair = first_pair;
       if (!single) {
         const u32 s = row_of(work, range.first, range.last, o);
         position = x.begin(s) + (o - work[s]);
@@ -162,8 +173,9 @@ __device__ inline void merge_one_level(u64 p, const SegmentedRuns& x, const u64*
       }
       // Where the pair's elements go, counted as `o`.
       const u64 first = o - (position - pair.begin), behind = first + (pair.end - pair.begin);
-      const u64 a = first < base ? cut[0] : 0, b = first < base ? base - first - a : 0;
-      const u64 a_end = behind > end ? cut[1] : pair.middle - pair.begin;
+      const u64 a = first < base ? cut_at_first : 0, b = first < base ? base - first - a : 0;
+      // It goes on in the next tile.
+      const u64 a_end = behind > end ? cut[1].before : pair.middle - pair.begin;
       const u32 from = first < base ? 0 : u32(first - base), a_count = u32(a_end - a), nth = i - from;
       const u64 source = nth < a_count ? pair.begin + a + nth : pair.middle + b + (nth - a_count);
       key[i] = keys[source];

@@ -21,9 +21,12 @@ pub(super) struct Segments {
     pub(super) origin: u64,
 }
 
+/// Bytes of what a tile of a level begins with.
+const CUT: u64 = 40;
+
 /// The kernels of a merge, to be listed.
 pub(super) fn wanted(context: &Arc<Context>) -> impl Iterator<Item = Wanted> {
-    let names = ["merge_runs", "merge_short_sizes", "merge_shorts", "merge_work", "merge_level"];
+    let names = ["merge_runs", "merge_short_sizes", "merge_shorts", "merge_work", "merge_cuts", "merge_level"];
     let program = Program::new(context, Template::SegmentedMerge, |s| s);
     names.map(|name| program.wanted(name)).into_iter().chain([scanning(context, scan_u64)])
 }
@@ -58,15 +61,20 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
     let launch = launch.arg(of.runs).arg(of.origin).arg(&work).arg(&from.keys).arg(&from.places);
     // SAFETY: as above; blocks write what they alone have read.
     unsafe { launch.arg(&last.keys).arg(&last.places).run()? };
-    let (measure, merge) = (program.kernel("merge_work")?, program.kernel("merge_level")?);
     let Some(to) = &mut to else { return Ok(from) };
+    let (measure, merge) = (program.kernel("merge_work")?, program.kernel("merge_level")?);
+    let (cut, tiles) = (program.kernel("merge_cuts")?, n.div_ceil(tile));
+    let cuts = Buffer::alloc(context, CUT * tiles)?;
     for level in 0..levels {
         let launch = measure.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(level).arg(levels);
         // SAFETY: as above.
         unsafe { launch.arg(&work).run()? };
         scan_in_place(context, &work, p, None)?;
-        let launch = merge.launch(resident(&merge, block, 0, n.div_ceil(tile))?, block, 0).arg(p).arg(of.segments);
-        let launch = launch.arg(of.runs).arg(of.origin).arg(level).arg(&work).arg(&from.keys).arg(&from.places);
+        let launch = cut.launch(tiles.div_ceil(u64::from(block)), block, 0).arg(p).arg(of.segments).arg(of.runs);
+        // SAFETY: as above; no more tiles are cut than there are.
+        unsafe { launch.arg(of.origin).arg(level).arg(&work).arg(&from.keys).arg(&cuts).run()? };
+        let launch = merge.launch(resident(&merge, block, 0, tiles)?, block, 0).arg(p).arg(of.segments).arg(of.runs);
+        let launch = launch.arg(of.origin).arg(level).arg(&work).arg(&cuts).arg(&from.keys).arg(&from.places);
         // SAFETY: as above; no more elements move than there are.
         unsafe { launch.arg(&to.keys).arg(&to.places).run()? };
         std::mem::swap(&mut from, to);
