@@ -13,6 +13,12 @@ oplus::semiring! { pub struct Spans[](Span, Span) -> Span;
     add = |x, y| (Span::make(min(x.from, y.from), max(x.to, y.to), add(x.count, y.count)));
     multiply = |a, b, _| (Span::make(add(a.from, b.to), add(a.to, b.from), mul(a.count, b.count)));
 }
+// Factors of two types, neither of which becomes the other.
+oplus::semiring! { pub struct Turned[](Span, bool) -> Span;
+    identity = Span::make(f32::INFINITY, f32::NEG_INFINITY, 0);
+    add = |x, y| (Span::make(min(x.from, y.from), max(x.to, y.to), add(x.count, y.count)));
+    multiply = |a, b, _| (select(b, a, Span::make(a.to, a.from, 1u32)));
+}
 oplus::scalar! { /// 128 bytes: long rows are not cut.
 pub struct Large { a: c64, b: c64, c: c64, d: c64, e: c64, f: c64, g: c64, h: c64 } }
 oplus::semiring! { pub struct Larges[](Large, Large) -> Large;
@@ -39,7 +45,7 @@ pub fn uneven() -> Shape {
 }
 
 /// A of its rows and columns exchanged, and a matrix without gaps from the left: of so many rows that it is worth while.
-pub const ROWS: [u64; 3] = [90, 97, 161];
+pub const ROWS: [u64; 4] = [90, 97, 161, 1];
 
 pub fn every_kind_of_semiring_from_the_left(device: Device) {
     let shape = uneven().turned();
@@ -49,6 +55,8 @@ pub fn every_kind_of_semiring_from_the_left(device: Device) {
         let full = Shape::full((k, 4300));
         let x = full.matrix::<i64, _>(|v| v as i64 * 3 - 90);
         same::<PlusTimes, _, _>(device, &x, &a);
+        let spans = |s: &Shape| s.matrix::<Span, _>(|v| Span::make((v % 11) as f32, (v % 7) as f32, v as u32 % 3));
+        same::<Turned, _, _>(device, &spans(&full), &byte);
         same::<AnyPair, _, _>(device, &x, &a);
         same::<Compose<Max, FirstI>, _, _>(device, &x, &a);
         same::<Compose<Max, SecondJ>, _, _>(device, &x, &a);
@@ -60,7 +68,6 @@ pub fn every_kind_of_semiring_from_the_left(device: Device) {
             same::<AnySecondI, _, _>(device, &x, &a);
             same::<LorLand, _, _>(device, &full.matrix::<bool, _>(|v| v % 5 == 1), &byte);
             same::<MaxMin, _, _>(device, &full.matrix::<f32, _>(|v| v as f32 - 30.0), &small);
-            let spans = |s: &Shape| s.matrix::<Span, _>(|v| Span::make((v % 11) as f32, (v % 7) as f32, v as u32 % 3));
             same::<Spans, _, _>(device, &spans(&full), &spans(&shape));
             same::<Larges, _, _>(device, &full.matrix::<Large, _>(large), &shape.matrix::<Large, _>(large));
         }
@@ -114,6 +121,7 @@ pub fn every_kind_of_semiring(device: Device) {
         let hops = |s: &Shape| s.matrix::<Hop, _>(|v| Hop::make(v as f64, v % 4));
         same::<Shortest, _, _>(device, &hops(&shape), &hops(&full));
         let spans = |s: &Shape| s.matrix::<Span, _>(|v| Span::make((v % 11) as f32, (v % 7) as f32, v as u32 % 3));
+        same::<Turned, _, _>(device, &spans(&shape), &full.matrix::<bool, _>(|v| v % 4 == 1));
         same::<Spans, _, _>(device, &spans(&shape), &spans(&full));
         same::<Larges, _, _>(device, &shape.matrix::<Large, _>(large), &full.matrix::<Large, _>(large));
     }

@@ -722,10 +722,12 @@ typedef Types<flag::vector_left>::Vector Vector;
 constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
 
-__device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
-  if constexpr (flag::vector_left) return Semiring::multiply(x, a, at);
+// A template, as the order that is not meant need not compile: factors may be of two types.
+template <bool LEFT, class M, class X> __device__ inline C ordered_product(const M& a, const X& x, At at) {
+  if constexpr (LEFT) return Semiring::multiply(x, a, at);
   else return Semiring::multiply(a, x, at);
 }
+__device__ inline C product_of(const Matrix& a, const Vector& x, At at) { return ordered_product<flag::vector_left>(a, x, at); }
 
 // Where the product of row and column k stands.
 __device__ inline At place_of(const Ids& ids, u64 row, u64 k) {
