@@ -174,3 +174,57 @@ fn algorithms_on_long_paths() {
     let (here, found) = (sssp(&graph, 7, &Default::default()).unwrap(), sssp(&there, 7, &Default::default()).unwrap());
     assert_eq!((found.rounds, found.distances.entries().unwrap()), (here.rounds, here.distances.entries().unwrap()));
 }
+
+oplus::operator! { pub Chosen[](Route, bool) -> Route = |x, y| select(y, x, Route::make(0.5f64, x.first, x.toll, x.hops)) }
+oplus::operator! { pub ChosenBy[](bool, Route) -> Route = |x, y| select(x, y, Route::make(0.5f64, y.first, y.toll, y.hops)) }
+oplus::semiring! { pub struct Lefts[](Route, bool) -> Route;
+    identity = Route::make(f64::INFINITY, u64::MAX, 0, 0);
+    add = |x, y| (select(x.dist <= y.dist, x, y));
+    multiply = |a, b, _| (select(b, a, Route::make(0.5f64, a.first, a.toll, a.hops)));
+}
+oplus::semiring! { pub struct Rights[](bool, Route) -> Route;
+    identity = Route::make(f64::INFINITY, u64::MAX, 0, 0);
+    add = |x, y| (select(x.dist <= y.dist, x, y));
+    multiply = |a, b, _| (select(a, b, Route::make(0.5f64, b.first, b.toll, b.hops)));
+}
+
+/// Of factors of two types neither becomes the other: the order that is not meant must not have to compile.
+#[test]
+fn factors_of_two_types() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let route = |n: u64| Route::make(n as f64, n, 3, 4);
+    let places: Vec<(u64, u64)> = (0..400).map(|e| (e * 7 % 90, e * 11 % 90)).collect();
+    let coo = |t: &[(u64, u64)]| t.iter().enumerate().map(|(e, p)| (p.0, p.1, e as u64)).collect::<Vec<_>>();
+    let mut seen = std::collections::BTreeMap::new();
+    coo(&places).into_iter().for_each(|(i, j, e)| drop(seen.entry((i, j)).or_insert(e)));
+    let routes: Vec<_> = seen.iter().map(|((i, j), e)| (*i, *j, route(*e % 50))).collect();
+    let flags: Vec<_> = seen.iter().map(|((i, j), e)| (*i, *j, e % 3 == 0)).collect();
+    let on = |d: Device, part: u64| {
+        let mut random = Rng(7);
+        let (x, y) =
+            (random_vector(&mut random, 90, part, route), random_vector(&mut random, 90, part, |n| n % 2 == 0));
+        let (x, y) = (x.to(&d).unwrap(), y.to(&d).unwrap());
+        let a = Matrix::<Route, Lefts>::build(90, 90, &routes).unwrap().to(&d).unwrap();
+        let b = Matrix::<bool, Rights>::build(90, 90, &flags).unwrap().to(&d).unwrap();
+        let products = [
+            mxv(&a, &y.over::<Lefts>()).eval().unwrap(),
+            mxv(&b.over::<Rights>(), &x.over::<Rights>()).eval().unwrap().over::<Lefts>(),
+            vxm(&x.over::<Lefts>(), &b.over::<Lefts>()).eval().unwrap(),
+            vxm(&y.over::<Rights>(), &a.over::<Rights>()).eval().unwrap().over::<Lefts>(),
+        ];
+        // A list met with a bitmap, on either side.
+        let few = |x: &Vector<Route>| select(x, RowLe, 15).eval().unwrap();
+        let short = few(&x);
+        let lookups = [
+            ewise_mult(&short, &y.to_bitmap().unwrap(), Chosen).eval().unwrap(),
+            ewise_mult(&y.to_bitmap().unwrap(), &short, ChosenBy).eval().unwrap(),
+        ];
+        let all: Vec<_> = products.iter().map(|p| p.entries().unwrap()).collect();
+        (all, lookups.map(|v| v.entries().unwrap()))
+    };
+    for part in [10, 60, 100] {
+        assert!(on(GPU, part) == on(Device::Reference, part), "{part} %");
+    }
+}

@@ -193,6 +193,7 @@ kernels! {
     "thread/foremost.cuh"
     "thread/given.cuh"
     "thread/search.cuh"
+    "thread/in_order.cuh"
     "thread/quad.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"

@@ -3,6 +3,7 @@
 #include "device/row_writer.cuh"
 #include "part/entries.cuh"
 #include "thread/given.cuh"
+#include "thread/in_order.cuh"
 
 namespace oplus {
 
@@ -33,8 +34,7 @@ bitmap_meet(u64 n, const u32* indices, const Entry* values, Given<Entry> one, co
   const auto value = [&](u32 t) {
     const Dense x = dense[places[t]];
     const Entry y = flag::one ? *one : values[first + t * 32];
-    if constexpr (flag::dense_left) return function::op::apply(x, y);
-    else return function::op::apply(y, x);
+    return in_order<flag::dense_left>([](const auto& left, const auto& right) { return function::op::apply(left, right); }, y, x);
   };
 #pragma unroll
   for (u32 t = 0; t < items; t++) {

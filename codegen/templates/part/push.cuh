@@ -1,6 +1,7 @@
 // The terms of a product that pushes a vector along the rows of a matrix: x(k) ⊗ A(k, j), with flag::matrix_left A(k, j) ⊗ x(k).
 #include "part/accumulate.cuh"
 #include "part/partial.cuh"
+#include "thread/in_order.cuh"
 
 namespace oplus {
 
@@ -36,8 +37,7 @@ __device__ inline C term_of(const Matrix* a_values, u64 e, const Vector* x_value
     if constexpr (flag::matrix_left) at.i = out;
     else at.j = out;
   }
-  if constexpr (flag::matrix_left) return Semiring::multiply(a, v, at);
-  else return Semiring::multiply(v, a, at);
+  return in_order<flag::matrix_left>([&](const auto& left, const auto& right) { return Semiring::multiply(left, right, at); }, v, a);
 }
 
 // y(column) ⊕= that term. Null y_present: nobody asks which places have a value. state: see spmspv_clear.

@@ -1,5 +1,6 @@
 // The terms of a product with a dense vector: A(i, k) ⊗ x(k), with flag::vector_left x(k) ⊗ A(i, k).
 #include "part/partial.cuh"
+#include "thread/in_order.cuh"
 
 namespace oplus {
 
@@ -20,12 +21,9 @@ typedef Types<flag::vector_left>::Vector Vector;
 constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
 
-// A template, as the order that is not meant need not compile: factors may be of two types.
-template <bool LEFT, class M, class X> __device__ inline C ordered_product(const M& a, const X& x, At at) {
-  if constexpr (LEFT) return Semiring::multiply(x, a, at);
-  else return Semiring::multiply(a, x, at);
+__device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
+  return in_order<flag::vector_left>([&](const auto& left, const auto& right) { return Semiring::multiply(left, right, at); }, a, x);
 }
-__device__ inline C product_of(const Matrix& a, const Vector& x, At at) { return ordered_product<flag::vector_left>(a, x, at); }
 
 // Where the product of row and column k stands.
 __device__ inline At place_of(const Ids& ids, u64 row, u64 k) {

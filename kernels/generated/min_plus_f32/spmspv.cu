@@ -1254,6 +1254,20 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 
 }  // namespace oplus
 #line 4 "codegen/templates/part/push.cuh"
+#line 1 "kernels/thread/in_order.cuh"
+// Two values as the left and the right one.
+#line 3 "kernels/thread/in_order.cuh"
+
+namespace oplus {
+
+// f(x, y), if SWAPPED f(y, x). f takes any types: the order that is not meant need not compile, as neither value may become the other.
+template <bool SWAPPED, class F, class X, class Y> __device__ inline auto in_order(F f, const X& x, const Y& y) {
+  if constexpr (SWAPPED) return f(y, x);
+  else return f(x, y);
+}
+
+}  // namespace oplus
+#line 5 "codegen/templates/part/push.cuh"
 
 namespace oplus {
 
@@ -1289,8 +1303,7 @@ __device__ inline C term_of(const Matrix* a_values, u64 e, const Vector* x_value
     if constexpr (flag::matrix_left) at.i = out;
     else at.j = out;
   }
-  if constexpr (flag::matrix_left) return Semiring::multiply(a, v, at);
-  else return Semiring::multiply(v, a, at);
+  return in_order<flag::matrix_left>([&](const auto& left, const auto& right) { return Semiring::multiply(left, right, at); }, v, a);
 }
 
 // y(column) ⊕= that term. Null y_present: nobody asks which places have a value. state: see spmspv_clear.

@@ -567,6 +567,20 @@ __device__ inline Partial<T> team_reduce(Team<THREADS> team, Partial<T> x, Parti
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/spmv.cuh"
+#line 1 "kernels/thread/in_order.cuh"
+// Two values as the left and the right one.
+#line 3 "kernels/thread/in_order.cuh"
+
+namespace oplus {
+
+// f(x, y), if SWAPPED f(y, x). f takes any types: the order that is not meant need not compile, as neither value may become the other.
+template <bool SWAPPED, class F, class X, class Y> __device__ inline auto in_order(F f, const X& x, const Y& y) {
+  if constexpr (SWAPPED) return f(y, x);
+  else return f(x, y);
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spmv.cuh"
 
 namespace oplus {
 
@@ -587,12 +601,9 @@ typedef Types<flag::vector_left>::Vector Vector;
 constexpr bool reads_matrix = flag::vector_left ? Semiring::reads_b : Semiring::reads_a;
 constexpr bool reads_vector = flag::vector_left ? Semiring::reads_a : Semiring::reads_b;
 
-// A template, as the order that is not meant need not compile: factors may be of two types.
-template <bool LEFT, class M, class X> __device__ inline C ordered_product(const M& a, const X& x, At at) {
-  if constexpr (LEFT) return Semiring::multiply(x, a, at);
-  else return Semiring::multiply(a, x, at);
+__device__ inline C product_of(const Matrix& a, const Vector& x, At at) {
+  return in_order<flag::vector_left>([&](const auto& left, const auto& right) { return Semiring::multiply(left, right, at); }, a, x);
 }
-__device__ inline C product_of(const Matrix& a, const Vector& x, At at) { return ordered_product<flag::vector_left>(a, x, at); }
 
 // Where the product of row and column k stands.
 __device__ inline At place_of(const Ids& ids, u64 row, u64 k) {
