@@ -195,10 +195,10 @@ fn factors_of_two_types() {
         return;
     }
     let route = |n: u64| Route::make(n as f64, n, 3, 4);
-    let places: Vec<(u64, u64)> = (0..400).map(|e| (e * 7 % 90, e * 11 % 90)).collect();
-    let coo = |t: &[(u64, u64)]| t.iter().enumerate().map(|(e, p)| (p.0, p.1, e as u64)).collect::<Vec<_>>();
     let mut seen = std::collections::BTreeMap::new();
-    coo(&places).into_iter().for_each(|(i, j, e)| drop(seen.entry((i, j)).or_insert(e)));
+    for e in 0..400u64 {
+        seen.entry((e * 7 % 90, e * 11 % 90)).or_insert(e);
+    }
     let routes: Vec<_> = seen.iter().map(|((i, j), e)| (*i, *j, route(*e % 50))).collect();
     let flags: Vec<_> = seen.iter().map(|((i, j), e)| (*i, *j, e % 3 == 0)).collect();
     let on = |d: Device, part: u64| {

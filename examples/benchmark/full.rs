@@ -1,8 +1,8 @@
 //! A·X and X·A in f64 for X with an entry everywhere and few columns, or rows, beside cusparseSpMM.
 use crate::Outcome;
+use crate::beside::{Rivals, close, heading, report};
 use crate::cusparse::{Csr, Cusparse, PreparedFull, SpmmAlgorithm};
 use crate::measure::{Timing, mean_and_least};
-use crate::operations::{Rivals, close, heading, report};
 use crate::rows::Rows;
 use crate::session::Session;
 use oplus::backend::cuda::Buffer;

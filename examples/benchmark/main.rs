@@ -5,6 +5,7 @@
 //! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
 mod aggregation;
 mod bandwidth;
+mod beside;
 mod calls;
 mod cases;
 mod cusparse;

@@ -45,6 +45,15 @@ def check(info):
         raise RuntimeError(f"GraphBLAS: {info}")
 
 
+def import_rows(a, suffix, shape, offsets, indices, values):
+    """A matrix of compressed rows."""
+    ctype = {"FP64": "double *", "FP32": "float *", "BOOL": "bool *"}[suffix]
+    check(getattr(lib, f"GrB_Matrix_import_{suffix}")(
+        a, getattr(lib, f"GrB_{suffix}"), *shape, ffi.cast("GrB_Index *", ffi.from_buffer(offsets)),
+        ffi.cast("GrB_Index *", ffi.from_buffer(indices)), ffi.cast(ctype, ffi.from_buffer(values)),
+        len(offsets), len(indices), len(values), lib.GrB_CSR_FORMAT))
+
+
 class Case:
     """SuiteSparse's copies of what the other side wrote."""
 
@@ -72,12 +81,7 @@ class Case:
                 i, j = (ffi.cast("GrB_Index *", ffi.from_buffer(v)) for v in (row_of, indices))
                 check(lib.GxB_Matrix_build_Scalar(a[0], i, j, one[0], len(indices)))
             else:
-                v = values.astype(dtype)
-                ctype = {"f64": "double *", "f32": "float *"}[scalar]
-                check(getattr(lib, f"GrB_Matrix_import_{suffix}")(
-                    a, getattr(lib, f"GrB_{suffix}"), rows, columns,
-                    ffi.cast("GrB_Index *", ffi.from_buffer(offsets)), ffi.cast("GrB_Index *", ffi.from_buffer(indices)),
-                    ffi.cast(ctype, ffi.from_buffer(v)), len(offsets), len(indices), len(v), lib.GrB_CSR_FORMAT))
+                import_rows(a, suffix, (rows, columns), offsets, indices, values.astype(dtype))
             check(lib.GrB_Matrix_wait(a[0], lib.GrB_MATERIALIZE))
             self.kept[name, scalar] = a
         return self.kept[name, scalar][0]
@@ -108,12 +112,8 @@ class Case:
             v = (numbers >= 500) if scalar == "bool" else ((numbers + 1) / 1000).astype(dtype)
             offsets = np.arange(n + 1, dtype=np.uint64) * columns
             indices = np.tile(np.arange(columns, dtype=np.uint64), n)
-            ctype = {"f64": "double *", "f32": "float *", "bool": "bool *"}[scalar]
             a = ffi.new("GrB_Matrix *")
-            check(getattr(lib, f"GrB_Matrix_import_{suffix}")(
-                a, getattr(lib, f"GrB_{suffix}"), n, columns, ffi.cast("GrB_Index *", ffi.from_buffer(offsets)),
-                ffi.cast("GrB_Index *", ffi.from_buffer(indices)), ffi.cast(ctype, ffi.from_buffer(v)),
-                len(offsets), len(indices), len(v), lib.GrB_CSR_FORMAT))
+            import_rows(a, suffix, (n, columns), offsets, indices, v)
             check(lib.GrB_Matrix_wait(a[0], lib.GrB_MATERIALIZE))
             self.kept[name, scalar] = a
         return self.kept[name, scalar][0]

@@ -101,7 +101,7 @@ impl Room {
     /// The result, all rows in their places.
     pub(super) fn filled(self, shape: (usize, usize)) -> (DevicePattern, Buffer) {
         let pattern = DevicePattern::new(shape, self.entries, self.offsets, self.indices);
-        (if let Some(longest) = self.longest { pattern.with_longest(longest) } else { pattern }, self.values)
+        (pattern.with_longest_if(self.longest), self.values)
     }
 }
 
@@ -189,5 +189,5 @@ fn rows_of(a: Operand<'_>, size: usize, rows: &Range<usize>) -> Result<(DevicePa
     indices.copy_range(0, &a.pattern.indices, first * 4..last * 4)?;
     values.copy_range(0, a.values, first * size..last * size)?;
     let pattern = DevicePattern::new((rows.len(), a.pattern.ncols), n, offsets, indices);
-    Ok((if let Some(longest) = a.pattern.longest { pattern.with_longest(longest) } else { pattern }, values))
+    Ok((pattern.with_longest_if(a.pattern.longest), values))
 }

@@ -82,6 +82,10 @@ impl DevicePattern {
     pub(crate) fn with_longest(self, longest: u64) -> Self {
         Self { longest: Some(longest), ..self }
     }
+    /// Where it is known only sometimes.
+    pub(super) fn with_longest_if(self, longest: Option<u64>) -> Self {
+        Self { longest, ..self }
+    }
     pub(crate) fn upload(context: &Arc<Context>, host: &Pattern) -> Result<Self> {
         let longest = host.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
         let (offsets, indices) =

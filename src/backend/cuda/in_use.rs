@@ -74,9 +74,5 @@ pub(super) fn gathered(a: &DevicePattern, rows: Option<&[u32]>, cols: Option<&[u
         _ => a.indices.duplicate()?,
     };
     let shape = (rows.map_or(a.nrows, <[u32]>::len), cols.map_or(a.ncols, <[u32]>::len));
-    let made = DevicePattern::new(shape, a.nnz, offsets, indices);
-    Ok(match a.longest {
-        Some(longest) => made.with_longest(longest),
-        None => made,
-    })
+    Ok(DevicePattern::new(shape, a.nnz, offsets, indices).with_longest_if(a.longest))
 }

@@ -1,10 +1,9 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
 use super::full;
 use super::fused::{self, After, Then};
-use super::product::{Operand, Product};
-use super::transpose::transpose;
-use super::turned::columns_within;
-use super::values::{NOTHING, Read, Values};
+use super::product::Product;
+use super::turned::by_columns;
+use super::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
 use crate::algebra::texts::SEMIRINGS;
 use crate::algebra::*;
@@ -73,15 +72,12 @@ impl Cuda {
     ) -> Result<R> {
         let (context, a, b) = (&self.context, factor(a, semiring.reads.a)?, factor(b, semiring.reads.b)?);
         let (a, b) = (a.operand(), b.operand());
-        let (kept, made);
+        let columns;
         let b = if options.transposed_b {
             b
-        } else if let Some(columns) = columns_within(b, semiring.b, semiring.reads.b)? {
-            kept = columns;
-            kept.operand()
         } else {
-            made = transpose(if semiring.reads.b { semiring.b } else { NOTHING }, b)?;
-            Operand { pattern: &made.0, values: &made.1 }
+            columns = by_columns(b, semiring.b, semiring.reads.b)?;
+            columns.operand()
         };
         work(&Product { context, semiring, a, b, by_columns: true, mask, bits: None, at })
     }

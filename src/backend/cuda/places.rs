@@ -132,11 +132,7 @@ pub(super) fn spread(
         }
         _ => a.indices.duplicate()?,
     };
-    let made = DevicePattern::new(shape, a.nnz, offsets, indices);
-    Ok(match a.longest {
-        Some(longest) => made.with_longest(longest),
-        None => made,
-    })
+    Ok(DevicePattern::new(shape, a.nnz, offsets, indices).with_longest_if(a.longest))
 }
 
 /// An entry at every place of these rows and columns.

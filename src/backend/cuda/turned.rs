@@ -89,6 +89,15 @@ pub(super) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) ->
     })
 }
 
+/// Aᵀ: kept, or made for this operation alone.
+pub(super) fn by_columns(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Arc<Turned>> {
+    if let Some(kept) = columns_within(a, scalar, reads)? {
+        return Ok(kept);
+    }
+    let (pattern, values) = transpose(if reads { scalar } else { NOTHING }, a)?;
+    Ok(Arc::new(Turned { pattern, values }))
+}
+
 /// Entries, and places for every column and for tiles of them.
 fn has_room(pattern: &DevicePattern, scalar: ScalarText) -> Result<bool> {
     let entries = pattern.nnz.saturating_mul(4 + scalar.size as u64);

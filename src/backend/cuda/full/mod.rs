@@ -4,12 +4,10 @@ mod positions;
 mod sums;
 
 use super::entries::{block_and_tile, movable};
-use super::product::{DeviceIds, Operand, Product};
+use super::product::{DeviceIds, Product};
 use super::program::Program;
 use super::row_tiles::RowTiles;
-use super::transpose::transpose;
-use super::turned::columns_within;
-use super::values::NOTHING;
+use super::turned::by_columns;
 use super::{Buffer, Context, DevicePattern};
 use crate::backend::MxmOptions;
 use crate::error::{Error, Result};
@@ -95,14 +93,8 @@ fn by_right(product: &Product, reproducible: bool, b: &Arc<DevicePattern>) -> Re
 fn by_left(product: &Product, reproducible: bool, a: &Arc<DevicePattern>) -> Result<(Arc<DevicePattern>, Buffer)> {
     let Product { context, semiring, a: x, b, at, .. } = product.clone();
     let (reads, rows) = (semiring.reads, x.pattern.nrows as u64);
-    let (kept, made);
-    let by_columns = if let Some(columns) = columns_within(b, semiring.b, reads.b)? {
-        kept = columns;
-        kept.operand()
-    } else {
-        made = transpose(if reads.b { semiring.b } else { NOTHING }, b)?;
-        Operand { pattern: &made.0, values: &made.1 }
-    };
+    let columns = by_columns(b, semiring.b, reads.b)?;
+    let by_columns = columns.operand();
     let positions = positions::left(product, by_columns.pattern, a)?;
     let c = semiring.c;
     let turned_x;
