@@ -24,9 +24,9 @@ pub(super) struct Segments {
 /// Bytes of what a tile of a level begins with.
 const CUT: u64 = 40;
 
-/// The kernels of a merge, to be listed.
+/// The kernels of a merge but for those of its levels, to be listed: segments may all be short.
 pub(super) fn wanted(context: &Arc<Context>) -> impl Iterator<Item = Wanted> {
-    let names = ["merge_runs", "merge_short_sizes", "merge_shorts", "merge_work", "merge_cuts", "merge_level"];
+    let names = ["merge_runs", "merge_short_sizes", "merge_shorts"];
     let program = Program::new(context, Template::SegmentedMerge, |s| s);
     names.map(|name| program.wanted(name)).into_iter().chain([scanning(context, scan_u64)])
 }
@@ -62,8 +62,9 @@ pub(super) fn merge_segments(context: &Arc<Context>, mut from: Keyed, n: u64, of
     // SAFETY: as above; blocks write what they alone have read.
     unsafe { launch.arg(&last.keys).arg(&last.places).run()? };
     let Some(to) = &mut to else { return Ok(from) };
-    let (measure, merge) = (program.kernel("merge_work")?, program.kernel("merge_level")?);
-    let (cut, tiles) = (program.kernel("merge_cuts")?, n.div_ceil(tile));
+    let follow = || ["merge_cuts", "merge_level"].map(|name| program.wanted(name)).into();
+    let measure = program.kernel_beside("merge_work", follow)?;
+    let (cut, merge, tiles) = (program.kernel("merge_cuts")?, program.kernel("merge_level")?, n.div_ceil(tile));
     let cuts = Buffer::alloc(context, CUT * tiles)?;
     for level in 0..levels {
         let launch = measure.launch(grid, block, 0).arg(p).arg(of.segments).arg(of.runs).arg(level).arg(levels);
