@@ -288,5 +288,9 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     if let Body::CudaDense(d) = &store.body {
         return d.get(column as u32);
     }
+    #[cfg(feature = "cuda")]
+    if let Body::CudaHeld(h) = &store.body {
+        return h.get(row, column as u32);
+    }
     on_backend!(store.device, |backend| { backend.get(backend.csr(&store.body)?, row, column as u32) })
 }

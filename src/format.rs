@@ -21,6 +21,7 @@ mod matrix;
 
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{everywhere, filled, found};
+pub(crate) use matrix::kept;
 
 /// How a matrix or vector is stored. Operations give the same result, bit for bit, whatever the format.
 ///
@@ -31,8 +32,7 @@ pub(crate) use iso::{everywhere, filled, found};
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
-/// turns to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists, and so is every matrix
-/// on other devices than the CPU.
+/// turns to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -101,6 +101,8 @@ impl<T: Scalar, S> Vector<T, S> {
             Body::Held(h) => Self::of(self.store.holding(Body::Host(h.listed("to_sparse")?.clone()))),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => Self::of(self.store.holding(Body::Cuda(d.listed()?.clone()))),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => Self::of(self.store.holding(Body::Cuda(h.listed()?.clone()))),
             _ => self.clone(),
         })
     }

@@ -1,5 +1,4 @@
-//! Matrices of every format on their way to CUDA, emulated or real, which knows compressed rows alone; and products with what
-//! follows them.
+//! Matrices of every format on CUDA, emulated or real; and products with what follows them.
 #![cfg(feature = "cuda")]
 #[path = "common/chains.rs"]
 mod chains;

@@ -10,7 +10,7 @@ type Matrices = [Matrix<i32>; 3];
 type Run = fn(&Matrices, &mut Matrix<i32>) -> oplus::Result<()>;
 
 /// Every operation, the output written last.
-const OPERATIONS: [(&str, Run); 17] = [
+const OPERATIONS: [(&str, Run); 18] = [
     ("union", |[a, b, _], out| ewise_add(a, b, Plus).into(out)),
     ("intersection", |[a, b, _], out| ewise_mult(a, b, Minus).into(out)),
     ("apply", |[a, ..], out| apply_second(a, Times, 3).into(out)),
@@ -47,6 +47,13 @@ const OPERATIONS: [(&str, Run); 17] = [
         let mut all = concat(&[[&tiles[0][0], &tiles[0][1]], [&tiles[1][0], &tiles[1][1]]])?;
         all.set(3, 4, 5)?;
         apply(&all, Negate).into(out)
+    }),
+    ("formats", |[a, b, m], out| {
+        let cells = |a: &Matrix<i32>| a.to_format(Format::Bitmap);
+        let mut both = ewise_add(&ewise_mult(&cells(a)?, &cells(m)?, Plus).eval()?, &cells(b)?, Minus).eval()?;
+        select(m, ValueGt, 0).mask(&b.structure()).accumulate(Plus).into(&mut both)?;
+        let few = select(&both, ValueGt, -5).eval()?.to_format(Format::Dia)?;
+        apply(&few.to_format(Format::Csc)?, Negate).into(out)
     }),
     ("reduce", |[a, ..], out| {
         let sums = reduce_rows(a, Plus).eval()?;

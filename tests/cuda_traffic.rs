@@ -344,7 +344,14 @@ fn parts() {
         "hypersparse, kronecker" |d| kronecker(&d.huge, &d.two, Times).eval();
         "hypersparse, a part" |d| extract(&d.huge, ..1 << 39, ..).eval();
         "clone, over, to" |d| d.a.clone().over::<MinPlus>().to(&GPU);
-        "another format" |d| d.a.to_format(Format::Csc);
+        "by columns and back" |d| d.a.to_format(Format::Csc)?.to_format(Format::Csr);
+        "a band along diagonals and back" |d| d.band.to_format(Format::Dia)?.to_format(Format::Csr);
+        "cells, met and back" |d| {
+            let (a, b) = (extract(&d.a, ..40, ..).eval()?.to_format(Format::Bitmap)?, extract(&d.b, ..40, ..).eval()?.to_format(Format::Bitmap)?);
+            let mut c = ewise_add(&a, &ewise_mult(&a, &b, Minus).eval()?, Plus).eval()?;
+            select(&a, ValueGt, 3).accumulate(Plus).into(&mut c)?;
+            c.to_format(Format::Csr)
+        };
     });
 }
 

@@ -131,8 +131,14 @@ templates! {
     Vector = "vector", semiring false, functions [], types ["V"], flags [], numbers [];
     /// A bitmap as a sparse vector, in one launch.
     BitsRow = "bits_row", semiring false, functions [], types ["V"], flags [], numbers [];
-    /// A sparse vector accumulated into a bitmap where it lies. `one`: one value for all.
-    BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one"], numbers [];
+    /// A sparse vector, or rows, accumulated into a bitmap where it lies. `one`: one value for all.
+    BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one", "rows"], numbers [];
+    /// Values between compressed rows and slots for every cell or along diagonals. `valued`: with values.
+    Slots = "slots", semiring false, functions [], types ["V"], flags ["valued"], numbers [];
+    /// Positions of cells and diagonals, and their bits.
+    Forms = "forms", semiring false, functions [], types [], flags [], numbers [];
+    /// Two matrices with a slot for every cell united. `left_one`, `right_one`: one value for all.
+    CellsUnion = "cells_union", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
     /// A sparse vector met with a bitmap; `dense_left`: the bitmap's values are the left operands.
     BitmapMeet = "bitmap_meet", semiring false, functions ["op"], types [], flags ["dense_left", "one"], numbers [];
     /// Offsets, keys and marks of entries.
@@ -242,6 +248,7 @@ parts! {
     "part/spmv.cuh"
     "part/push.cuh"
     "part/row_tiles.cuh"
+    "part/slots.cuh"
     "part/spgemm_band.cuh"
     "part/spgemm_block.cuh"
     "part/spgemm_classes.cuh"

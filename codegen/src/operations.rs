@@ -83,6 +83,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     let new = |template| Spec::new(template, architecture);
     let mut all = vec![
         ("structure".to_string(), new(Template::Structure)),
+        ("forms".to_string(), new(Template::Forms)),
         ("primitives".to_string(), new(Template::Primitives)),
         ("columns".to_string(), new(Template::Columns)),
         ("row_tiles".to_string(), new(Template::RowTiles)),
@@ -112,6 +113,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             }));
         }
         all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
+        for (name, valued) in [("slots", true), ("slots-bits", false)] {
+            let spec = new(Template::Slots).scalar("V", scalar).flag("valued", valued);
+            all.push((format!("{name}-{}", scalar.name), spec));
+        }
         all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));
         all.push((format!("bits_row-{}", scalar.name), new(Template::BitsRow).scalar("V", scalar)));
         let second = op(vec![scalar, scalar], scalar, &["_", "y"], "y");
@@ -142,20 +147,27 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             all.push((format!("scale-{name}-{}", scalar.name), spec));
         }
         for (name, left_one, right_one) in [("all", false, false), ("left", true, false), ("right", false, true)] {
-            let spec = new(Template::Pair).function(fold.clone());
-            let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
-            all.push((format!("pair-{name}-{}", scalar.name), spec));
-            let spec = new(Template::MergeRow).function(fold.clone()).number("kind", 4);
-            let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
-            all.push((format!("merge_row-{name}-{}", scalar.name), spec));
+            let of = |template| new(template).function(fold.clone());
+            let specs = [
+                ("pair", of(Template::Pair)),
+                ("merge_row", of(Template::MergeRow).number("kind", 4)),
+                ("cells_union", of(Template::CellsUnion)),
+            ];
+            for (template, spec) in specs {
+                let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
+                all.push((format!("{template}-{name}-{}", scalar.name), spec));
+            }
         }
-        for (name, masked, complement, one) in [
-            ("all", false, false, false),
-            ("one", false, false, true),
-            ("mask", true, false, true),
-            ("open", true, true, false),
+        for (name, masked, complement, one, rows) in [
+            ("all", false, false, false, false),
+            ("one", false, false, true, false),
+            ("mask", true, false, true, false),
+            ("open", true, true, false, false),
+            ("rows", false, false, true, true),
+            ("rows-mask", true, false, false, true),
+            ("rows-open", true, true, false, true),
         ] {
-            let spec = new(Template::BitmapUpdate).function(fold.clone()).flag("one", one);
+            let spec = new(Template::BitmapUpdate).function(fold.clone()).flag("one", one).flag("rows", rows);
             let spec = spec.flag("masked", masked).flag("complement", complement);
             all.push((format!("bitmap_update-{name}-{}", scalar.name), spec));
         }

@@ -1,6 +1,7 @@
-// Entries accumulated into a bitmap where it lies: present[j] ? op(dense[j], t(j)) : t(j), where a mask admits. Deterministic, as no place
-// has two entries. Launches: README.md.
+// Entries accumulated into a bitmap where it lies: present[p] ? op(dense[p], t) : t for the place p of an entry, where a mask admits.
+// Deterministic, as no place has two entries. Launches: README.md.
 #include "device/report.cuh"
+#include "device/rows.cuh"
 #include "thread/given.cuh"
 
 namespace oplus {
@@ -9,20 +10,31 @@ typedef function::op::Input0 Old;
 typedef function::op::Input1 New;
 static_assert(SameType<Old, New>::value && SameType<Old, function::op::Output>::value, "values are kept");
 
-// `one`, the value of all entries with the flag of that name; the mask's bits are others than `present`. Told: how many are new.
+// Of a vector, whose mask's bits are others than `present`; or with flag `rows` of a matrix with a place for every cell, row by row,
+// whose mask is compressed rows. Null `present`: all places have an entry. `one`, the value of all entries with the flag of that name.
+// Told: how many are new.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-bitmap_update(u64 count, const u32* indices, const New* values, Given<New> one, const u32* mask, u32* present, Old* dense, u64* control,
-              u32 said, u64* page, u64 number, u64 words) {
+bitmap_update(u64 count, u64 rows, u64 columns, const u64* offsets, const u32* indices, const New* values, Given<New> one,
+              const u64* mask_offsets, const u32* mask, u32* present, Old* dense, u64* control, u32 said, u64* page, u64 number, u64 words) {
   __shared__ u64 place;
   const u64 e = u64(blockIdx.x) * tuning::primitive_block + threadIdx.x;
   bool added = false;
   if (e < count) {
-    const u32 j = indices[e], bit = 1u << (j & 31);
-    if (!flag::masked || ((mask[j >> 5] & bit) != 0) != flag::complement) {
-      added = !(present[j >> 5] & bit);
+    const u32 j = indices[e], row = flag::rows ? row_of(offsets, 0, u32(rows - 1), e) : 0;
+    bool admitted = true;
+    if constexpr (flag::masked && flag::rows) {
+      const u64 end = mask_offsets[u64(row) + 1], at = lower_bound<u32, u64>(mask, mask_offsets[row], end, j);
+      admitted = (at < end && mask[at] == j) != flag::complement;
+    } else if constexpr (flag::masked) {
+      admitted = (mask[j >> 5] >> (j & 31) & 1) != flag::complement;
+    }
+    if (admitted) {
+      const u64 p = flag::rows ? row * columns + j : j;
+      const u32 bit = 1u << (p & 31);
+      added = present && !(present[p >> 5] & bit);
       const New x = flag::one ? *one : values[e];
-      if (added) atomicOr(&present[j >> 5], bit);
-      dense[j] = added ? x : function::op::apply(dense[j], x);
+      if (added) atomicOr(&present[p >> 5], bit);
+      dense[p] = added ? x : function::op::apply(dense[p], x);
     }
   }
   const u64 sum = u64(__syncthreads_count(added));

@@ -46,7 +46,7 @@ macro_rules! host_memory {
                 Body::Dense(d) => d.listed("dispatch"),
                 Body::Held(h) => h.listed("dispatch"),
                 #[cfg(feature = "cuda")]
-                Body::Cuda(_) | Body::CudaDense(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+                Body::Cuda(_) | Body::CudaDense(_) | Body::CudaHeld(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn pattern<'a>(&self, body: &'a PatternBody) -> Result<&'a Arc<Pattern>> {

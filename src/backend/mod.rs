@@ -336,6 +336,9 @@ pub(crate) enum Body<T> {
     /// A vector of the device.
     #[cfg(feature = "cuda")]
     CudaDense(cuda::DeviceDense<T>),
+    /// Any other format of the device.
+    #[cfg(feature = "cuda")]
+    CudaHeld(cuda::DeviceHeld<T>),
 }
 impl<T> Clone for Body<T> {
     fn clone(&self) -> Self {
@@ -347,6 +350,8 @@ impl<T> Clone for Body<T> {
             Body::Cuda(d) => Body::Cuda(d.clone()),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => Body::CudaDense(d.clone()),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => Body::CudaHeld(h.clone()),
         }
     }
 }
@@ -360,6 +365,8 @@ impl<T> Body<T> {
             Body::Cuda(d) => d.nnz(),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => d.places().count(),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => h.frame.count(),
         }
     }
     pub(crate) fn pattern(&self) -> Result<PatternBody> {
@@ -371,6 +378,8 @@ impl<T> Body<T> {
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => PatternBody::Cuda(h.frame.listed()?.clone()),
         })
     }
 }
@@ -385,6 +394,8 @@ impl Body<u8> {
             Body::Cuda(d) => Body::Cuda(d.cast()),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => Body::CudaDense(d.cast()),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => Body::CudaHeld(h.cast()),
         }
     }
 }
@@ -407,6 +418,8 @@ impl<T: Scalar> Body<T> {
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
             (Body::CudaDense(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.listed()?.at(pattern))),
+            #[cfg(feature = "cuda")]
+            (Body::CudaHeld(h), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(h.listed()?.at(pattern))),
             #[cfg(feature = "cuda")]
             (_, PatternBody::CudaBits(places)) => self.at(PatternBody::Cuda(places.listed()?.clone())),
             #[cfg(feature = "cuda")]

@@ -123,6 +123,9 @@ pub(crate) enum UntypedBody {
     /// A vector that becomes a list too.
     #[cfg(feature = "cuda")]
     CudaDense(super::cuda::DeviceDense<()>),
+    /// And any other format.
+    #[cfg(feature = "cuda")]
+    CudaHeld(super::cuda::DeviceHeld<()>),
 }
 
 /// A vector with a place for everything, of some scalar.
@@ -190,6 +193,19 @@ impl UntypedBody {
             other => other,
         })
     }
+    /// Of a format of the device that is no list its rows, or those of the transpose where it is asked for and has them: whether it does.
+    #[cfg(feature = "cuda")]
+    fn device_rows(&self, transposed: bool, reads: Reading) -> Result<Option<(super::cuda::DeviceCsr<()>, bool)>> {
+        Ok(match self {
+            UntypedBody::CudaDense(d) => Some((d.listed()?.clone(), false)),
+            UntypedBody::CudaHeld(h) => Some(match (h.turned().filter(|_| transposed), reads) {
+                (Some(turned), _) => (turned, true),
+                (None, Reading::Nothing) => (h.blank()?, false),
+                (None, _) => (h.listed()?.clone(), false),
+            }),
+            _ => None,
+        })
+    }
     pub(crate) fn is_host(&self) -> bool {
         matches!(self, UntypedBody::Host(_) | UntypedBody::Dense(_) | UntypedBody::Held(_))
     }
@@ -202,6 +218,8 @@ impl UntypedBody {
             Body::Cuda(d) => UntypedBody::Cuda(d.cast()),
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => UntypedBody::CudaDense(d.cast()),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => UntypedBody::CudaHeld(h.cast()),
         }
     }
     pub(crate) fn typed<T: Scalar>(&self) -> Result<Body<T>> {
@@ -213,6 +231,8 @@ impl UntypedBody {
             UntypedBody::Cuda(d) => Body::Cuda(d.cast()),
             #[cfg(feature = "cuda")]
             UntypedBody::CudaDense(d) => Body::CudaDense(d.cast()),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaHeld(h) => Body::CudaHeld(h.cast()),
         })
     }
     pub(crate) fn nnz(&self) -> u64 {
@@ -224,6 +244,8 @@ impl UntypedBody {
             UntypedBody::Cuda(d) => d.nnz(),
             #[cfg(feature = "cuda")]
             UntypedBody::CudaDense(d) => d.places().count(),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaHeld(h) => h.frame.count(),
         }
     }
     pub(crate) fn pattern(&self) -> Result<PatternBody> {
@@ -235,6 +257,8 @@ impl UntypedBody {
             UntypedBody::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
             #[cfg(feature = "cuda")]
             UntypedBody::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaHeld(h) => PatternBody::Cuda(h.frame.listed()?.clone()),
         })
     }
     /// The same values at other positions of the same memory.
@@ -250,6 +274,8 @@ impl UntypedBody {
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
             (UntypedBody::CudaDense(d), pattern) => UntypedBody::Cuda(d.listed()?.clone()).at(pattern),
+            #[cfg(feature = "cuda")]
+            (UntypedBody::CudaHeld(h), pattern) => UntypedBody::Cuda(h.listed()?.clone()).at(pattern),
             #[cfg(feature = "cuda")]
             (body, PatternBody::CudaBits(places)) => body.at(PatternBody::Cuda(places.listed()?.clone())),
             #[cfg(feature = "cuda")]
@@ -345,6 +371,8 @@ impl UntypedStore {
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.without_values()?),
             #[cfg(feature = "cuda")]
             UntypedBody::CudaDense(d) => UntypedBody::Cuda(d.listed()?.without_values()?),
+            #[cfg(feature = "cuda")]
+            UntypedBody::CudaHeld(h) => UntypedBody::Cuda(h.blank()?),
         };
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
     }
@@ -364,10 +392,10 @@ impl UntypedStore {
     /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool, reads: Reading) -> Result<Self> {
         #[cfg(feature = "cuda")]
-        if let UntypedBody::CudaDense(d) = &self.body {
-            let body = UntypedBody::Cuda(d.listed()?.clone());
-            let listed = Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self };
-            return listed.oriented(transposed, reads);
+        if let Some((rows, turned)) = self.body.device_rows(transposed, reads)? {
+            let (rows, body) = ((self.rows.clone(), self.cols.clone()), UntypedBody::Cuda(rows));
+            let (rows, cols) = if turned { (rows.1, rows.0) } else { rows };
+            return Self { rows, cols, body, ..*self }.oriented(transposed && !turned, reads);
         }
         let listed = match &self.body {
             UntypedBody::Dense(d) => Some(d.listed()?),
@@ -402,7 +430,7 @@ impl UntypedStore {
             #[cfg(feature = "cuda")]
             UntypedBody::Cuda(d) => UntypedBody::Cuda(d.transposed(self.scalar)?),
             #[cfg(feature = "cuda")]
-            UntypedBody::CudaDense(_) => return Err(super::misplaced(self.device)),
+            UntypedBody::CudaDense(_) | UntypedBody::CudaHeld(_) => return Err(super::misplaced(self.device)),
         };
         Ok(Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self })
     }

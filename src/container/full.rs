@@ -42,7 +42,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         if shape.0 == 0 || shape.1 == 0 {
             return Self::new(nrows, ncols);
         }
-        slots(operation, shape.0 as usize, shape.1 as usize, 0)?;
+        slots(operation, Device::Cpu, shape.0 as usize, shape.1 as usize, 0)?;
         Ok(Self::of(everywhere(shape, Values::One(value))))
     }
     /// An entry at every place, row by row; the values are moved. O(1).
@@ -85,7 +85,11 @@ impl<T: Scalar, S> Matrix<T, S> {
         let operation = "into_full";
         let (nrows, ncols) = self.shape();
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let host = self.store.to_host()?;
+        // On a device that is not the host's, positions of what is full are nothing to be sent.
+        let host = match self.store.device {
+            Device::Cuda(_) => self.store.to(Device::Cpu)?.to_host()?,
+            _ => self.store.to_host()?,
+        };
         let (rows, cols) = (self.store.rows.clone(), self.store.cols.clone());
         // Nobody else but a clone holds the values now.
         drop(self);
@@ -95,7 +99,7 @@ impl<T: Scalar, S> Matrix<T, S> {
                 Err(shared) => memory::copied(operation, &shared),
             };
         }
-        let n = slots(operation, size(nrows), size(ncols), size_of::<T>())?;
+        let n = slots(operation, Device::Cpu, size(nrows), size(ncols), size_of::<T>())?;
         let mut all = memory::filled(operation, n, absent)?;
         for place in 0..host.pattern.nrows {
             let first = size(rows.id(place)) * size(ncols);

@@ -1,8 +1,9 @@
-//! Vectors on CUDA with a bit and a value for every place.
-use super::{FEW, SHORT};
-use crate::algebra::{BinaryOp, Scalar};
-use crate::backend::cuda::{DeviceCsr, DeviceDense, DevicePattern, accumulator_text};
-use crate::backend::{Body, MaskBody};
+//! Matrices and vectors on CUDA in other formats than lists.
+use super::{FEW, Format, SHORT};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
+use crate::backend::cuda::{Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceHeld, DevicePattern, accumulator_text};
+use crate::backend::{Backend, Body, MaskBody};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::{Accumulate, MaskParts};
 use crate::storage::axis::Axis;
@@ -19,6 +20,77 @@ pub(super) fn dense<T: Scalar>(store: &Store<T>) -> Result<Option<DeviceDense<T>
         (Body::Cuda(row), Axis::Full(1), Axis::Full(_)) => DeviceDense::of(row).map(Some),
         _ => Ok(None),
     }
+}
+
+/// The format of a matrix that is no list.
+pub(super) fn format<T>(held: &DeviceHeld<T>) -> Format {
+    match &held.frame.form {
+        DeviceForm::Columns(_) => Format::Csc,
+        DeviceForm::Cells(None) => Format::Full,
+        DeviceForm::Cells(Some(_)) => Format::Bitmap,
+        DeviceForm::Diagonals(_) => Format::Dia,
+    }
+}
+
+/// The entries of a store of the device in a format that is no list; `None` for vectors by bits.
+pub(super) fn formed<T: Scalar>(store: &Store<T>, format: Format) -> Result<Option<DeviceHeld<T>>> {
+    if !matches!(&store.body, Body::Cuda(_) | Body::CudaHeld(_)) {
+        return Ok(None);
+    }
+    let (cuda, body) = (Cuda::on(store.device)?, &store.body);
+    let list: &DeviceCsr<T> = cuda.csr(body)?;
+    match format {
+        Format::Csc => DeviceHeld::by_columns(list),
+        Format::Dia => DeviceHeld::diagonals(list),
+        _ => DeviceHeld::cells(list),
+    }
+    .map(Some)
+}
+
+/// The entries in the memory of `device`, in the format that they have here; `None` for lists.
+pub(super) fn kept<T: Scalar>(body: &Body<T>, device: Device) -> Result<Option<Body<T>>> {
+    let host = match body {
+        Body::Held(h) if !h.is_rows() => h.clone(),
+        Body::CudaHeld(h) => h.download()?,
+        _ => return Ok(None),
+    };
+    Ok(Some(match device {
+        Device::Cuda(_) => Body::CudaHeld(DeviceHeld::upload(&Cuda::on(device)?, &host)?),
+        _ => Body::Held(host),
+    }))
+}
+
+/// What slots that are not lists make of f, of values alone.
+pub(super) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+    a: &Store<A>,
+    y: Y,
+) -> Result<Option<Store<F::Out>>> {
+    let Body::CudaHeld(held) = &a.body else { return Ok(None) };
+    Ok(held.applied::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+}
+
+/// F where both have a cell, the cell where one has.
+pub(super) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
+    let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&a.body, &b.body) else { return Ok(None) };
+    Ok(x.united::<F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+}
+
+/// F where both have a cell.
+pub(super) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    b: &Store<B>,
+) -> Result<Option<Store<F::Out>>> {
+    let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&a.body, &b.body) else { return Ok(None) };
+    Ok(x.intersected::<B, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+}
+
+/// The cells whose value f holds for.
+pub(super) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
+    a: &Store<A>,
+    y: Y,
+) -> Result<Option<Store<A>>> {
+    let Body::CudaHeld(held) = &a.body else { return Ok(None) };
+    Ok(held.selected::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
 /// F of the entries of two vectors on the same axes where both have one, if one of them has places to look it up.
@@ -55,8 +127,16 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     let row = match &t.body {
         Body::Cuda(row) => row,
         Body::CudaDense(d) => d.listed()?,
+        Body::CudaHeld(h) => h.listed()?,
         _ => return Ok(false),
     };
+    if let Body::CudaHeld(held) = &mut c.body {
+        return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+            None => held.update(op, &row.cast(), None),
+            Some(MaskBody::Cuda(m)) => held.update(op, &row.cast(), Some(&m)),
+            Some(_) => Ok(false),
+        };
+    }
     if let Body::Cuda(list) = &c.body
         && row.nnz() <= list.nnz() / FEW as u64
         && merged(&list.pattern) >= (list.pattern.ncols as u64 / PART).max(SHORT as u64)

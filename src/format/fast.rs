@@ -30,6 +30,10 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
         let value = F::apply(value, 0, 0, y);
         return super::iso::filled(a, value).map(Some);
     }
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = a.device {
+        return super::device::applied::<A, Y, F>(a, y);
+    }
     let Body::Held(held) = &a.body else { return Ok(None) };
     let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
     let made = cpu::mapped("apply", values, move |x| F::apply(x, 0, 0, y))?;
@@ -71,6 +75,10 @@ fn values<T: Scalar>(a: &Store<T>) -> Option<&Values<T>> {
 
 /// f where both have a cell, the cell where one has.
 pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = a.device {
+        return super::device::united::<T, F>(a, b);
+    }
     let operation = "ewise_add";
     if let (Some(x), Some(y), true) = (a.one(), b.one(), super::iso::on_host(a.device)) {
         let z = F::apply(x, y);
@@ -104,6 +112,10 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     a: &Store<A>,
     b: &Store<B>,
 ) -> Result<Option<Store<F::Out>>> {
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = a.device {
+        return super::device::intersected::<A, B, F>(a, b);
+    }
     let operation = "ewise_mult";
     if let (Some(x), Some(y), true) = (a.one(), b.one(), super::iso::on_host(a.device)) {
         let z = F::apply(x, y);
@@ -190,13 +202,17 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     y: Y,
     at: &Positions,
 ) -> Result<Option<Store<A>>> {
+    let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
+    #[cfg(feature = "cuda")]
+    if let (Device::Cuda(_), false) = (a.device, placed) {
+        return super::device::selected::<A, Y, F>(a, y);
+    }
     let (Body::Held(held), Device::Cpu, None, None) = (&a.body, a.device, &at.i, &at.j) else { return Ok(None) };
     let (Form::Cells(c), Values::All(values)) = (&held.frame.form, &*held.values) else { return Ok(None) };
     let n = c.nrows * c.ncols;
     if n == 0 || held.frame.count() < n / SPARSE {
         return Ok(None);
     }
-    let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
     let words = in_pieces("select", n.div_ceil(64), move |w| {
         let (first, last) = (w << 6, n.min((w + 1) << 6));
         let (mut i, mut j, mut word) = (0, 0, 0u64);

@@ -60,6 +60,8 @@ pub(super) fn on_host(device: Device) -> bool {
 pub(crate) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result<Store<U>> {
     match &store.body {
         Body::Held(h) => Ok(store.holding(Body::Held(h.with(value)))),
+        #[cfg(feature = "cuda")]
+        Body::CudaHeld(h) => Ok(store.holding(Body::CudaHeld(h.with(value)?))),
         _ => everywhere(store.pattern()?, value),
     }
 }
@@ -121,6 +123,8 @@ fn bytes<T: Scalar>(store: &Store<T>) -> u64 {
         Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * 4 + d.values.bytes(),
         #[cfg(feature = "cuda")]
         Body::CudaDense(d) => d.bytes(),
+        #[cfg(feature = "cuda")]
+        Body::CudaHeld(h) => h.bytes(),
     };
     entries + axis(&store.rows) + axis(&store.cols)
 }

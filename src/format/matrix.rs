@@ -30,6 +30,10 @@ impl<T: Scalar, S> Matrix<T, S> {
         let listed =
             matches!((&self.store.rows, &self.store.cols), (Axis::Listed { .. }, _) | (_, Axis::Listed { .. }));
         let rows = if listed { Format::Hypersparse } else { Format::Csr };
+        #[cfg(feature = "cuda")]
+        if let Body::CudaHeld(held) = &self.store.body {
+            return super::device::format(held);
+        }
         let Body::Held(held) = &self.store.body else { return rows };
         match &held.frame.form {
             Form::Rows(_) => rows,
@@ -42,8 +46,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// The same entries in this format; [iso](Self::is_iso) matrices stay iso. Whatever reads it gives the same result.
     ///
     /// O(nnz + m + n) to `Csr` and `Hypersparse`, and to `Csc` of a matrix in rows; O(m n) to `Bitmap` and `Full`;
-    /// O(m d) to `Dia` for d diagonals in use. CUDA knows rows alone: there a matrix stays in rows whatever is asked for,
-    /// and one in another format becomes rows on its way there.
+    /// O(m d) to `Dia` for d diagonals in use. Going [`to`](Self::to) another device a matrix stays in its format.
     ///
     /// # Errors
     /// `InvalidValue` for `Full` where an entry is missing; `OutOfMemory` with the bytes needed where the format's places are
@@ -78,21 +81,20 @@ fn converted<T: Scalar>(store: &Store<T>, format: Format, now: Format) -> Result
     };
     match format {
         Format::Hypersparse => return in_rows(store)?.in_use((true, true), OPERATION),
-        Format::Csc => return held(store, |list, one| Held::by_columns(list, one)),
+        Format::Csc => return formed(store, format, |list, one| Held::by_columns(list, one)),
         _ => {}
     }
     let store = full_axes(store, format)?;
+    let (m, n) = (store.rows.places(), store.cols.places());
+    if format == Format::Full && store.nvals() as u128 != m as u128 * n as u128 {
+        let reason = format!("a full matrix has an entry everywhere, this {m}×{n} one has {}", store.nvals());
+        return Err(Error::InvalidValue { operation: OPERATION, reason });
+    }
     match format {
-        Format::Bitmap | Format::Full => held(&store, |list, one| {
-            let pattern = &list.pattern;
-            if format == Format::Full && pattern.nnz() as u128 != pattern.nrows as u128 * pattern.ncols as u128 {
-                let (m, n) = (pattern.nrows, pattern.ncols);
-                let reason = format!("a full matrix has an entry everywhere, this {m}×{n} one has {}", pattern.nnz());
-                return Err(Error::InvalidValue { operation: OPERATION, reason });
-            }
-            Held::of(OPERATION, Frame::cells(OPERATION, pattern, value_size(one))?, list, one)
+        Format::Bitmap | Format::Full => formed(&store, format, |list, one| {
+            Held::of(OPERATION, Frame::cells(OPERATION, &list.pattern, value_size(one))?, list, one)
         }),
-        Format::Dia => held(&store, |list, one| {
+        Format::Dia => formed(&store, format, |list, one| {
             Held::of(OPERATION, Frame::diagonals(OPERATION, &list.pattern, value_size(one))?, list, one)
         }),
         _ => in_rows(&store),
@@ -116,14 +118,13 @@ fn full(axis: &Axis, what: &'static str) -> Result<Axis> {
 
 /// With a place for every row and column, where that can be for this format.
 fn full_axes<T: Scalar>(store: &Store<T>, format: Format) -> Result<Store<T>> {
-    if let (Format::Bitmap | Format::Full, true) =
-        (format, store.device == Device::Cpu || store.device == Device::Reference)
-    {
+    if let Format::Bitmap | Format::Full = format {
         // What would be needed says more than that a dimension is long.
         let (m, n) = store.shape();
         let size = value_size(store.one());
         crate::storage::frame::slots(
             OPERATION,
+            store.device,
             usize::try_from(m).unwrap_or(usize::MAX),
             usize::try_from(n).unwrap_or(usize::MAX),
             size,
@@ -133,8 +134,23 @@ fn full_axes<T: Scalar>(store: &Store<T>, format: Format) -> Result<Store<T>> {
     store.on_axes(&rows, &cols, OPERATION)
 }
 
+/// The entries in the memory of `device`, in the format that they have here; `None` for lists.
+pub(crate) fn kept<T: Scalar>(body: &Body<T>, device: Device) -> Result<Option<Body<T>>> {
+    match (body, device) {
+        (Body::Held(h), Device::Cpu | Device::Reference) if !h.is_rows() => Ok(Some(Body::Held(h.clone()))),
+        #[cfg(feature = "cuda")]
+        _ => super::device::kept(body, device),
+        #[cfg(not(feature = "cuda"))]
+        _ => Ok(None),
+    }
+}
+
 /// In compressed rows.
 fn in_rows<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
+    #[cfg(feature = "cuda")]
+    if let Body::CudaHeld(held) = &store.body {
+        return Ok(store.holding(Body::Cuda(held.listed()?.clone())));
+    }
     let Body::Held(held) = &store.body else { return Ok(store.clone()) };
     Ok(store.holding(match held.one() {
         Some(value) => Body::Held(Held::iso(held.frame.pattern(OPERATION)?.clone(), value)),
@@ -142,8 +158,16 @@ fn in_rows<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
     }))
 }
 
-/// A format in host memory, made of the list, or of its positions and the one value.
-fn held<T: Scalar>(store: &Store<T>, make: impl FnOnce(&HostCsr<T>, Option<T>) -> Result<Held<T>>) -> Result<Store<T>> {
+/// A format that is no list; in host memory made of the list, or of its positions and the one value.
+fn formed<T: Scalar>(
+    store: &Store<T>,
+    _format: Format,
+    make: impl FnOnce(&HostCsr<T>, Option<T>) -> Result<Held<T>>,
+) -> Result<Store<T>> {
+    #[cfg(feature = "cuda")]
+    if let Some(made) = super::device::formed(store, _format)? {
+        return Ok(store.holding(Body::CudaHeld(made)));
+    }
     let positions = |pattern: &Arc<Pattern>| HostCsr { pattern: pattern.clone(), values: Arc::default() };
     let made = match &store.body {
         Body::Host(list) => make(list, None)?,

@@ -342,6 +342,10 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
 
 /// The transpose where it takes no values to be moved.
 fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
+    #[cfg(feature = "cuda")]
+    if let Body::CudaHeld(h) = &store.body {
+        return Ok(h.turned().map(Body::Cuda));
+    }
     let Body::Held(h) = &store.body else { return Ok(None) };
     if let Some(turned) = h.turned() {
         return Ok(Some(Body::Held(turned)));

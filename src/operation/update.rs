@@ -116,6 +116,8 @@ fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T
         Body::Cuda(_) => false,
         #[cfg(feature = "cuda")]
         Body::CudaDense(dense) => dense.set(column as u32, value)?,
+        #[cfg(feature = "cuda")]
+        Body::CudaHeld(held) => held.set(row, column as u32, value)?,
     })
 }
 

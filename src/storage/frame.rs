@@ -1,6 +1,7 @@
 //! Where entries lie that are no compressed rows: by columns, in a cell for every position, along diagonals.
 use super::pattern::Pattern;
 use crate::backend::cpu;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
 use std::sync::{Arc, OnceLock};
@@ -49,14 +50,26 @@ pub(crate) struct Diagonals {
 const MOST: u128 = 1 << 40;
 
 /// How many slots of `size` bytes, and a bit each, there would be, if that can be.
-pub(crate) fn slots(operation: &'static str, lines: usize, length: usize, size: usize) -> Result<usize> {
+pub(crate) fn slots(
+    operation: &'static str,
+    device: Device,
+    lines: usize,
+    length: usize,
+    size: usize,
+) -> Result<usize> {
     let n = lines as u128 * length as u128;
     let bytes = n * size as u128 + n.div_ceil(8);
     if n >= MOST || bytes > isize::MAX as u128 {
         let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
-        return Err(Error::OutOfMemory { operation, device: "host".into(), needed, available: None });
+        let device = if let Device::Cuda(_) = device { device.to_string() } else { "host".into() };
+        return Err(Error::OutOfMemory { operation, device, needed, available: None });
     }
     Ok(n as usize)
+}
+
+/// How many places of a diagonal are inside the shape.
+pub(crate) fn inside((nrows, ncols): (usize, usize), offset: i64) -> usize {
+    ((nrows as i64).min(ncols as i64 - offset) - 0.max(-offset)) as usize
 }
 
 #[inline(always)]
@@ -176,7 +189,7 @@ impl Frame {
     /// A bit for every cell, none where all are there.
     pub(crate) fn cells(operation: &'static str, list: &Arc<Pattern>, size: usize) -> Result<Self> {
         let (nrows, ncols) = (list.nrows, list.ncols);
-        let n = slots(operation, nrows, ncols, size)?;
+        let n = slots(operation, Device::Cpu, nrows, ncols, size)?;
         let mut words = None;
         if list.nnz() < n {
             let mut bits = memory::zeroed::<u64>(operation, n.div_ceil(64))?;
@@ -200,10 +213,9 @@ impl Frame {
         let count = used.iter().filter(|used| **used).count();
         let mut offsets = memory::with_capacity(operation, count)?;
         offsets.extend(used.iter().enumerate().filter(|(_, used)| **used).map(|(n, _)| n as i64 - nrows as i64));
-        let n = slots(operation, count, nrows, size)?;
-        let inside = |offset: &i64| ((nrows as i64).min(ncols as i64 - offset) - 0.max(-offset)) as usize;
+        let n = slots(operation, Device::Cpu, count, nrows, size)?;
         let mut made = Diagonals { nrows, ncols, offsets, words: None };
-        if made.offsets.iter().map(inside).sum::<usize>() != list.nnz() {
+        if made.offsets.iter().map(|offset| inside((nrows, ncols), *offset)).sum::<usize>() != list.nnz() {
             let mut words = memory::zeroed::<u64>(operation, n.div_ceil(64))?;
             for row in 0..nrows {
                 for slot in list.row(row).iter().filter_map(|column| made.slot(row, *column)) {

@@ -94,6 +94,10 @@ impl<T> Held<T> {
 }
 
 impl<T: Scalar> Held<T> {
+    /// Whether it is a list of positions, whose value is one.
+    pub(crate) fn is_rows(&self) -> bool {
+        matches!(&self.frame.form, Form::Rows(_))
+    }
     /// Whether there is a cell for everything, all entries.
     pub(crate) fn is_full(&self) -> bool {
         matches!(&self.frame.form, Form::Cells(cells) if cells.words.is_none())

@@ -5,7 +5,7 @@ use crate::algebra::Scalar;
 use crate::backend::{Body, PatternBody, host::HostCsr, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::format::everywhere;
+use crate::format::{everywhere, kept};
 use std::sync::Arc;
 
 /// Entries on two axes. A vector of length n is the only row of a 1 × n store.
@@ -76,6 +76,8 @@ impl<T: Scalar> Store<T> {
             Body::Held(h) => h.one(),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => d.one(),
+            #[cfg(feature = "cuda")]
+            Body::CudaHeld(h) => h.one(),
             _ => None,
         }
     }
@@ -95,6 +97,9 @@ impl<T: Scalar> Store<T> {
     }
     /// The same entries in the memory of `device`.
     pub(crate) fn to(&self, device: Device) -> Result<Self> {
+        if let Some(body) = kept(&self.body, device)? {
+            return Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, device });
+        }
         let on_device = |device| matches!(device, Device::Cuda(_));
         if let Some(value) = self.one()
             && (on_device(device) || on_device(self.device))

@@ -44,7 +44,7 @@ pub fn matrix<T: Number>(of: &(u64, u64, Vec<(u64, u64, i8)>)) -> Matrix<T> {
     Matrix::build(of.0, of.1, &entries).unwrap()
 }
 
-/// The same matrix in every format that can hold it, stored in each way before it goes to the device.
+/// The same matrix in every format that can hold it, stored in each way before it goes to the device or there.
 pub fn in_every_format<T: Number>(a: &Matrix<T>, device: &Device) -> Vec<Matrix<T>> {
     let mut all = Vec::new();
     // Of its own values even where they are equal.
@@ -60,10 +60,12 @@ pub fn in_every_format<T: Number>(a: &Matrix<T>, device: &Device) -> Vec<Matrix<
     } else {
         a.clone()
     };
-    for a in [&loose, a] {
-        all.push(a.clone());
+    for (a, formed_there) in [(&loose, true), (a, false)] {
+        let on = |a: &Matrix<T>| a.to(device).unwrap();
+        all.push(on(a));
         for format in [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap, Format::Full, Format::Dia] {
-            match a.to_format(format) {
+            let made = if formed_there { on(a).to_format(format) } else { a.to_format(format).map(|made| on(&made)) };
+            match made {
                 Ok(made) => {
                     assert_eq!(made.is_iso(), a.is_iso());
                     if format != Format::Full {
@@ -76,7 +78,7 @@ pub fn in_every_format<T: Number>(a: &Matrix<T>, device: &Device) -> Vec<Matrix<
             }
         }
     }
-    all.iter().map(|a| a.to(device).unwrap()).collect()
+    all
 }
 
 type Got = Vec<String>;

@@ -190,6 +190,7 @@ impl Backend for Cuda {
         match body {
             Body::Cuda(d) => Ok(d),
             Body::CudaDense(d) => d.listed(),
+            Body::CudaHeld(h) => h.listed(),
             Body::Host(_) | Body::Dense(_) | Body::Held(_) => Err(misplaced(self.device())),
         }
     }

@@ -1,6 +1,7 @@
 //! Vectors with a bit and a value for every place in device memory: what is there is found and changed without a search.
 //!
 //! The list of entries is made when an operation asks for it, and kept until the vector changes.
+use super::list::List;
 use super::one_row::{self, Room};
 use super::program::{Program, tuning};
 use super::report::SAID;
@@ -11,7 +12,6 @@ use crate::algebra::texts::binary_text;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::MaskOn;
 use crate::error::Result;
-use oplus_codegen::text::ScalarText;
 use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::{Arc, OnceLock};
 
@@ -51,22 +51,14 @@ impl DevicePlaces {
     }
 }
 
-/// The entries of a vector as one row, once somebody has asked for them.
-#[derive(Debug)]
-struct List {
-    scalar: ScalarText,
-    made: OnceLock<DeviceCsr<()>>,
-}
-
 /// A vector of n places. Clones share everything; a change copies what is shared.
 #[derive(Debug)]
 pub(crate) struct DeviceDense<T> {
     places: Arc<DevicePlaces>,
     /// One for every place: anything where there is no entry.
     values: Arc<Buffer>,
-    list: Arc<List>,
-    /// The list, of its scalar.
-    typed: OnceLock<Box<DeviceCsr<T>>>,
+    /// The entries as one row.
+    list: List<T>,
 }
 impl<T> Clone for DeviceDense<T> {
     fn clone(&self) -> Self {
@@ -80,29 +72,14 @@ impl<T> DeviceDense<T> {
     }
     /// The same bytes by another name.
     pub(crate) fn cast<U>(&self) -> DeviceDense<U> {
-        DeviceDense {
-            places: self.places.clone(),
-            values: self.values.clone(),
-            list: self.list.clone(),
-            typed: OnceLock::new(),
-        }
+        DeviceDense { places: self.places.clone(), values: self.values.clone(), list: self.list.cast() }
     }
     /// The entries as one row.
     pub(crate) fn listed(&self) -> Result<&DeviceCsr<T>> {
-        if let Some(typed) = self.typed.get() {
-            return Ok(typed);
-        }
-        let listed = match self.list.made.get() {
-            Some(listed) => listed,
-            None => {
-                let made = self.made()?;
-                self.list.made.get_or_init(|| made)
-            }
-        };
-        Ok(self.typed.get_or_init(|| Box::new(listed.cast())))
+        self.list.get(|| self.made())
     }
     fn made(&self) -> Result<DeviceCsr<()>> {
-        let (places, scalar) = (&self.places, self.list.scalar);
+        let (places, scalar) = (&self.places, self.list.scalar());
         if places.count == places.n as u64 {
             return Ok(DeviceCsr::with(places.listed()?.clone(), Values::All(self.values.clone())));
         }
@@ -121,7 +98,7 @@ impl<T> DeviceDense<T> {
     /// Bytes of all that is kept.
     pub(crate) fn bytes(&self) -> u64 {
         let list = |row: &DeviceCsr<()>| 16 + row.nnz() * 4 + row.values.bytes();
-        self.places.words.bytes() + self.values.bytes() + self.list.made.get().map_or(0, list)
+        self.places.words.bytes() + self.values.bytes() + self.list.known().map_or(0, list)
     }
 }
 
@@ -132,12 +109,7 @@ impl<T: Scalar> DeviceDense<T> {
         let made = vector::bitmap(&row.pattern, T::TEXT, read.operand().values)?;
         let listed = OnceLock::from(row.pattern.clone());
         let places = DevicePlaces { n: row.pattern.ncols, count: row.nnz(), words: made.present, listed };
-        Ok(Self {
-            places: Arc::new(places),
-            values: Arc::new(made.values),
-            list: Arc::new(List { scalar: T::TEXT, made: OnceLock::from(row.cast()) }),
-            typed: OnceLock::new(),
-        })
+        Ok(Self { places: Arc::new(places), values: Arc::new(made.values), list: List::new(T::TEXT, Some(row.cast())) })
     }
     pub(crate) fn get(&self, place: u32) -> Result<Option<T>> {
         if !self.places.get(place)? {
@@ -159,8 +131,7 @@ impl<T: Scalar> DeviceDense<T> {
     }
     /// The list is of what was.
     fn forget(&mut self) {
-        self.list = Arc::new(List { scalar: T::TEXT, made: OnceLock::new() });
-        self.typed = OnceLock::new();
+        self.list = List::new(T::TEXT, None);
     }
     /// Puts `op` of what is there and of each entry of a row, or this alone, where the mask admits. O(entries of the row) where
     /// nobody else holds this vector, its structure as a mask included; else it is copied first.
@@ -198,8 +169,8 @@ impl<T: Scalar> DeviceDense<T> {
         let (words, values) = (&places.words, &*self.values);
         let [added, ..] = context.with_slate(SAID as u64, |slate| {
             let launch = kernel.launch(row.nnz().div_ceil(u64::from(block)), block, 0).arg(row.nnz());
-            let launch = launch.arg(&row.pattern.indices).arg(new.all.as_deref()).arg(&new.one);
-            let launch = launch.arg(mask.map(|m| &m.pattern.words)).arg(words).arg(values);
+            let launch = launch.arg(0u64).arg(0u64).arg(0u64).arg(&row.pattern.indices).arg(new.all.as_deref());
+            let launch = launch.arg(&new.one).arg(0u64).arg(mask.map(|m| &m.pattern.words)).arg(words).arg(values);
             let launch = launch.arg(slate.control).arg(SAID as u32);
             // SAFETY: parameters as the README lists them; a bit and a value for every column of the row, and nobody else's.
             unsafe { launch.leaving(slate).run() }

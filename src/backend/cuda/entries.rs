@@ -27,6 +27,12 @@ pub(super) fn block_and_tile(context: &Context) -> (u32, u64) {
     (tuning.primitive_block, u64::from(tuning.primitive_block * tuning.entry_items))
 }
 
+/// Blocks for so many entries by tiles, and threads of a block.
+pub(super) fn tiles(context: &Context, n: u64) -> (u64, u32) {
+    let (block, tile) = block_and_tile(context);
+    (n.div_ceil(tile), block)
+}
+
 pub(super) fn structure(context: &Arc<Context>, kernel: &str) -> Result<Kernel> {
     structures(context).kernel(kernel)
 }

@@ -21,7 +21,13 @@ impl DevicePattern {
 }
 
 /// op(a, b) at each of `n` places. `op` is the template's function.
-fn pair(context: &Arc<Context>, n: u64, op: Shared<FunctionText>, a: &OneOrAll, b: &OneOrAll) -> Result<Buffer> {
+pub(super) fn pair(
+    context: &Arc<Context>,
+    n: u64,
+    op: Shared<FunctionText>,
+    a: &OneOrAll,
+    b: &OneOrAll,
+) -> Result<Buffer> {
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
     if n > 0 {
         let program = Program::new(context, Template::Pair, |s| {

@@ -4,7 +4,7 @@ use super::product::Operand;
 use super::row_tiles::RowTiles;
 use super::transpose::transpose;
 use super::values::NOTHING;
-use super::{DevicePattern, account, lock};
+use super::{Buffer, DevicePattern, account, lock};
 use crate::error::{Error, Result};
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
@@ -15,16 +15,19 @@ const PART: u64 = 4;
 /// The transpose of a matrix.
 #[derive(Debug)]
 pub(super) struct Turned {
-    pattern: DevicePattern,
-    values: super::Buffer,
+    pattern: Arc<DevicePattern>,
+    values: Arc<Buffer>,
 }
 impl Turned {
+    pub(super) fn new(pattern: impl Into<Arc<DevicePattern>>, values: impl Into<Arc<Buffer>>) -> Self {
+        Self { pattern: pattern.into(), values: values.into() }
+    }
     pub(super) fn operand(&self) -> Operand<'_> {
         Operand { pattern: &self.pattern, values: &self.values }
     }
 }
 
-/// What is known of a pattern's columns, and with which values, as [`Buffer::serial`](super::Buffer) counts them; 0: with any.
+/// What is known of a pattern's columns, and with which values, as [`Buffer::serial`] counts them; 0: with any.
 #[derive(Debug, Default)]
 pub(super) enum Columns {
     #[default]
@@ -36,6 +39,10 @@ pub(super) enum Columns {
 }
 
 impl DevicePattern {
+    /// Remembers columns that are there already, with the values that `values` has by rows.
+    pub(super) fn keep_columns(&self, values: &Buffer, columns: Turned) {
+        *lock(&self.columns) = Columns::Kept(values.serial(), Arc::new(columns));
+    }
     /// Whether columns are there already.
     pub(super) fn keeps_columns(&self) -> bool {
         matches!(&*lock(&self.columns), Columns::Kept(..))
@@ -70,7 +77,7 @@ pub(super) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     } else {
         None
     };
-    let turned = found.map(|(pattern, values)| Arc::new(Turned { pattern, values }));
+    let turned = found.map(|(pattern, values)| Arc::new(Turned::new(pattern, values)));
     *known = match &turned {
         Some(turned) => Columns::Kept(serial, turned.clone()),
         None => Columns::Refused(serial),
@@ -95,7 +102,7 @@ pub(super) fn by_columns(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
         return Ok(kept);
     }
     let (pattern, values) = transpose(if reads { scalar } else { NOTHING }, a)?;
-    Ok(Arc::new(Turned { pattern, values }))
+    Ok(Arc::new(Turned::new(pattern, values)))
 }
 
 /// Entries, and places for every column and for tiles of them.

@@ -67,6 +67,21 @@ impl Values {
     fn again(one: &One) -> Result<Self> {
         One::of(one.scalar, &one.bytes)
     }
+    /// The value of all, where it is stored once.
+    pub(super) fn single<T: Scalar>(&self) -> Option<T> {
+        match self {
+            Values::All(_) => None,
+            Values::One(one) => from_bytes("fill", &one.bytes).ok()?.first().copied(),
+        }
+    }
+    /// One each, or the one of all.
+    pub(super) fn one_or_all(&self, context: &Arc<Context>) -> Result<OneOrAll> {
+        let (all, one) = match self {
+            Values::All(all) => (Some(all.clone()), Given::nothing()),
+            Values::One(one) => (None, Given::new(context, &one.bytes)?),
+        };
+        Ok(OneOrAll { all, one })
+    }
     /// Bytes of device memory.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
@@ -110,11 +125,7 @@ impl<T> DeviceCsr<T> {
     }
     /// The values, one where all have the same.
     pub(super) fn one_or_all(&self) -> Result<OneOrAll> {
-        let (all, one) = match &self.values {
-            Values::All(all) => (Some(all.clone()), Given::nothing()),
-            Values::One(one) => (None, Given::new(self.context(), &one.bytes)?),
-        };
-        Ok(OneOrAll { all, one })
+        self.values.one_or_all(self.context())
     }
     /// With a value for each entry, for a matrix that will be read again: what is written out stays.
     pub(super) fn read_again(&self) -> Result<Read<'_>> {
@@ -176,10 +187,7 @@ impl<T: Scalar> DeviceCsr<T> {
     }
     /// The value of all, where it is stored once.
     pub(crate) fn one(&self) -> Option<T> {
-        match &self.values {
-            Values::All(_) => None,
-            Values::One(one) => from_bytes("fill", &one.bytes).ok()?.first().copied(),
-        }
+        self.values.single()
     }
     /// All values, on the host.
     pub(super) fn on_host(&self) -> Result<Vec<T>> {

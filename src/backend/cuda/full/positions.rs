@@ -64,6 +64,14 @@ pub(super) fn left(
     positions(product.context, (rows, rows as u64, None), columns).map(Arc::new)
 }
 
+/// An entry everywhere.
+pub(in crate::backend::cuda) fn everywhere(
+    context: &Arc<Context>,
+    (rows, columns): (usize, usize),
+) -> Result<DevicePattern> {
+    positions(context, (rows, rows as u64, None), (columns, columns as u64, None))
+}
+
 /// So many of the rows and of the columns, these or all of them.
 type Chosen<'a> = (usize, u64, Option<&'a Buffer>);
 

@@ -1,0 +1,275 @@
+//! Matrices by columns, cells and diagonals on CUDA, emulated or real: made there, taken there and back, and what is done without a list.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/random.rs"]
+mod random;
+#[path = "common/scalars.rs"]
+mod scalars;
+
+use common::emulator;
+use oplus::backend::cuda::Context;
+use oplus::prelude::*;
+use random::Rng;
+use scalars::{Point, Rgb, Route};
+
+const GPU: Device = Device::Cuda(0);
+const OTHERS: [Format; 3] = [Format::Csc, Format::Bitmap, Format::Dia];
+
+type Places = Vec<(u64, u64)>;
+
+/// Shapes whose cells end inside a word and at its end, wide, tall and empty ones, bands and what is nearly full.
+fn shapes() -> Vec<(u64, u64, Places)> {
+    let mut random = Rng(7);
+    let mut all = Vec::new();
+    for (m, n) in [(1u64, 1u64), (5, 7), (32, 4), (3, 300), (400, 3), (64, 64), (33, 31)] {
+        let cells = || (0..m).flat_map(move |i| (0..n).map(move |j| (i, j)));
+        all.push((m, n, cells().collect()));
+        all.push((m, n, cells().filter(|(i, j)| i.abs_diff(*j) < 2).collect()));
+        all.push((m, n, cells().filter(|(i, j)| i + 3 == *j || *i == j + 2 && j % 2 == 0).collect()));
+        all.push((m, n, cells().filter(|_| random.below(3) > 0).collect()));
+        all.push((m, n, Places::new()));
+    }
+    all.extend([(0, 4, Places::new()), (6, 0, Places::new())]);
+    all
+}
+
+fn made<T: Scalar>((m, n, places): &(u64, u64, Places), value: impl Fn(u64) -> T) -> Matrix<T> {
+    let entries: Vec<_> = places.iter().enumerate().map(|(e, (i, j))| (*i, *j, value(e as u64))).collect();
+    Matrix::build(*m, *n, &entries).unwrap()
+}
+
+fn text<T: Scalar>(a: &Matrix<T>) -> String {
+    format!("{:?} {} {:?}", a.shape(), a.nvals(), a.entries().unwrap())
+}
+
+/// Made on the device and taken there, of values of their own and of one value; every so manieth shape.
+fn there_and_back<T: Scalar>(every: usize, value: impl Fn(u64) -> T) {
+    for shape in shapes().into_iter().step_by(every) {
+        for one in [false, true] {
+            let a = made(&shape, |e| value(if one { 3 } else { e }));
+            let expected = text(&a);
+            let full = a.nvals() == shape.0 * shape.1;
+            for format in OTHERS.into_iter().chain([Format::Full, Format::Hypersparse]) {
+                let asked = (&shape.0, &shape.1, a.nvals(), format, one);
+                if format == Format::Full && !full {
+                    let refused = a.to(&GPU).unwrap().to_format(format);
+                    assert!(matches!(refused, Err(Error::InvalidValue { operation: "to_format", .. })), "{asked:?}");
+                    continue;
+                }
+                let here = a.to_format(format).unwrap();
+                let formed = a.to(&GPU).unwrap().to_format(format).unwrap();
+                for on in [here.to(&GPU).unwrap(), formed] {
+                    assert_eq!((on.format(), on.is_iso()), (here.format(), a.is_iso()), "{asked:?}");
+                    if full && matches!(format, Format::Bitmap | Format::Full) && !a.is_iso() && on.nvals() > 0 {
+                        // A value each and nothing else.
+                        assert_eq!(on.memory_bytes(), on.nvals() * size_of::<T>() as u64, "{asked:?}");
+                    }
+                    let back = on.to(&Device::Cpu).unwrap();
+                    assert_eq!((back.format(), back.is_iso()), (here.format(), a.is_iso()), "{asked:?}");
+                    assert_eq!(text(&back), expected, "{asked:?}");
+                    // A list made there of what was never one here.
+                    assert_eq!(text(&on), expected, "{asked:?}");
+                    let mask = on.structure();
+                    assert_eq!(text(&apply(&on, Identity).mask(&mask).eval().unwrap()), expected, "{asked:?}");
+                    for again in OTHERS.into_iter().chain([Format::Csr]) {
+                        let other = on.to_format(again).unwrap();
+                        assert_eq!(text(&other), expected, "{asked:?} then {again:?}");
+                    }
+                    let turned = transpose(&on).eval().unwrap();
+                    assert_eq!(text(&turned), text(&transpose(&a).eval().unwrap()), "{asked:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn there_and_back_of_any_scalar() {
+    let Some(_one) = emulator::alone() else { return };
+    there_and_back(4, |e| e % 3 == 0);
+    there_and_back(1, |e| e as i64 * 7 - 9);
+    there_and_back(3, |e| Rgb::make(e as u8, 1, !e as u8));
+    there_and_back(3, |e| Route::make(e as f64, e, 5, -1));
+    there_and_back(4, |e| Point::make(e as f32, 0.5, -(e as f32)));
+}
+
+#[test]
+fn elements_are_found_and_set_where_they_lie() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let a = made(&shapes()[28], |e| e as i32 * 3 - 40);
+    let (m, n) = a.shape();
+    for format in OTHERS {
+        let mut on = a.to(&GPU).unwrap().to_format(format).unwrap();
+        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).step_by(7) {
+            assert_eq!(on.get(i, j).unwrap(), a.get(i, j).unwrap(), "{format:?} {i} {j}");
+        }
+        let shared = on.clone();
+        let (i, j, old) = a.entries().unwrap()[17];
+        on.set(i, j, 1000).unwrap();
+        assert_eq!((on.get(i, j).unwrap(), shared.get(i, j).unwrap()), (Some(1000), Some(old)));
+        if format != Format::Csc {
+            let mut own = a.to(&GPU).unwrap().to_format(format).unwrap();
+            let ((), launches) = context.trace(|| own.set(i, j, 1000)).unwrap();
+            assert!(launches.is_empty() && own.format() == format, "{launches:?}");
+            assert_eq!(text(&own), text(&on));
+        }
+        let (i, j) =
+            (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).find(|p| a.get(p.0, p.1).unwrap().is_none()).unwrap();
+        on.set(i, j, 2000).unwrap();
+        on.remove(a.entries().unwrap()[3].0, a.entries().unwrap()[3].1).unwrap();
+        let mut expected = a.clone();
+        expected.set(a.entries().unwrap()[17].0, a.entries().unwrap()[17].1, 1000).unwrap();
+        expected.set(i, j, 2000).unwrap();
+        expected.remove(a.entries().unwrap()[3].0, a.entries().unwrap()[3].1).unwrap();
+        assert_eq!(text(&on), text(&expected), "{format:?}");
+    }
+}
+
+/// Which kernels ran.
+fn ran<R>(context: &std::sync::Arc<Context>, work: impl FnOnce() -> oplus::Result<R>) -> (R, Vec<String>) {
+    let (made, launches) = context.trace(work).unwrap();
+    (made, launches.into_iter().map(|l| l.kernel.to_string()).collect())
+}
+
+#[test]
+fn columns_turn_for_nothing_and_serve_products_from_the_left() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let a = made(&shapes()[28], |e| e as f64 - 7.5).to(&GPU).unwrap().to_format(Format::Csc).unwrap();
+    let (turned, kernels) = ran(&context, || transpose(&a).eval());
+    assert!(kernels.is_empty(), "{kernels:?}");
+    assert_eq!(text(&turned), text(&transpose(&a.to(&Device::Cpu).unwrap()).eval().unwrap()));
+    let x = Vector::<f64>::full(a.nrows(), 2.0).unwrap().to(&GPU).unwrap();
+    let (y, kernels) = ran(&context, || vxm(&x, &a).eval());
+    assert!(kernels.iter().all(|k| !k.contains("transpose") && !k.contains("partition")), "{kernels:?}");
+    let expected = vxm(&x.to(&Device::Cpu).unwrap(), &a.to(&Device::Cpu).unwrap()).reproducible().eval().unwrap();
+    assert_eq!(y.entries().unwrap(), expected.entries().unwrap());
+    // Of what came by columns rows are made once.
+    let came = a.to(&Device::Cpu).unwrap().to(&GPU).unwrap();
+    let (c, kernels) = ran(&context, || mxm(&came, &turned).transpose_a().transpose_b().eval());
+    assert!(!kernels.is_empty());
+    let expected = mxm(&turned, &came).transpose_a().transpose_b().eval().unwrap();
+    assert_eq!(text(&transpose(&c).eval().unwrap()), text(&transpose(&c.to(&Device::Cpu).unwrap()).eval().unwrap()));
+    assert_eq!(expected.shape(), c.shape());
+}
+
+/// Slots meet slots: nothing is listed, and the result has cells again.
+#[test]
+fn cells_meet_cells() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let only = |kernels: &[String], names: &[&str]| {
+        assert!(kernels.iter().all(|k| names.iter().any(|n| k.starts_with(n))), "{kernels:?}");
+    };
+    let slots = ["cells_union", "pair_apply", "words_met", "scan", "map_", "entries_fill"];
+    for (p, q) in [(25, 28), (28, 25), (28, 28), (25, 25), (28, 29), (0, 0), (8, 5), (33, 30)] {
+        let (p, q) = (&shapes()[p], &shapes()[q]);
+        let other = |(m, n, places): &(u64, u64, Places)| {
+            (*m, *n, places.iter().copied().filter(|(i, j)| (i * 3 + j) % 5 > 0).collect())
+        };
+        for (p, q) in [(p.clone(), q.clone()), (p.clone(), other(q)), (other(p), other(q))] {
+            for kind in 0..4 {
+                let value = |one: bool, e: u64| if one { 4 } else { e as i64 % 11 - 5 };
+                let (a, b) = (made(&p, |e| value(kind & 1 > 0, e)), made(&q, |e| value(kind & 2 > 0, e)));
+                let (x, y) = (a.to_format(Format::Bitmap).unwrap(), b.to_format(Format::Bitmap).unwrap());
+                let (x, y) = (x.to(&GPU).unwrap(), y.to(&GPU).unwrap());
+                let (c, kernels) = ran(&context, || ewise_add(&x, &y, Minus).eval());
+                if kind == 0 && a.nvals() + b.nvals() > 2000 {
+                    only(&kernels, &slots);
+                    assert!(matches!(c.format(), Format::Bitmap | Format::Full));
+                }
+                assert_eq!(text(&c), text(&ewise_add(&a, &b, Minus).eval().unwrap()));
+                let (c, kernels) = ran(&context, || ewise_add(&x, &y, Min).eval());
+                if a.nvals() + b.nvals() > 2000 {
+                    only(&kernels, &slots);
+                }
+                assert_eq!(text(&c), text(&ewise_add(&a, &b, Min).eval().unwrap()));
+                let (c, kernels) = ran(&context, || ewise_mult(&x, &y, Lt).eval());
+                if a.nvals().min(b.nvals()) > 2000 {
+                    only(&kernels, &slots);
+                    assert!(matches!(c.format(), Format::Bitmap | Format::Full));
+                }
+                assert_eq!(text(&c), text(&ewise_mult(&a, &b, Lt).eval().unwrap()));
+                let (c, kernels) = ran(&context, || select(&x, ValueGt, -2).eval());
+                if kind & 1 == 0 && a.nvals() > 2000 {
+                    only(&kernels, &slots);
+                    assert!(matches!(c.format(), Format::Bitmap | Format::Full));
+                }
+                let expected = select(&a, ValueGt, -2).eval().unwrap();
+                assert_eq!(text(&c), text(&expected));
+                // Cells that are left go on as cells.
+                let (d, _) = ran(&context, || ewise_add(&c, &y, Plus).eval());
+                assert_eq!(text(&d), text(&ewise_add(&expected, &b, Plus).eval().unwrap()));
+                let (c, kernels) = ran(&context, || apply_second(&x, Times, 3).eval());
+                only(&kernels, &slots);
+                assert_eq!(c.format(), x.format());
+                assert_eq!(text(&c), text(&apply_second(&a, Times, 3).eval().unwrap()));
+                assert_eq!(text(&select(&x, Tril, 1).eval().unwrap()), text(&select(&a, Tril, 1).eval().unwrap()));
+            }
+        }
+    }
+}
+
+/// What is there is changed where it lies, and not for who shares it.
+#[test]
+fn entries_are_written_where_they_lie() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let few = |m: u64, n: u64, salt: u64| {
+        let places: Places =
+            (0..9).map(|e| (e * salt % m, e * 5 % n)).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        made(&(m, n, places), |e| e as i64 + 10)
+    };
+    for nth in [5, 8, 25, 28, 29, 30, 33] {
+        let shape = &shapes()[nth];
+        let (m, n) = (shape.0, shape.1);
+        let c = made(shape, |e| e as i64 - 30);
+        let (t, mask) = (few(m, n, 3), few(m, n, 7));
+        let cells = if c.nvals() == m * n { Format::Full } else { Format::Bitmap };
+        let on = |a: &Matrix<i64>| a.to(&GPU).unwrap();
+        for kind in 0..4 {
+            let write = |c: &mut Matrix<i64>, t: &Matrix<i64>, mask: &Matrix<i64>| match kind {
+                0 => apply(t, Identity).accumulate(Minus).into(c),
+                1 => apply(t, Identity).accumulate(Minus).mask(&mask.structure()).into(c),
+                2 => apply(t, Identity).accumulate(Minus).mask(&mask.structure().complement()).into(c),
+                _ => apply(&t.with_value(7).unwrap(), Identity).accumulate(Plus).into(c),
+            };
+            let mut expected = c.clone();
+            write(&mut expected, &t, &mask).unwrap();
+            let mut made = on(&c).to_format(Format::Bitmap).unwrap();
+            let (t, mask) = (on(&t), on(&mask));
+            assert_eq!(made.format(), cells);
+            let ((), kernels) = ran(&context, || write(&mut made, &t, &mask));
+            assert!(kernels.iter().any(|k| k == "bitmap_update") && kernels.len() < 4, "{kernels:?}");
+            assert_eq!(text(&made), text(&expected), "{nth} {kind}");
+            let shared = made.clone();
+            write(&mut made, &t, &mask).unwrap();
+            assert_eq!(text(&shared), text(&expected), "{nth} {kind}, shared");
+            write(&mut expected, &t.to(&Device::Cpu).unwrap(), &mask.to(&Device::Cpu).unwrap()).unwrap();
+            assert_eq!(text(&made), text(&expected), "{nth} {kind}, again");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let Some(_one) = emulator::alone() else { return };
+    let large: Matrix<f64> = Matrix::build(1 << 20, 1 << 20, &[(3, 5, 1.0), (3, 7, 2.0)]).unwrap();
+    let on = large.to(&GPU).unwrap();
+    for format in [Format::Bitmap, Format::Full] {
+        let error = on.to_format(format).unwrap_err();
+        assert!(
+            matches!(&error, Error::OutOfMemory { device, needed, .. } if device == "cuda:0" && *needed > 1 << 43),
+            "{error}"
+        );
+    }
+    assert_eq!(on.to_format(Format::Dia).unwrap().entries().unwrap(), large.entries().unwrap());
+    let huge: Matrix<f64> = Matrix::build(1 << 40, 1 << 40, &[(1 << 39, 7, 1.0), (5, 1 << 35, 2.0)]).unwrap();
+    let huge = huge.to(&GPU).unwrap();
+    assert!(matches!(huge.to_format(Format::Dia), Err(Error::IndexOverflow { value, .. }) if value == 1 << 40));
+    let columns = huge.to_format(Format::Csc).unwrap();
+    assert_eq!((columns.format(), columns.entries().unwrap()), (Format::Csc, huge.entries().unwrap()));
+    assert_eq!(transpose(&columns).eval().unwrap().get(7, 1 << 39).unwrap(), Some(1.0));
+    assert_eq!(columns.to(&Device::Cpu).unwrap().format(), Format::Csc);
+}
