@@ -23,6 +23,7 @@ pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
         one_way(&mut table, name, &a)?;
         two_ways(&mut table, name, &a, &b)?;
     }
+    formats(&mut table, entries)?;
     println!("below {GOAL} %: {}", if table.slow.is_empty() { "none".into() } else { table.slow.join(", ") });
     Ok(())
 }
@@ -120,4 +121,51 @@ fn two_ways(table: &mut Table, name: &str, a: &Matrix<f64>, b: &Matrix<f64>) -> 
         apply(b, Negate).mask(&mask).accumulate(Plus).into(&mut c)?;
         Ok(c)
     })
+}
+
+/// Ways from rows to other formats, and what cells make of cells: of three quarters of the cells of 1000 columns, of all of them, and of
+/// a band of 16 diagonals.
+fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
+    let device = table.session.device;
+    let (columns, rows) = (1000u32, u32::try_from(entries / 1000)?);
+    let some = |salt: u32| -> Outcome<Matrix<f64>> {
+        let row = |i: u32| (0..columns).filter(move |j| (i * 5 + j * 7 + j / 8 + salt) % 4 > 0);
+        from_rows(rows, columns, row)
+    };
+    let (a, b) = (some(0)?.to(&device)?, some(1)?.to(&device)?);
+    let (nnz, cells) = (a.nvals() as f64, f64::from(rows) * f64::from(columns));
+    let (listed, held) = (12.0 * nnz + 8.0 * f64::from(rows), 8.125 * cells);
+    table.row("cells", "from rows", listed + held, || a.to_format(Format::Bitmap))?;
+    table.row("cells", "and back", 2.0 * (listed + held), || a.to_format(Format::Bitmap)?.to_format(Format::Csr))?;
+    let (x, y) = (a.to_format(Format::Bitmap)?, b.to_format(Format::Bitmap)?);
+    table.row("cells", "union", 3.0 * held, || ewise_add(&x, &y, Plus).eval())?;
+    table.row("cells", "intersection", 3.0 * held, || ewise_mult(&x, &y, Times).eval())?;
+    table.row("cells", "select", held + 0.125 * cells, || select(&x, ValueGt, 499.0).eval())?;
+    table.row("cells", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
+    drop((a, b, x, y));
+    let values = |n: u64| (0..n).map(|e| (e % 1000) as f64).collect();
+    let x = Matrix::<f64>::from_full(rows, columns, values(u64::from(rows) * 1000))?.to(&device)?;
+    table.row("full", "union", 24.0 * cells, || ewise_add(&x, &x, Plus).eval())?;
+    table.row("full", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
+    drop(x);
+    let n = u32::try_from(entries / 16)?;
+    let a = from_rows(n, n, |i| i.saturating_sub(8)..(i + 8).min(n))?.to(&device)?;
+    let nnz = a.nvals() as f64;
+    let (listed, held) = (12.0 * nnz + 8.0 * f64::from(n), 128.0 * f64::from(n));
+    table.row("band", "from rows", 4.0 * nnz + listed + held, || a.to_format(Format::Dia))?;
+    table.row("band", "and back", 4.0 * nnz + 2.0 * (listed + held), || {
+        a.to_format(Format::Dia)?.to_format(Format::Csr)
+    })?;
+    table.row("band", "to columns", 2.0 * listed, || a.to_format(Format::Csc))
+}
+
+/// Rows of these columns.
+fn from_rows<R: Iterator<Item = u32>>(rows: u32, columns: u32, row: impl Fn(u32) -> R) -> Outcome<Matrix<f64>> {
+    let (mut offsets, mut indices) = (vec![0u64], Vec::new());
+    for i in 0..rows {
+        indices.extend(row(i));
+        offsets.push(indices.len() as u64);
+    }
+    let values = (0..indices.len()).map(|e| (e % 1000) as f64).collect();
+    Ok(Matrix::from_csr(rows, columns, offsets, indices, values)?)
 }
