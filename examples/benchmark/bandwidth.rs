@@ -129,7 +129,7 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     let device = table.session.device;
     let (columns, rows) = (1000u32, u32::try_from(entries / 1000)?);
     let some = |salt: u32| -> Outcome<Matrix<f64>> {
-        let row = |i: u32| (0..columns).filter(move |j| (i * 5 + j * 7 + j / 8 + salt) % 4 > 0);
+        let row = |i: u32| (0..columns).filter(move |j| (i * 5 + j * 7 + j / 8 + salt) & 3 > 0);
         from_rows(rows, columns, row)
     };
     let (a, b) = (some(0)?.to(&device)?, some(1)?.to(&device)?);
