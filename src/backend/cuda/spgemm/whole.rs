@@ -24,8 +24,6 @@ const ESC_WIDTH: u32 = 256;
 const MEETING: u64 = 8192;
 /// If a warp sorts at least so many of them at once.
 const TINY_TOGETHER: u32 = 8;
-/// A small matrix's C gets no more room than so many times the likely products; where that was too little it is made again.
-const LEFT: u64 = 3;
 /// Unless a row of B may have so many times the mean's entries.
 const UNEVEN: u64 = 8;
 /// Warps that sort of a multiprocessor, at least.
@@ -168,11 +166,12 @@ impl Job<'_> {
                 }
             }
             Whole::Block => {
-                // C is hardly ever that full, nor are rows of B used so unevenly, unless some are much longer than others.
-                let even = self.b.pattern.unevenness(UNEVEN) < UNEVEN;
-                let likely = if even { self.likely_products().saturating_mul(LEFT) } else { u64::MAX };
-                let room = if small { bound } else { (bound - bound / 4).min(likely) };
-                self.allocated(room, |c| self.by_blocks(c)).map(Some)
+                // C is hardly ever that full, nor are rows of B used so unevenly that it has half as many entries again as there likely
+                // are products, unless some are much longer than others; where that was too little it is made again.
+                let (even, likely) = (self.b.pattern.unevenness(UNEVEN) < UNEVEN, self.likely_products());
+                let likely = if even { likely.saturating_add(likely / 2) } else { u64::MAX };
+                let room = if small { bound } else { bound - bound / 4 };
+                self.allocated(room.min(likely), |c| self.by_blocks(c)).map(Some)
             }
             Whole::Hash => match self.mxm_hashed(bound, small)? {
                 Some(made) => Ok(Some(made)),
