@@ -97,6 +97,7 @@ impl Job<'_> {
             let size = 4 + self.semiring.c.size as u64;
             let entries =
                 if bound.saturating_mul(size) <= BOUND_ROOM { bound } else { self.likely_products().saturating_mul(2) };
+            let entries = entries.min(self.most_likely_products());
             Sampled { entries, most: longest.min(u64::from(Tables::FITS)), compressed: true, near: false }
         } else {
             let seen = self.sampled_by_hash()?;

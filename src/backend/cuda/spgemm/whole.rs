@@ -67,6 +67,11 @@ impl Job<'_> {
         let times = self.a.pattern.unevenness(most).max(self.b.pattern.unevenness(most));
         self.likely_products().saturating_mul(times)
     }
+    /// More than C hardly ever has entries, as rows of B are not used that unevenly; no number where some are much longer than others.
+    pub(super) fn most_likely_products(&self) -> u64 {
+        let (even, likely) = (self.b.pattern.unevenness(UNEVEN) < UNEVEN, self.likely_products());
+        if even { likely.saturating_add(likely / 2) } else { u64::MAX }
+    }
     /// No row has more products than this; `None` where the longest rows of A and B are not known.
     pub(super) fn longest_row(&self) -> Option<u64> {
         self.a.pattern.longest?.checked_mul(self.b.pattern.longest?)
@@ -166,12 +171,9 @@ impl Job<'_> {
                 }
             }
             Whole::Block => {
-                // C is hardly ever that full, nor are rows of B used so unevenly that it has half as many entries again as there likely
-                // are products, unless some are much longer than others; where that was too little it is made again.
-                let (even, likely) = (self.b.pattern.unevenness(UNEVEN) < UNEVEN, self.likely_products());
-                let likely = if even { likely.saturating_add(likely / 2) } else { u64::MAX };
+                // C is hardly ever that full.
                 let room = if small { bound } else { bound - bound / 4 };
-                self.allocated(room.min(likely), |c| self.by_blocks(c)).map(Some)
+                self.allocated(room.min(self.most_likely_products()), |c| self.by_blocks(c)).map(Some)
             }
             Whole::Hash => match self.mxm_hashed(bound, small)? {
                 Some(made) => Ok(Some(made)),
