@@ -200,7 +200,6 @@ kernels! {
     "thread/given.cuh"
     "thread/search.cuh"
     "thread/in_order.cuh"
-    "thread/once.cuh"
     "thread/quad.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"

@@ -38,9 +38,8 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 scale_apply(u64 n, u64 rows, const u64* offsets, const u32* indices, const Entry* __restrict__ values,
             const Factor* __restrict__ factors, Result* __restrict__ out) {
   const Entries<Entry> a = {n, rows, offsets, indices, values};
-  // The caches are for the factors of columns.
-  for_entries<true, flag::rows, !flag::rows, !flag::rows>(a, [&](u64 e, bool inside, const Entry& x, u32 row, u32 column) {
-    if (inside) write_once(out + e, Scaling::apply(factors[flag::rows ? row : column], x));
+  for_entries<true, flag::rows, !flag::rows>(a, [&](u64 e, bool inside, const Entry& x, u32 row, u32 column) {
+    if (inside) out[e] = Scaling::apply(factors[flag::rows ? row : column], x);
   });
 }
 

@@ -2,7 +2,6 @@
 // entries, its lanes side by side; rows are looked for only where they are asked for.
 #include "block/tile_rows.cuh"
 #include "device/rows.cuh"
-#include "thread/once.cuh"
 
 namespace oplus {
 
@@ -49,8 +48,8 @@ struct TileRows {
 };
 
 // f(e, inside, value, row, column) for each entry of the block's tile; not inside: e >= n, and the rest says nothing. f may use
-// the whole warp. ONCE: nobody reads the entries again soon. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
-template <bool VALUE, bool ROW, bool COLUMN, bool ONCE = false, class Value, class F>
+// the whole warp. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
+template <bool VALUE, bool ROW, bool COLUMN, class Value, class F>
 __device__ inline void for_entries(const Entries<Value>& a, F f) {
   constexpr u32 items = tuning::entry_items, segment = 32 * items, warps = tuning::primitive_block / 32;
   constexpr u32 batch = sizeof(Value) <= 8 ? items : sizeof(Value) <= 16 ? 4 : 1;
@@ -65,11 +64,11 @@ __device__ inline void for_entries(const Entries<Value>& a, F f) {
     for (u32 s = 0; s < batch; s++) {
       const u64 e = first + (t + s) * 32;
       if constexpr (VALUE) {
-        if (e < a.n) values[s] = ONCE ? read_once(a.values + e) : a.values[e];
+        if (e < a.n) values[s] = a.values[e];
       } else values[s] = Value();
       columns[s] = 0;
       if constexpr (COLUMN) {
-        if (e < a.n) columns[s] = ONCE ? read_once(a.indices + e) : a.indices[e];
+        if (e < a.n) columns[s] = a.indices[e];
       }
     }
 #pragma unroll

@@ -779,38 +779,6 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 
 }  // namespace oplus
 #line 5 "codegen/templates/part/entries.cuh"
-#line 1 "kernels/thread/once.cuh"
-// Memory that is looked at once: it gives way in the caches to what is read again.
-#line 3 "kernels/thread/once.cuh"
-
-namespace oplus {
-
-template <class T> __device__ inline T read_once(const T* from) {
-#ifndef OPLUS_EMULATOR
-  if constexpr (sizeof(T) == 4 && alignof(T) == 4) {
-    const u32 x = __ldcs(reinterpret_cast<const u32*>(from));
-    return *reinterpret_cast<const T*>(&x);
-  }
-  if constexpr (sizeof(T) == 8 && alignof(T) == 8) {
-    const unsigned long long x = __ldcs(reinterpret_cast<const unsigned long long*>(from));
-    return *reinterpret_cast<const T*>(&x);
-  }
-#endif
-  return *from;
-}
-
-template <class T> __device__ inline void write_once(T* to, const T& x) {
-#ifndef OPLUS_EMULATOR
-  if constexpr (sizeof(T) == 4 && alignof(T) == 4) return __stcs(reinterpret_cast<u32*>(to), *reinterpret_cast<const u32*>(&x));
-  if constexpr (sizeof(T) == 8 && alignof(T) == 8) {
-    return __stcs(reinterpret_cast<unsigned long long*>(to), *reinterpret_cast<const unsigned long long*>(&x));
-  }
-#endif
-  *to = x;
-}
-
-}  // namespace oplus
-#line 6 "codegen/templates/part/entries.cuh"
 
 namespace oplus {
 
@@ -857,8 +825,8 @@ struct TileRows {
 };
 
 // f(e, inside, value, row, column) for each entry of the block's tile; not inside: e >= n, and the rest says nothing. f may use
-// the whole warp. ONCE: nobody reads the entries again soon. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
-template <bool VALUE, bool ROW, bool COLUMN, bool ONCE = false, class Value, class F>
+// the whole warp. Blocks of tuning::primitive_block threads, ceil(n / entry_tile) of them.
+template <bool VALUE, bool ROW, bool COLUMN, class Value, class F>
 __device__ inline void for_entries(const Entries<Value>& a, F f) {
   constexpr u32 items = tuning::entry_items, segment = 32 * items, warps = tuning::primitive_block / 32;
   constexpr u32 batch = sizeof(Value) <= 8 ? items : sizeof(Value) <= 16 ? 4 : 1;
@@ -873,11 +841,11 @@ __device__ inline void for_entries(const Entries<Value>& a, F f) {
     for (u32 s = 0; s < batch; s++) {
       const u64 e = first + (t + s) * 32;
       if constexpr (VALUE) {
-        if (e < a.n) values[s] = ONCE ? read_once(a.values + e) : a.values[e];
+        if (e < a.n) values[s] = a.values[e];
       } else values[s] = Value();
       columns[s] = 0;
       if constexpr (COLUMN) {
-        if (e < a.n) columns[s] = ONCE ? read_once(a.indices + e) : a.indices[e];
+        if (e < a.n) columns[s] = a.indices[e];
       }
     }
 #pragma unroll
