@@ -44,11 +44,11 @@ pub enum Format {
     Csc,
     /// Compressed rows of the rows and columns in use alone: dimensions of up to 2⁶⁴ − 1 cost what their entries cost.
     Hypersparse,
-    /// A bit and a value for every place, of a matrix every cell: elements are read and set without a search; accumulating into it takes the time of what is added, and masks of its structure
-    /// are looked up.
+    /// A bit and a value for every place, of a matrix every cell: elements are read and set without a search; accumulating into it takes
+    /// the time of what is added, and masks of a vector's structure are looked up.
     Bitmap,
-    /// An entry at every place: nothing is searched or looked up. On the CPU a matrix of 2¹² entries or more that is made full is
-    /// that by itself.
+    /// An entry at every place: nothing is searched or looked up. A matrix of 2¹² entries or more that is made full is that by
+    /// itself.
     Full,
     /// The diagonals in use, a value for every row of each.
     Dia,

@@ -154,6 +154,43 @@ fn columns_turn_for_nothing_and_serve_products_from_the_left() {
     assert_eq!(expected.shape(), c.shape());
 }
 
+/// What is made full is that by itself, and a transpose moves values alone.
+#[test]
+fn full_matrices_stay_full() {
+    let Some(_one) = emulator::alone() else { return };
+    fn check<T: Scalar>(context: &std::sync::Arc<Context>, value: impl Fn(u64) -> T) {
+        for (m, n) in [(70u64, 90u64), (2, 4100), (4100, 3), (64, 128)] {
+            let cells = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
+            let a = made(&(m, n, cells), &value);
+            let on = a.to(&GPU).unwrap().to_format(Format::Csr).unwrap();
+            let same = apply(&on, Identity).eval().unwrap();
+            assert_eq!((on.format(), same.format()), (Format::Csr, Format::Full));
+            let (turned, kernels) = ran(context, || transpose(&same).eval());
+            assert!(kernels == ["entries_turned"] || (a.is_iso() && kernels.is_empty()), "{kernels:?}");
+            assert_eq!((turned.format(), turned.is_iso()), (Format::Full, a.is_iso()));
+            let expected = transpose(&a).eval().unwrap();
+            assert_eq!(text(&turned), text(&expected));
+            assert_eq!(turned.into_full(value(0)).unwrap(), expected.into_full(value(0)).unwrap());
+        }
+    }
+    let context = Context::get(0).unwrap();
+    check(&context, |e| e as i64 * 3);
+    check(&context, |_| 5i32);
+    check(&context, |e| e as u8);
+    check(&context, |e| Route::make(e as f64, e, 5, -1));
+    // As a factor of a product, turned or not.
+    let places = |m: u64, n: u64| {
+        (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|(i, j)| (i * 7 + j * 3) % 11 == 0).collect()
+    };
+    let (a, x) =
+        (made(&(300, 200, places(300, 200)), |e| e as i64 - 90), made(&(20, 200, places(20, 20)), |e| e as i64));
+    let full = Matrix::<i64>::full(x.nrows(), x.ncols(), 1).unwrap();
+    let full = ewise_add(&x, &full, Plus).eval().unwrap();
+    let c = mxm(&a.to(&GPU).unwrap(), &full.to(&GPU).unwrap()).transpose_b().eval().unwrap();
+    assert_eq!(c.format(), Format::Full);
+    assert_eq!(text(&c), text(&mxm(&a, &full).transpose_b().eval().unwrap()));
+}
+
 /// Slots meet slots: nothing is listed, and the result has cells again.
 #[test]
 fn cells_meet_cells() {

@@ -147,6 +147,7 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     let x = Matrix::<f64>::from_full(rows, columns, values(u64::from(rows) * 1000))?.to(&device)?;
     table.row("full", "union", 24.0 * cells, || ewise_add(&x, &x, Plus).eval())?;
     table.row("full", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
+    table.row("full", "transpose", 16.0 * cells, || transpose(&x).eval())?;
     drop(x);
     let n = u32::try_from(entries / 16)?;
     let a = from_rows(n, n, |i| i.saturating_sub(8)..(i + 8).min(n))?.to(&device)?;

@@ -433,6 +433,15 @@ impl<T> From<host::HostCsr<T>> for Body<T> {
     }
 }
 #[cfg(feature = "cuda")]
+impl<T> From<cuda::Transposed<T>> for Body<T> {
+    fn from(t: cuda::Transposed<T>) -> Self {
+        match t {
+            cuda::Transposed::Rows(rows) => Body::Cuda(rows),
+            cuda::Transposed::Full(full) => Body::CudaHeld(full),
+        }
+    }
+}
+#[cfg(feature = "cuda")]
 impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
     fn from(d: cuda::DeviceCsr<T>) -> Self {
         Body::Cuda(d)

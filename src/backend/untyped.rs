@@ -198,8 +198,8 @@ impl UntypedBody {
     fn device_rows(&self, transposed: bool, reads: Reading) -> Result<Option<(super::cuda::DeviceCsr<()>, bool)>> {
         Ok(match self {
             UntypedBody::CudaDense(d) => Some((d.listed()?.clone(), false)),
-            UntypedBody::CudaHeld(h) => Some(match (h.turned().filter(|_| transposed), reads) {
-                (Some(turned), _) => (turned, true),
+            UntypedBody::CudaHeld(h) => Some(match (if transposed { h.turned()? } else { None }, reads) {
+                (Some(turned), _) => (turned.listed()?, true),
                 (None, Reading::Nothing) => (h.blank()?, false),
                 (None, _) => (h.listed()?.clone(), false),
             }),

@@ -47,6 +47,14 @@ pub(super) fn formed<T: Scalar>(store: &Store<T>, format: Format) -> Result<Opti
     .map(Some)
 }
 
+/// A list with an entry in every cell as cells.
+pub(super) fn full<T: Scalar>(store: Store<T>) -> Store<T> {
+    match &store.body {
+        Body::Cuda(list) => store.holding(Body::CudaHeld(DeviceHeld::full(list))),
+        _ => store,
+    }
+}
+
 /// The entries in the memory of `device`, in the format that they have here; `None` for lists.
 pub(super) fn kept<T: Scalar>(body: &Body<T>, device: Device) -> Result<Option<Body<T>>> {
     let host = match body {

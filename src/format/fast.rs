@@ -181,16 +181,20 @@ fn cells<T: Scalar>(like: &Cells, words: Option<Vec<u64>>, values: Vec<T>) -> Bo
     Body::Held(Held::new(Arc::new(Frame::new(form, count)), values.into()))
 }
 
-/// A matrix of the CPU with an entry in every cell as cells: its values are in their order already.
+/// A matrix with an entry in every cell as cells: its values are in their order already.
 pub(crate) fn full_where_full<T: Scalar>(store: Store<T>) -> Store<T> {
     // Of less than that nothing is gained.
-    const MANY: usize = 1 << 12;
-    let (Body::Host(list), Device::Cpu) = (&store.body, store.device) else { return store };
-    let (nrows, ncols, nnz) = (list.pattern.nrows, list.pattern.ncols, list.pattern.nnz());
-    let full = matches!((&store.rows, &store.cols), (Axis::Full(_), Axis::Full(_)));
-    if !full || nrows < 2 || nnz < MANY || nnz as u128 != nrows as u128 * ncols as u128 {
+    const MANY: u64 = 1 << 12;
+    let (Axis::Full(m), Axis::Full(n)) = (&store.rows, &store.cols) else { return store };
+    if *m < 2 || store.nvals() < MANY || store.nvals() != u64::from(*m) * u64::from(*n) {
         return store;
     }
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(_) = store.device {
+        return super::device::full(store);
+    }
+    let (Body::Host(list), Device::Cpu) = (&store.body, store.device) else { return store };
+    let (nrows, ncols) = (list.pattern.nrows, list.pattern.ncols);
     let form = Form::Cells(Cells { nrows, ncols, words: None });
     let held = Held::new(Arc::new(Frame::listed_as(form, &list.pattern)), Values::All(list.values.clone()));
     store.holding(Body::Held(held))

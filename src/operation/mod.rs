@@ -340,11 +340,11 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
     Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
 }
 
-/// The transpose where it takes no values to be moved.
+/// The transpose where it takes no entries to be sorted.
 fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
     #[cfg(feature = "cuda")]
     if let Body::CudaHeld(h) = &store.body {
-        return Ok(h.turned().map(Body::Cuda));
+        return Ok(h.turned()?.map(Body::from));
     }
     let Body::Held(h) = &store.body else { return Ok(None) };
     if let Some(turned) = h.turned() {

@@ -71,7 +71,7 @@ pub(crate) use composed::top_k;
 pub use context::Context;
 pub(crate) use dense::{DeviceDense, DevicePlaces};
 pub(crate) use device_csr::{DeviceCsr, DevicePattern};
-pub(crate) use held::{DeviceForm, DeviceHeld};
+pub(crate) use held::{DeviceForm, DeviceHeld, Transposed};
 pub use launch::{Argument, Launch};
 pub use module::{Kernel, Source};
 pub(crate) use multiply::{DevicePlan, of_positions};

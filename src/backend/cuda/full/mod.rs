@@ -116,7 +116,12 @@ fn by_left(product: &Product, reproducible: bool, a: &Arc<DevicePattern>) -> Res
 }
 
 /// The transpose of a dense array.
-fn turned(context: &Arc<Context>, scalar: ScalarText, (rows, columns): (u64, u64), values: &Buffer) -> Result<Buffer> {
+pub(super) fn turned(
+    context: &Arc<Context>,
+    scalar: ScalarText,
+    (rows, columns): (u64, u64),
+    values: &Buffer,
+) -> Result<Buffer> {
     let out = Buffer::alloc(context, rows.saturating_mul(columns).saturating_mul(scalar.size as u64))?;
     let kernel =
         Program::new(context, Template::Entries, |s| s.scalar("V", movable(scalar))).kernel("entries_turned")?;

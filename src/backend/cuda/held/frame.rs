@@ -65,6 +65,12 @@ impl DeviceFrame {
         made.listed = OnceLock::from(list.clone());
         made
     }
+    /// All cells of a list that has an entry for each, and stays known.
+    pub(super) fn full(list: &Arc<DevicePattern>) -> Self {
+        let mut made = Self::new(list.offsets.context(), (list.nrows, list.ncols), list.nnz, DeviceForm::Cells(None));
+        made.listed = OnceLock::from(list.clone());
+        made
+    }
     /// Cells for the entries of a list: their bits are to be set, where not all have an entry.
     pub(super) fn cells(list: &DevicePattern, size: usize) -> Result<Self> {
         let (context, shape) = (list.offsets.context(), (list.nrows, list.ncols));

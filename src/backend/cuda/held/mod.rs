@@ -12,7 +12,7 @@ use super::program::Program;
 use super::transpose::transpose;
 use super::turned::Turned;
 use super::values::{NOTHING, Values};
-use super::{Buffer, Context, Cuda, DeviceCsr, DevicePattern};
+use super::{Buffer, Context, Cuda, DeviceCsr, DevicePattern, full};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::texts::index_text;
 use crate::algebra::{IndexUnaryOp, Scalar};
@@ -74,10 +74,27 @@ impl<T> DeviceHeld<T> {
     pub(crate) fn blank(&self) -> Result<DeviceCsr<T>> {
         Ok(DeviceCsr::on(self.frame.listed()?.clone(), Buffer::alloc(&self.frame.context, 0)?))
     }
-    /// The rows of the transpose, where that is how it is stored.
-    pub(crate) fn turned(&self) -> Option<DeviceCsr<T>> {
-        let DeviceForm::Columns(pattern) = &self.frame.form else { return None };
-        Some(DeviceCsr::with(pattern.clone(), self.values.clone()))
+    /// The transpose of what is stored by columns, which is its rows, or has an entry in every cell.
+    pub(crate) fn turned(&self) -> Result<Option<Transposed<T>>> {
+        let (frame, scalar) = (&self.frame, self.list.scalar());
+        let (context, (rows, columns)) = (&frame.context, frame.shape);
+        match &frame.form {
+            DeviceForm::Columns(pattern) => {
+                Ok(Some(Transposed::Rows(DeviceCsr::with(pattern.clone(), self.values.clone()))))
+            }
+            DeviceForm::Cells(None) => {
+                let values = match &self.values {
+                    Values::One(one) => Values::One(one.clone()),
+                    Values::All(all) => {
+                        let turned = full::turned(context, scalar, (rows as u64, columns as u64), all)?;
+                        Values::All(Arc::new(turned))
+                    }
+                };
+                let frame = DeviceFrame::new(context, (columns, rows), frame.count(), DeviceForm::Cells(None));
+                Ok(Some(Transposed::Full(Self::new(Arc::new(frame), values, scalar))))
+            }
+            _ => Ok(None),
+        }
     }
     /// Bytes of all that is kept.
     pub(crate) fn bytes(&self) -> u64 {
@@ -94,6 +111,22 @@ impl<T> DeviceHeld<T> {
         let (context, n) = (&self.frame.context, self.frame.slots());
         let (offsets, indices) = (Buffer::alloc(context, 0)?, Buffer::alloc(context, 0)?);
         Ok(DevicePattern::new((1, places(n)), n, offsets, indices))
+    }
+}
+
+/// A transpose.
+#[derive(Debug)]
+pub(crate) enum Transposed<T> {
+    Rows(DeviceCsr<T>),
+    Full(DeviceHeld<T>),
+}
+impl<T> Transposed<T> {
+    /// As compressed rows.
+    pub(crate) fn listed(self) -> Result<DeviceCsr<T>> {
+        match self {
+            Transposed::Rows(rows) => Ok(rows),
+            Transposed::Full(full) => full.listed().cloned(),
+        }
     }
 }
 
@@ -132,16 +165,21 @@ impl<T: Scalar> DeviceHeld<T> {
 
     /// By columns; the rows stay known: each is there for what reads it best.
     pub(crate) fn by_columns(list: &DeviceCsr<T>) -> Result<Self> {
-        let turned: DeviceCsr<T> = list.moved(T::TEXT, transpose)?;
-        if let (Values::All(rows), Values::All(columns)) = (&list.values, &turned.values) {
-            list.pattern.keep_columns(rows, Turned::new(turned.pattern.clone(), columns.clone()));
+        let by_columns: DeviceCsr<T> = list.moved(T::TEXT, transpose)?;
+        if let (Values::All(rows), Values::All(columns)) = (&list.values, &by_columns.values) {
+            list.pattern.keep_columns(rows, Turned::new(by_columns.pattern.clone(), columns.clone()));
         }
-        let frame = DeviceFrame::columns(turned.pattern, &list.pattern);
-        Ok(Self { frame: Arc::new(frame), values: turned.values, list: List::new(T::TEXT, Some(list.cast())) })
+        let frame = DeviceFrame::columns(by_columns.pattern, &list.pattern);
+        Ok(Self { frame: Arc::new(frame), values: by_columns.values, list: List::new(T::TEXT, Some(list.cast())) })
     }
     /// A slot for every cell.
     pub(crate) fn cells(list: &DeviceCsr<T>) -> Result<Self> {
         Self::put(DeviceFrame::cells(&list.pattern, size(list))?, list)
+    }
+    /// A list with an entry in every cell as cells; it stays known.
+    pub(crate) fn full(list: &DeviceCsr<T>) -> Self {
+        let frame = Arc::new(DeviceFrame::full(&list.pattern));
+        Self { frame, values: list.values.clone(), list: List::new(T::TEXT, Some(list.cast())) }
     }
     /// A slot for every row of the diagonals in use.
     pub(crate) fn diagonals(list: &DeviceCsr<T>) -> Result<Self> {
