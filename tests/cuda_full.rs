@@ -144,6 +144,47 @@ fn positions_are_shared() {
     }
 }
 
+/// Plans, and what follows a product, read whole rows as well.
+#[test]
+fn plans_and_what_follows() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let square = Shape::random((900, 900), 4000, 3).matrix::<i64, PlusTimes>(|v| v as i64 - 40);
+    for (left, x) in [(false, Shape::full((900, 6))), (true, Shape::full((7, 900)))] {
+        let x = x.matrix::<i64, PlusTimes>(|v| v as i64 - 50);
+        let operands = |device: Device, times: i64| {
+            let x = apply_second(&x, Times, times).eval().unwrap().to(&device).unwrap();
+            let a = square.to(&device).unwrap();
+            if left { (x, a) } else { (a, x) }
+        };
+        let ((a, b), (p, q)) = (operands(GPU, 1), operands(Device::Reference, 1));
+        let plan = mxm(&a, &b).plan().unwrap();
+        let expected = mxm(&p, &q).eval().unwrap().entries().unwrap();
+        let summed = |kernels: &[oplus::backend::cuda::Timed]| {
+            assert!(kernels.iter().any(|k| k.kernel == "spmm_full"), "{left} {kernels:?}");
+            assert!(kernels.iter().all(|k| !k.kernel.starts_with("spgemm_")), "{left} {kernels:?}");
+        };
+        let (c, kernels) = context.trace(|| plan.run(&a, &b)).unwrap();
+        summed(&kernels);
+        assert!(c.entries().unwrap() == expected, "{left}");
+        // With other values.
+        let ((a, b), (p, q)) = (operands(GPU, 3), operands(Device::Reference, 3));
+        let c = plan.run(&a, &b).unwrap();
+        assert!(c.entries().unwrap() == mxm(&p, &q).eval().unwrap().entries().unwrap(), "{left}");
+        let (c, kernels) = context.trace(|| mxm(&a, &b).select(ValueGt, 100).apply(Negate).eval()).unwrap();
+        summed(&kernels);
+        assert!(
+            c.entries().unwrap() == mxm(&p, &q).select(ValueGt, 100).apply(Negate).eval().unwrap().entries().unwrap()
+        );
+        let ones = |a: &Matrix<i64>| a.with_value(2i64).unwrap();
+        let minima = mxm(&ones(&a).over::<MinPlus>(), &ones(&b).over()).plan().unwrap();
+        let c = minima.run(&ones(&a).over(), &ones(&b).over()).unwrap();
+        let expected = mxm(&ones(&p).over::<MinPlus>(), &ones(&q).over()).eval().unwrap();
+        assert!(c.entries().unwrap() == expected.entries().unwrap(), "{left}");
+        assert!(plan.run(&operands(GPU, 1).0, &ones(&a)).is_err());
+    }
+}
+
 #[test]
 fn what_runs_is_what_is_explained() {
     let Some(_one) = emulator::alone() else { return };

@@ -276,3 +276,22 @@ fn dense_arrays_and_back() {
     let found: Vec<usize> = (0..dense.len()).filter(|e| dense[*e] != 0).collect();
     assert_eq!(found, [3 << 20 | 1000, (40 << 20) - 1]);
 }
+
+/// A transpose of what has an entry in every cell moves values alone, and is that again.
+#[test]
+fn full_matrices_turn_as_arrays() {
+    for (m, n) in [(1, 1), (70, 90), (2, 4100), (4100, 3), (130, 64)] {
+        let values: Vec<i64> = (0..i64::from(m) * i64::from(n)).collect();
+        let of_one = Matrix::<i64>::full(m.into(), n.into(), 7).unwrap();
+        for full in [Matrix::<i64>::from_full(m, n, values.clone()).unwrap(), of_one] {
+            let rows = full.to_format(Format::Csr).unwrap();
+            let (turned, expected) = (transpose(&full).eval().unwrap(), transpose(&rows).eval().unwrap());
+            assert_eq!((turned.format(), turned.is_iso()), (Format::Full, full.is_iso()));
+            assert_eq!(turned.entries().unwrap(), expected.entries().unwrap());
+            assert_eq!(transpose(&turned).eval().unwrap(), full);
+            let x = Matrix::<i64>::build(n.into(), 3, &[(0, 1, 2), (u64::from(n) - 1, 2, 5)]).unwrap();
+            let product = |a: &Matrix<i64>| mxm(a, &x).transpose_a().eval().unwrap().entries().unwrap();
+            assert_eq!(product(&turned), product(&expected));
+        }
+    }
+}

@@ -151,8 +151,8 @@ pub(crate) trait AnyHeld: Debug + Send + Sync {
     fn blank(&self) -> Result<UntypedCsr>;
     /// For a product that takes one value for all: the list only where they differ.
     fn shared(&self) -> Result<UntypedCsr>;
-    /// The rows of the transpose, where that is how it is stored.
-    fn turned(&self) -> Option<Arc<dyn AnyHeld>>;
+    /// The transpose, where no entries have to be sorted for it.
+    fn turned(&self) -> Result<Option<Arc<dyn AnyHeld>>>;
     /// The same, for a product that looks at every entry: what it lists is not kept.
     fn once(&self) -> Arc<dyn AnyHeld>;
 }
@@ -175,8 +175,8 @@ impl<T: Scalar> AnyHeld for Held<T> {
             None => AnyHeld::listed(self),
         }
     }
-    fn turned(&self) -> Option<Arc<dyn AnyHeld>> {
-        Some(Arc::new(self.turned()?))
+    fn turned(&self) -> Result<Option<Arc<dyn AnyHeld>>> {
+        Ok(self.turned("dispatch")?.map(|turned| Arc::new(turned) as Arc<dyn AnyHeld>))
     }
     fn once(&self) -> Arc<dyn AnyHeld> {
         Arc::new(self.once())
@@ -400,7 +400,7 @@ impl UntypedStore {
         let listed = match &self.body {
             UntypedBody::Dense(d) => Some(d.listed()?),
             UntypedBody::Held(h) => {
-                if transposed && let Some(turned) = h.turned() {
+                if transposed && let Some(turned) = h.turned()? {
                     let body = UntypedBody::Held(turned);
                     let turned = Self { rows: self.cols.clone(), cols: self.rows.clone(), body, ..*self };
                     return turned.oriented(false, reads);

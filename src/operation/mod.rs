@@ -347,7 +347,7 @@ fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
         return Ok(h.turned()?.map(Body::from));
     }
     let Body::Held(h) = &store.body else { return Ok(None) };
-    if let Some(turned) = h.turned() {
+    if let Some(turned) = h.turned("transpose")? {
         return Ok(Some(Body::Held(turned)));
     }
     let Some(value) = h.one() else { return Ok(None) };

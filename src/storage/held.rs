@@ -185,16 +185,24 @@ impl<T: Scalar> Held<T> {
         };
         Ok(self.lists.listed.get_or_init(|| made))
     }
-    /// The rows of the transpose, where that is how it is stored.
-    pub(crate) fn turned(&self) -> Option<Self> {
-        let Form::Columns(pattern) = &self.frame.form else { return None };
-        Some(match &*self.values {
-            Values::One(value) => Self::iso(pattern.clone(), *value),
-            Values::All(values) => {
+    /// The transpose of what is stored by columns, which is its rows, or has an entry in every cell.
+    pub(crate) fn turned(&self, operation: &'static str) -> Result<Option<Self>> {
+        Ok(Some(match (&self.frame.form, &*self.values) {
+            (Form::Columns(pattern), Values::One(value)) => Self::iso(pattern.clone(), *value),
+            (Form::Columns(pattern), Values::All(values)) => {
                 let frame = Frame::new(Form::Rows(pattern.clone()), pattern.nnz());
                 Self::new(Arc::new(frame), Values::All(values.clone()))
             }
-        })
+            (Form::Cells(Cells { nrows, ncols, words: None }), values) => {
+                let values = match values {
+                    Values::One(value) => Values::One(*value),
+                    Values::All(values) => cpu::turned_cells(operation, (*nrows, *ncols), values)?.into(),
+                };
+                let form = Form::Cells(Cells { nrows: *ncols, ncols: *nrows, words: None });
+                Self::new(Arc::new(Frame::new(form, self.frame.count())), values)
+            }
+            _ => return Ok(None),
+        }))
     }
     /// The positions with values that nobody may look at: the list where it is known, else memory that is not touched.
     pub(crate) fn blank(&self, operation: &'static str) -> Result<&HostCsr<T>> {

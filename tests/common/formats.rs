@@ -67,7 +67,8 @@ pub fn in_every_format<T: Number>(a: &Matrix<T>, device: &Device) -> Vec<Matrix<
             let made = if formed_there { on(a).to_format(format) } else { a.to_format(format).map(|made| on(&made)) };
             match made {
                 Ok(made) => {
-                    assert_eq!(made.is_iso(), a.is_iso());
+                    // On its way to the reference a value is written out.
+                    assert!(made.is_iso() == a.is_iso() || *device == Device::Reference);
                     if format != Format::Full {
                         assert!(made.format() == format || made.format() == Format::Full, "{format:?}");
                     }

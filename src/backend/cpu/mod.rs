@@ -72,6 +72,7 @@ mod tests;
 mod tiles;
 #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
 mod tiny;
+mod turned_cells;
 mod vector;
 mod window;
 mod window_flat;
@@ -90,6 +91,7 @@ pub(crate) use product::MxmKernels;
 pub(crate) use push::VxmKernels;
 pub(crate) use rank::ranks;
 pub(crate) use rows::Rows;
+pub(crate) use turned_cells::turned_cells;
 pub(crate) use vector::MxvKernels;
 
 /// The cores of the host.

@@ -4,7 +4,7 @@ use super::entries::{block_and_tile, structure};
 use super::product::Product;
 use super::program::sum_in_place;
 use super::values::Values;
-use super::{Buffer, Context, DeviceCsr, DevicePattern, spgemm};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, full, spgemm};
 use crate::backend::MxmOptions;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -30,7 +30,13 @@ pub(crate) struct After<'a> {
 pub(crate) type Then<'a> = dyn Fn(DeviceCsr<()>, Range<usize>) -> Result<DeviceCsr<()>> + 'a;
 
 /// What `after` says of A ⊕.⊗ B: at once where C is surely small, else of some rows before the next.
-pub(super) fn mxm_then(product: &Product, options: &MxmOptions, after: &After) -> Result<DeviceCsr<()>> {
+/// `owned`: the positions of A and B as their owners have them.
+pub(super) fn mxm_then(
+    product: &Product,
+    options: &MxmOptions,
+    owned: (&Arc<DevicePattern>, &Arc<DevicePattern>),
+    after: &After,
+) -> Result<DeviceCsr<()>> {
     let chunks = RowChunks { product, options };
     let (rows, entry) = (chunks.rows(), 4 + product.semiring.c.size as u64);
     let room = product.context.properties().total_memory / PART;
@@ -40,7 +46,7 @@ pub(super) fn mxm_then(product: &Product, options: &MxmOptions, after: &After) -
         Err(Error::OutOfMemory { .. }) => Vec::new(),
         ends => ends?,
     };
-    let fused = Fused { chunks, ends, after };
+    let fused = Fused { chunks, owned, ends, after };
     let mut first = rows;
     if fused.end(0) >= rows {
         match fused.part(0..rows) {
@@ -54,6 +60,7 @@ pub(super) fn mxm_then(product: &Product, options: &MxmOptions, after: &After) -
 
 struct Fused<'a> {
     chunks: RowChunks<'a>,
+    owned: (&'a Arc<DevicePattern>, &'a Arc<DevicePattern>),
     /// Where chunks of rows end.
     ends: Vec<u64>,
     after: &'a After<'a>,
@@ -74,17 +81,20 @@ impl ByRows for Fused<'_> {
     }
     fn part(&self, rows: Range<usize>) -> Result<DeviceCsr<()>> {
         let all = rows.len() == self.rows();
+        let with = |pattern, values| match &self.after.one {
+            Some(one) => DeviceCsr::with(pattern, one.clone()),
+            None => DeviceCsr::on(pattern, values),
+        };
+        if all && let Some((pattern, values)) = full::mxm(self.chunks.product, self.chunks.options, self.owned)? {
+            return (self.after.then)(with(pattern, values), rows);
+        }
         let whole = all.then(|| self.chunks.made(self.chunks.product, self.chunks.options.strategy));
         let (pattern, values) = match whole {
             None => self.chunks.part(rows.clone())?,
             Some(Err(Error::OutOfMemory { .. })) if rows.len() == 1 => self.chunks.part(rows.clone())?,
             Some(made) => made?,
         };
-        let c = match &self.after.one {
-            Some(one) => DeviceCsr::with(Arc::new(pattern), one.clone()),
-            None => DeviceCsr::new(pattern, values),
-        };
-        (self.after.then)(c, rows)
+        (self.after.then)(with(Arc::new(pattern), values), rows)
     }
     fn entries(part: &DeviceCsr<()>) -> u64 {
         part.nnz()

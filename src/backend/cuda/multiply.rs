@@ -35,7 +35,15 @@ fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
 #[derive(Clone, Debug)]
 pub(crate) struct DevicePlan {
     pub(crate) pattern: Arc<DevicePattern>,
-    prepared: Arc<spgemm::Prepared>,
+    by: By,
+}
+
+/// How a plan's values are computed.
+#[derive(Clone, Debug)]
+enum By {
+    Products(Arc<spgemm::Prepared>),
+    /// Rows or columns of this side are read whole.
+    Whole(full::Side),
 }
 
 impl Cuda {
@@ -189,7 +197,8 @@ impl Cuda {
         let one = one.map(|value| Values::of_all(text.c, value)).transpose()?;
         let text = if one.is_some() { of_positions() } else { text };
         let after = After { one, size, then };
-        self.of_matrices(text, a, b, mask, at, options, |product| fused::mxm_then(product, options, &after))
+        let owned = (&a.pattern, &b.pattern);
+        self.of_matrices(text, a, b, mask, at, options, |product| fused::mxm_then(product, options, owned, &after))
     }
     /// What [`multiply`](Self::multiply) will do.
     pub(crate) fn explain(
@@ -250,13 +259,18 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DevicePlan> {
-        let prepare = |product: &Product| spgemm::prepare(product, options);
-        let (prepared, pattern) = match options.strategy {
-            // By themselves plans have ways of their own.
-            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, prepare)?,
-            _ => self.of(Step::Mxm, text, a, b, mask, at, options, prepare)?,
+        let prepare = |product: &Product| {
+            if let Some((pattern, side)) = full::planned(product, options, (&a.pattern, &b.pattern))? {
+                return Ok(DevicePlan { pattern, by: By::Whole(side) });
+            }
+            let (prepared, pattern) = spgemm::prepare(product, options)?;
+            Ok(DevicePlan { pattern: Arc::new(pattern), by: By::Products(Arc::new(prepared)) })
         };
-        Ok(DevicePlan { pattern: Arc::new(pattern), prepared: Arc::new(prepared) })
+        match options.strategy {
+            // By themselves plans have ways of their own.
+            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, prepare),
+            _ => self.of(Step::Mxm, text, a, b, mask, at, options, prepare),
+        }
     }
     /// The product, by its plan.
     pub(crate) fn run_plan(
@@ -269,7 +283,10 @@ impl Cuda {
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
-        let values = |product: &Product| plan.prepared.values(product, &plan.pattern);
+        let values = |product: &Product| match &plan.by {
+            By::Products(prepared) => prepared.values(product, &plan.pattern),
+            By::Whole(side) => full::values(product, *side, options),
+        };
         let values = match options.strategy {
             Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, values)?,
             _ => self.of(Step::Mxm, text, a, b, mask, at, options, values)?,

@@ -7,7 +7,7 @@ use super::entries::{block_and_tile, movable};
 use super::product::{DeviceIds, Product};
 use super::program::Program;
 use super::row_tiles::RowTiles;
-use super::turned::by_columns;
+use super::turned::{Turned, by_columns};
 use super::{Buffer, Context, DevicePattern};
 use crate::backend::MxmOptions;
 use crate::error::{Error, Result};
@@ -32,6 +32,16 @@ pub(super) enum Side {
 }
 
 impl Side {
+    /// The columns of B, where A is read whole.
+    fn columns(self, product: &Product) -> Result<Option<Arc<Turned>>> {
+        let (b, reads) = (product.semiring.b, product.semiring.reads.b);
+        if self == Side::Left { by_columns(product.b, b, reads).map(Some) } else { Ok(None) }
+    }
+    fn of_product(product: &Product, options: &MxmOptions) -> Option<Side> {
+        let s = &product.semiring;
+        let (left, right) = ((product.a.pattern, s.a.size), (product.b.pattern, s.b.size));
+        if product.by_columns { None } else { Side::of(left, right, product.is_masked(), options.strategy) }
+    }
     /// The one whose rows, or columns, are read whole, where values have these sizes.
     pub(super) fn of(
         (a, a_size): (&DevicePattern, usize),
@@ -61,42 +71,72 @@ pub(super) fn mxm(
     options: &MxmOptions,
     (a, b): (&Arc<DevicePattern>, &Arc<DevicePattern>),
 ) -> Result<Option<(Arc<DevicePattern>, Buffer)>> {
-    let s = &product.semiring;
-    let (left, right) = ((product.a.pattern, s.a.size), (product.b.pattern, s.b.size));
-    if product.by_columns {
-        return Ok(None);
-    }
-    let made = match Side::of(left, right, product.is_masked(), options.strategy) {
-        None => return Ok(None),
-        Some(Side::Right) => by_right(product, options.reproducible, b),
-        Some(Side::Left) => by_left(product, options.reproducible, a),
+    let Some(side) = Side::of_product(product, options) else { return Ok(None) };
+    let made = || {
+        let columns = side.columns(product)?;
+        let positions = found(product, columns.as_deref(), (a, b))?;
+        Ok((positions, sums(product, columns.as_deref(), options)?))
     };
+    or_none(made())
+}
+
+/// Where T has entries, and which side is read whole, for [`values`]; `None` as of [`mxm`].
+pub(super) fn planned(
+    product: &Product,
+    options: &MxmOptions,
+    owned: (&Arc<DevicePattern>, &Arc<DevicePattern>),
+) -> Result<Option<(Arc<DevicePattern>, Side)>> {
+    let Some(side) = Side::of_product(product, options) else { return Ok(None) };
+    let found = || found(product, side.columns(product)?.as_deref(), owned);
+    or_none(found().map(|positions| (positions, side)))
+}
+
+/// Where there is no room for all, perhaps there is for chunks of rows.
+fn or_none<T>(made: Result<T>) -> Result<Option<T>> {
     match made {
         Ok(made) => Ok(Some(made)),
-        // By chunks of rows, perhaps.
         Err(Error::OutOfMemory { .. }) => Ok(None),
         Err(e) => Err(e),
     }
 }
 
+/// The values of T, at the positions that were planned.
+pub(super) fn values(product: &Product, side: Side, options: &MxmOptions) -> Result<Buffer> {
+    sums(product, side.columns(product)?.as_deref(), options)
+}
+
+/// Where T has entries: with the columns of B where A is read whole.
+fn found(
+    product: &Product,
+    columns: Option<&Turned>,
+    (a, b): (&Arc<DevicePattern>, &Arc<DevicePattern>),
+) -> Result<Arc<DevicePattern>> {
+    match columns {
+        None => positions::right(product, b),
+        Some(columns) => positions::left(product, columns.operand().pattern, a),
+    }
+}
+
+fn sums(product: &Product, columns: Option<&Turned>, options: &MxmOptions) -> Result<Buffer> {
+    match columns {
+        None => by_right(product, options.reproducible),
+        Some(columns) => by_left(product, columns, options.reproducible),
+    }
+}
+
 /// B has all places.
-fn by_right(product: &Product, reproducible: bool, b: &Arc<DevicePattern>) -> Result<(Arc<DevicePattern>, Buffer)> {
+fn by_right(product: &Product, reproducible: bool) -> Result<Buffer> {
     let Product { context, semiring, a, b: x, at, .. } = product.clone();
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-    let positions = positions::right(product, b)?;
     let columns = x.pattern.ncols as u64;
-    let whole = WholeRows { context, semiring, rows: a, x: x.values, columns, ids, left: false, reproducible };
-    Ok((positions, whole.sums()?))
+    WholeRows { context, semiring, rows: a, x: x.values, columns, ids, left: false, reproducible }.sums()
 }
 
 /// A has all places: the transpose of Bᵀ times Aᵀ, factors in their order.
-fn by_left(product: &Product, reproducible: bool, a: &Arc<DevicePattern>) -> Result<(Arc<DevicePattern>, Buffer)> {
-    let Product { context, semiring, a: x, b, at, .. } = product.clone();
-    let (reads, rows) = (semiring.reads, x.pattern.nrows as u64);
-    let columns = by_columns(b, semiring.b, reads.b)?;
+fn by_left(product: &Product, columns: &Turned, reproducible: bool) -> Result<Buffer> {
+    let Product { context, semiring, a: x, at, .. } = product.clone();
+    let (reads, rows, c) = (semiring.reads, x.pattern.nrows as u64, semiring.c);
     let by_columns = columns.operand();
-    let positions = positions::left(product, by_columns.pattern, a)?;
-    let c = semiring.c;
     let turned_x;
     let x = match rows > 1 && reads.a {
         true => {
@@ -108,11 +148,10 @@ fn by_left(product: &Product, reproducible: bool, a: &Arc<DevicePattern>) -> Res
     let ids = DeviceIds::upload(context, at, reads.position)?;
     let whole = WholeRows { context, semiring, rows: by_columns, x, columns: rows, ids, left: true, reproducible };
     let sums = whole.sums()?;
-    let values = match rows > 1 && c.size > 0 {
-        true => turned(context, c, (RowTiles::of(by_columns.pattern)?.rows.nnz, rows), &sums)?,
-        false => sums,
-    };
-    Ok((positions, values))
+    match rows > 1 && c.size > 0 {
+        true => turned(context, c, (RowTiles::of(by_columns.pattern)?.rows.nnz, rows), &sums),
+        false => Ok(sums),
+    }
 }
 
 /// The transpose of a dense array.
