@@ -135,6 +135,24 @@ fn slots(context: &Arc<Context>, scalar: ScalarText) -> Program<'_> {
     Program::new(context, Template::Slots, |s| s.scalar("V", movable(scalar)).flag("valued", scalar.size > 0))
 }
 
+/// Sets the bits of a list's positions, where the frame has any, and takes values from their places to their slots.
+fn put(
+    frame: &DeviceFrame,
+    list: &DevicePattern,
+    scalar: ScalarText,
+    values: Option<(&Arc<Buffer>, &Buffer)>,
+) -> Result<()> {
+    let (words, (diagonals, count)) = (frame.words(), frame.told());
+    if values.is_none() && words.is_none() {
+        return Ok(());
+    }
+    let (kernel, (grid, block)) = (slots(&frame.context, scalar).kernel("slots_put")?, tiles(&frame.context, list.nnz));
+    let launch = kernel.launch(grid, block, 0).arg(list.nnz).arg(list.nrows as u64).arg(&list.offsets);
+    let launch = launch.arg(&list.indices).arg(values.map(|(from, _)| &**from)).arg(list.ncols as u64);
+    // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot and, where there are words, a bit.
+    unsafe { launch.arg(diagonals).arg(count).arg(words).arg(values.map(|(_, to)| to)).run() }
+}
+
 impl<T: Scalar> DeviceHeld<T> {
     /// One value at the same positions.
     pub(crate) fn with<U: Scalar>(&self, value: U) -> Result<DeviceHeld<U>> {
@@ -187,29 +205,19 @@ impl<T: Scalar> DeviceHeld<T> {
     }
     /// The entries of a list in a frame of its positions, whose bits are set here.
     fn put(frame: DeviceFrame, list: &DeviceCsr<T>) -> Result<Self> {
-        let (context, pattern, words) = (&frame.context, &list.pattern, frame.words());
         let values = match &list.values {
             // All cells in the order of the list.
             Values::All(all) if matches!(frame.form, DeviceForm::Cells(None)) => Values::All(all.clone()),
-            Values::All(_) => {
-                Values::All(Arc::new(Buffer::zeroed(context, frame.slots().saturating_mul(size_of::<T>() as u64))?))
+            Values::All(from) => {
+                let to = Buffer::zeroed(&frame.context, frame.slots().saturating_mul(size_of::<T>() as u64))?;
+                put(&frame, &list.pattern, T::TEXT, Some((from, &to)))?;
+                Values::All(Arc::new(to))
             }
-            Values::One(one) => Values::One(one.clone()),
+            Values::One(one) => {
+                put(&frame, &list.pattern, NOTHING, None)?;
+                Values::One(one.clone())
+            }
         };
-        let (scalar, from, to) = match (&list.values, &values) {
-            (Values::All(from), Values::All(to)) => (T::TEXT, Some(&**from), Some(&**to)),
-            _ => (NOTHING, None, None),
-        };
-        let moves = matches!((from, to), (Some(from), Some(to)) if !std::ptr::eq(from, to));
-        if moves || words.is_some() {
-            let scalar = if moves { scalar } else { NOTHING };
-            let (kernel, (grid, block)) = (slots(context, scalar).kernel("slots_put")?, tiles(context, pattern.nnz));
-            let launch = kernel.launch(grid, block, 0).arg(pattern.nnz).arg(pattern.nrows as u64).arg(&pattern.offsets);
-            let launch = launch.arg(&pattern.indices).arg(from.filter(|_| moves)).arg(pattern.ncols as u64);
-            let (diagonals, count) = frame.told();
-            // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot and, where there are words, a bit.
-            unsafe { launch.arg(diagonals).arg(count).arg(words).arg(to.filter(|_| moves)).run()? };
-        }
         Ok(Self::new(Arc::new(frame), values, T::TEXT))
     }
     /// f(a, y) of values alone, in the slots that they have.
