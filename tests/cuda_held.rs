@@ -42,7 +42,7 @@ fn text<T: Scalar>(a: &Matrix<T>) -> String {
     format!("{:?} {} {:?}", a.shape(), a.nvals(), a.entries().unwrap())
 }
 
-/// Made on the device and taken there, of values of their own and of one value; every so manieth shape.
+/// Made on the device and taken there, of values of their own and of one value: of the shapes one in `every`.
 fn there_and_back<T: Scalar>(every: usize, value: impl Fn(u64) -> T) {
     for shape in shapes().into_iter().step_by(every) {
         for one in [false, true] {

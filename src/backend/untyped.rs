@@ -193,7 +193,7 @@ impl UntypedBody {
             other => other,
         })
     }
-    /// Of a format of the device that is no list its rows, or those of the transpose where it is asked for and has them: whether it does.
+    /// The rows of what is no list on the device; those of its transpose, and `true`, where that is asked for and takes no sorting.
     #[cfg(feature = "cuda")]
     fn device_rows(&self, transposed: bool, reads: Reading) -> Result<Option<(super::cuda::DeviceCsr<()>, bool)>> {
         Ok(match self {

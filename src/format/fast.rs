@@ -6,7 +6,7 @@ use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, refe
 use crate::device::Device;
 use crate::error::Result;
 use crate::storage::axis::Axis;
-use crate::storage::frame::{Cells, Form, Frame};
+use crate::storage::frame::{Cells, Form, Frame, SPARSE};
 use crate::storage::held::{Held, Values};
 use crate::storage::store::Store;
 use std::sync::Arc;
@@ -140,9 +140,6 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     })?;
     Ok(Some(a.holding(cells(p, words, made))))
 }
-
-/// Where fewer cells than this part are entries, a list of them is shorter.
-const SPARSE: usize = 16;
 
 /// Positions of either or of both, on common axes.
 fn positions<A: Scalar, B: Scalar>(

@@ -46,6 +46,8 @@ pub(crate) struct Diagonals {
     pub(crate) words: Option<Vec<u64>>,
 }
 
+/// Where fewer cells than this part are entries, a list of them is shorter.
+pub(crate) const SPARSE: usize = 16;
 /// More slots than this are refused before memory is asked for.
 const MOST: u128 = 1 << 40;
 

@@ -15,11 +15,9 @@ use crate::backend::cuda::values::Values;
 use crate::backend::cuda::{Buffer, DeviceCsr, DevicePattern, map};
 use crate::backend::{MaskOn, Positions};
 use crate::error::Result;
+use crate::storage::frame::SPARSE;
 use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::Arc;
-
-/// Where fewer cells than this part are entries, a list of them is shorter.
-const SPARSE: u64 = 16;
 
 impl DeviceFrame {
     /// Its bits, if it has cells.
@@ -54,7 +52,7 @@ fn both<'a, A, B>(
     least: impl Fn(u64, u64) -> u64,
 ) -> Option<[Option<&'a Arc<Buffer>>; 2]> {
     let (p, q) = (a.frame.cell_words()?, b.frame.cell_words()?);
-    let enough = least(a.frame.count(), b.frame.count()) >= a.frame.slots() / SPARSE;
+    let enough = least(a.frame.count(), b.frame.count()) >= a.frame.slots() / SPARSE as u64;
     (a.frame.shape == b.frame.shape && enough).then_some([p, q])
 }
 
@@ -124,7 +122,7 @@ impl<T: Scalar> DeviceHeld<T> {
     pub(crate) fn selected<Y: Scalar, F: IndexUnaryOp<T, Y, Out = bool>>(&self, y: Y) -> Result<Option<Self>> {
         let n = self.frame.slots();
         let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(None) };
-        if self.frame.count() < n / SPARSE {
+        if self.frame.count() < n / SPARSE as u64 {
             return Ok(None);
         }
         let row = self.as_row()?;
@@ -159,8 +157,7 @@ impl<T: Scalar> DeviceHeld<T> {
         });
         let (kernel, block) = (program.kernel("bitmap_update")?, tuning(&context).primitive_block);
         // The list shares the values of full ones.
-        let listed = std::mem::replace(&mut self.list, List::new(T::TEXT, None));
-        drop(listed);
+        self.list = List::new(T::TEXT, None);
         let copied = match Arc::strong_count(values) > 1 {
             true => Some(Arc::new(values.duplicate()?)),
             false => None,
