@@ -1,10 +1,12 @@
-//! What `explain` says is true of the product, on every backend; what `traced` gives is the product.
+//! What `explain` says is true of the product, on every backend; what `traced` gives is the product. A trace lists what other
+//! threads launch too: one test at a time.
 mod common;
 #[path = "common/devices.rs"]
 mod devices;
 #[path = "common/random.rs"]
 mod random;
 
+use common::emulator;
 use devices::devices;
 use oplus::prelude::*;
 use random::Rng;
@@ -43,6 +45,7 @@ fn counted(a: &Matrix<i64>, b: &Matrix<i64>, mask: Option<(&Matrix<i64>, bool)>)
 
 #[test]
 fn counts_are_those_of_the_product() {
+    let _one = emulator::alone();
     let (a, b, m) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5), matrix(60, 70, 900, 7));
     for device in devices() {
         let [on_a, on_b, on_m] = [&a, &b, &m].map(|x| x.to(&device).unwrap());
@@ -85,6 +88,7 @@ fn counts_are_those_of_the_product() {
 
 #[test]
 fn transposes_and_vectors_too() {
+    let _one = emulator::alone();
     let (a, x) = (matrix(40, 30, 300, 9), Vector::<i64>::build(30, &[(0, 1), (7, 2), (29, -3)]).unwrap());
     let columns = a.entries().unwrap().iter().filter(|e| [0, 7, 29].contains(&e.1)).count() as u64;
     for device in devices() {
@@ -105,6 +109,7 @@ fn transposes_and_vectors_too() {
 
 #[test]
 fn errors_are_those_of_the_product() {
+    let _one = emulator::alone();
     for device in devices() {
         let (a, b) = (matrix(6, 5, 9, 3).to(&device).unwrap(), matrix(6, 5, 9, 5).to(&device).unwrap());
         assert!(matches!(mxm(&a, &b).explain(), Err(Error::DimensionMismatch { operation: "mxm", .. })));
@@ -118,6 +123,7 @@ fn errors_are_those_of_the_product() {
 
 #[test]
 fn a_trace_lists_what_ran() {
+    let _one = emulator::alone();
     let (a, b) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5));
     let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
     for device in devices() {
@@ -137,5 +143,50 @@ fn a_trace_lists_what_ran() {
         let mut d = Matrix::<i64>::new(60, 70).unwrap().to(&device).unwrap();
         let trace = mxm(&a, &b).accumulate(Plus).traced_into(&mut d).unwrap();
         assert!(d.entries().unwrap() == expected && !trace.kernels.is_empty());
+    }
+}
+
+/// Sums in the order of k are not left to ways that add as they come, and that is what is told.
+#[test]
+fn what_has_to_be_in_order_is_explained_so() {
+    let _one = emulator::alone();
+    let of_floats = |m: &Matrix<i64>| {
+        let entries: Vec<_> = m.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, v as f64 * 0.1)).collect();
+        Matrix::<f64>::build(m.nrows(), m.ncols(), &entries).unwrap()
+    };
+    let (a, b) = (of_floats(&matrix(60, 50, 400, 3)), of_floats(&matrix(50, 70, 500, 5)));
+    let m = matrix(60, 70, 900, 7);
+    for device in devices() {
+        let (a, b, mask) = (a.to(&device).unwrap(), b.to(&device).unwrap(), m.to(&device).unwrap().structure());
+        let asked = || mxm(&a, &b).mask(&mask).strategy(Strategy::Hash);
+        let told = [asked(), asked().reproducible()].map(|o| o.explain().unwrap().analysis.strategy);
+        let ran = [asked(), asked().reproducible()].map(|o| {
+            let (_, trace) = traced(&device, || o.eval()).unwrap();
+            trace.kernels.iter().any(|k| k.name == "spgemm_masked")
+        });
+        let on_gpu = matches!(device, Device::Cuda(_));
+        assert_eq!(ran, [on_gpu, false], "{device}");
+        assert!(!on_gpu || told[0] != told[1], "{told:?}");
+    }
+}
+
+/// Whatever runs on the device is listed, operations without a trace of their own too.
+#[test]
+fn work_of_any_kind_is_traced() {
+    let _one = emulator::alone();
+    let (a, b) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5));
+    for device in devices() {
+        let (a, b) = (a.to(&device).unwrap(), b.to(&device).unwrap());
+        let plan = mxm(&a, &b).plan().unwrap();
+        let (c, of_plan) = traced(&device, || plan.run(&a, &b)).unwrap();
+        let (sum, of_sum) = traced(&device, || mxm(&a, &b).reduce(Plus)).unwrap();
+        let (_, of_two) = traced(&device, || triple_product(&a.transposed(), &a, &b).eval()).unwrap();
+        assert_eq!(sum, reduce(&c, Plus).unwrap());
+        for trace in [&of_plan, &of_sum, &of_two] {
+            assert!(!trace.kernels.is_empty() && trace.milliseconds() >= 0.0, "{trace}");
+        }
+        assert!(of_two.kernels.len() > of_plan.kernels.len() || !matches!(device, Device::Cuda(_)));
+        let refused = traced(&device, || plan.run(&b, &b).map(|_| ()));
+        assert!(matches!(refused, Err(Error::InvalidValue { operation: "plan", .. })));
     }
 }

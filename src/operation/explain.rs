@@ -54,7 +54,7 @@ impl<A: Scalar, B: Scalar, C: Container, S> Operation<Product<A, B, C, S>> {
     /// ```
     pub fn traced(self) -> Result<(C, Trace)> {
         let (name, device) = (self.kernel.core().name(), self.kernel.core.a.0.device);
-        traced(name, device, || self.eval())
+        named(name, device, || self.eval())
     }
 }
 
@@ -69,11 +69,30 @@ impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F>
         F: Accumulate<C::Scalar, K::Scalar>,
     {
         let (name, device) = (self.kernel.core().name(), self.kernel.core.a.0.device);
-        Ok(traced(name, device, || self.into(c))?.1)
+        Ok(named(name, device, || self.into(c))?.1)
     }
 }
 
-fn traced<R>(name: &str, device: Device, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+/// What `work` makes, and what it ran on the device: on a GPU each kernel of all its operations with its milliseconds and bytes, one
+/// waited for before the next starts; elsewhere the whole. For what has no [`traced`](Operation::traced) of its own: sums of products,
+/// runs of a [`Plan`](super::Plan), triple products, a whole algorithm. Costs what the work does, O(its operations), and the waiting; the
+/// same bits.
+///
+/// # Errors
+/// Those of `work`; `NoDevice` if it is not there.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let a: Matrix<u64> = Matrix::build(3, 3, &[(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 0, 1)])?;
+/// let (paths, trace) = traced(&a.device(), || mxm(&a, &a).reduce(Plus))?;
+/// assert_eq!((paths, trace.kernels.is_empty()), (5, false));
+/// # Ok(()) }
+/// ```
+pub fn traced<R>(device: &Device, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
+    named("work", *device, work)
+}
+
+fn named<R>(name: &str, device: Device, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(_) = device {
         return Cuda::on(device)?.traced(work);

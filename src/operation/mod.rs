@@ -78,6 +78,7 @@ pub use cast::cast;
 pub use chain::Chain;
 pub use diagonal::{Diagonal, diag, diag_extract, tril, triu};
 pub use ewise::{ewise_add, ewise_mult, ewise_union};
+pub use explain::traced;
 pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
 pub use fused::Fused;
 pub use indices::Indices;

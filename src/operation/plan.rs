@@ -21,8 +21,8 @@ use std::sync::Arc;
 ///
 /// The mask, the transposes and the options are those of the operation that was planned. A plan keeps the positions of its
 /// operands and of the result, not their values; on CUDA, for strategy `auto` without a mask, also where the factors of every
-/// product are, 8 bytes a product, where that takes no more than a sixteenth of the device's memory. It may be used by several
-/// threads at once.
+/// product are, 8 bytes a product, where that takes no more than a sixteenth of the device's memory. What has no room for all rows at
+/// once is made by chunks of them, as without a plan. It may be used by several threads at once.
 #[derive(Debug)]
 pub struct Plan<A, B, C, S> {
     core: Arc<Planned>,

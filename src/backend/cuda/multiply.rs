@@ -36,6 +36,8 @@ fn factor(a: &DeviceCsr<()>, reads: bool) -> Result<Read<'_>> {
 pub(crate) struct DevicePlan {
     pub(crate) pattern: Arc<DevicePattern>,
     by: By,
+    /// By dot products, with B's columns.
+    dots: bool,
 }
 
 /// How a plan's values are computed.
@@ -214,15 +216,7 @@ impl Cuda {
         let dots =
             matches!(step, Step::Mxm) && spgemm::by_dots(&self.context, (&a.pattern, &b.pattern), mask, options)?;
         self.of(step, text, a, b, mask, at, options, |product| match step {
-            Step::Mxm => {
-                let ordered = options.reproducible && !dots && !spgemm::is_exact(&product.semiring);
-                let dots = dots.then_some(options.transposed_b);
-                let mut analysis = spgemm::explain(product, options.strategy, dots)?;
-                if ordered {
-                    analysis.reason += "; what does not sum in the order of k is summed again so";
-                }
-                Ok(analysis)
-            }
+            Step::Mxm => spgemm::explain(product, options, dots.then_some(options.transposed_b)),
             // Counted on the host: nothing here needs more than one look at the positions.
             Step::Mxv | Step::Vxm => {
                 let mask = match mask {
@@ -260,17 +254,14 @@ impl Cuda {
         options: &MxmOptions,
     ) -> Result<DevicePlan> {
         let prepare = |product: &Product| {
+            let dots = product.by_columns;
             if let Some((pattern, side)) = full::planned(product, options, (&a.pattern, &b.pattern))? {
-                return Ok(DevicePlan { pattern, by: By::Whole(side) });
+                return Ok(DevicePlan { pattern, by: By::Whole(side), dots });
             }
             let (prepared, pattern) = spgemm::prepare(product, options)?;
-            Ok(DevicePlan { pattern: Arc::new(pattern), by: By::Products(Arc::new(prepared)) })
+            Ok(DevicePlan { pattern: Arc::new(pattern), by: By::Products(Arc::new(prepared)), dots })
         };
-        match options.strategy {
-            // By themselves plans have ways of their own.
-            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, prepare),
-            _ => self.of(Step::Mxm, text, a, b, mask, at, options, prepare),
-        }
+        self.of_matrices(text, a, b, mask, at, options, prepare)
     }
     /// The product, by its plan.
     pub(crate) fn run_plan(
@@ -287,9 +278,13 @@ impl Cuda {
             By::Products(prepared) => prepared.values(product, &plan.pattern),
             By::Whole(side) => full::values(product, *side, options),
         };
-        let values = match options.strategy {
-            Strategy::Dot => self.of_matrices(text, a, b, mask, at, options, values)?,
-            _ => self.of(Step::Mxm, text, a, b, mask, at, options, values)?,
+        let of_rows = |text| self.of(Step::Mxm, text, a, b, mask, at, options, values);
+        let values = match plan.dots {
+            false => of_rows(text)?,
+            true => match self.of_dots(text.clone(), a, b, mask, at, options, values) {
+                Err(Error::OutOfMemory { .. }) if options.strategy == Strategy::Auto => of_rows(text)?,
+                made => made?,
+            },
         };
         Ok(DeviceCsr::on(plan.pattern.clone(), values))
     }

@@ -2,17 +2,18 @@
 use super::analysis::{Limits, PerRow, analyze, uncounted_places};
 use super::dot;
 use super::masked::MaskedRows;
+use super::ordered::is_exact;
 use super::short::{self, Kind};
 use super::whole::Whole;
 use super::{
     BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS,
 };
-use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{listed_pattern, listed_rows};
 use crate::backend::cuda::full::Side;
 use crate::backend::cuda::places;
 use crate::backend::cuda::product::{Operand, Product};
+use crate::backend::{MaskOn, MxmOptions};
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Sample, Strategy};
 use std::sync::Arc;
@@ -22,8 +23,14 @@ const ROWS: u64 = 256;
 const WORK: u64 = 1 << 26;
 
 /// What `mxm` will do with these operands; `dots`: by dot products, B given by columns or not.
-pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy, dots: Option<bool>) -> Result<Analysis> {
-    let (job, mask, size) = (Job::new(product)?, product.mask, product.semiring.c.size);
+pub(in crate::backend::cuda) fn explain(
+    product: &Product,
+    options: &MxmOptions,
+    dots: Option<bool>,
+) -> Result<Analysis> {
+    let (strategy, mask, size) = (options.strategy, product.mask, product.semiring.c.size);
+    let in_order = options.reproducible && dots.is_none() && !is_exact(&product.semiring);
+    let job = Job { in_order: in_order && !strategy.sums_in_order(), ..Job::new(product)? };
     let control = job.control(job.limits(strategy))?;
     let dense = job.rows.saturating_mul(u64::from(job.columns));
     let admitted = mask.filter(|m| !m.complement).map_or(u64::MAX, |m| m.pattern.nnz);
@@ -37,6 +44,9 @@ pub(in crate::backend::cuda) fn explain(product: &Product, strategy: Strategy, d
     match dots {
         Some(transposed_b) => dot::explain(product, strategy, transposed_b, &mut analysis),
         None => job.choose(strategy, &control, &mut analysis)?,
+    }
+    if in_order {
+        analysis.reason += "; what does not sum in the order of k is summed again so";
     }
     Ok(analysis.sized(job.rows, size))
 }

@@ -237,9 +237,6 @@ pub(super) fn mxm(product: &Product, strategy: Strategy) -> Result<Made> {
 
 impl Job<'_> {
     fn make(&self, strategy: Strategy) -> Result<Made> {
-        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
-            return masked.made();
-        }
         match self.unlisted(strategy)? {
             Some(made) => Ok(made),
             None => {
@@ -248,8 +245,11 @@ impl Job<'_> {
             }
         }
     }
-    /// The product where its rows need not be listed first: by its strategy's name, or without analysis.
+    /// The product where its rows need not be listed first: under a mask, by its strategy's name, or without analysis.
     fn unlisted(&self, strategy: Strategy) -> Result<Option<Made>> {
+        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
+            return masked.made().map(Some);
+        }
         match self.by_name(strategy)? {
             None => self.without_analysis(strategy, |_| true),
             made => Ok(made),

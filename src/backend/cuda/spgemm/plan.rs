@@ -13,9 +13,17 @@ use std::sync::Mutex;
 
 /// What a product's values are computed by.
 #[derive(Debug)]
-pub(in crate::backend::cuda) enum Prepared {
-    /// In one pass, as the product itself: nothing is worth keeping.
-    Again(MxmOptions),
+pub(in crate::backend::cuda) struct Prepared {
+    way: Way,
+    /// Those of the product: where there is no memory for the way it is made by chunks, as it would be without a plan.
+    options: MxmOptions,
+}
+
+/// How values are computed.
+#[derive(Debug)]
+enum Way {
+    /// As the product itself: nothing is worth keeping, or there is no memory for it.
+    Again,
     /// In the order of k.
     Ordered,
     /// From the places of all factors.
@@ -26,7 +34,7 @@ pub(in crate::backend::cuda) enum Prepared {
 
 /// What the numeric phase needs beside operands.
 #[derive(Debug)]
-pub(in crate::backend::cuda) struct Facts {
+struct Facts {
     /// Lent to a run.
     listed: Option<Listed>,
     /// The control block before it: tickets are drawn from that.
@@ -35,25 +43,34 @@ pub(in crate::backend::cuda) struct Facts {
 
 /// The positions of T⟨M⟩ = A ⊕.⊗ B, and what its values are computed by.
 pub(in crate::backend::cuda) fn prepare(product: &Product, options: &MxmOptions) -> Result<(Prepared, DevicePattern)> {
+    let (way, pattern) = match way(product, options) {
+        Err(Error::OutOfMemory { .. }) => (Way::Again, chunks::mxm(product, options)?.0),
+        found => found?,
+    };
+    Ok((Prepared { way, options: *options }, pattern))
+}
+
+/// The same, as long as there is memory for all rows at once.
+fn way(product: &Product, options: &MxmOptions) -> Result<(Way, DevicePattern)> {
     let strategy = options.strategy;
     if product.by_columns {
-        return Ok((Prepared::Again(*options), mxm(product, strategy)?.0));
+        return Ok((Way::Again, mxm(product, strategy)?.0));
     }
     if options.reproducible && !is_exact(&product.semiring) {
-        return Ok((Prepared::Ordered, mxm_ordered(product, strategy)?.0));
+        return Ok((Way::Ordered, mxm_ordered(product, strategy)?.0));
     }
     let job = Job::new(product)?;
     if let Some((pattern, places)) = job.factor_places(strategy)? {
-        return Ok((Prepared::Places(Box::new(places)), pattern));
+        return Ok((Way::Places(Box::new(places)), pattern));
     }
     match job.unlisted(strategy)? {
-        Some((pattern, _)) => Ok((Prepared::Again(*options), pattern)),
+        Some((pattern, _)) => Ok((Way::Again, pattern)),
         None => job.prepared(strategy),
     }
 }
 
 impl Job<'_> {
-    fn prepared(&self, strategy: Strategy) -> Result<(Prepared, DevicePattern)> {
+    fn prepared(&self, strategy: Strategy) -> Result<(Way, DevicePattern)> {
         let (mut run, room) = Run::begin(self, strategy)?;
         drop(room);
         run.count(None)?;
@@ -66,7 +83,7 @@ impl Job<'_> {
         facts.values(self, nnz, &indices)?;
         let shape = (self.a.pattern.nrows, self.b.pattern.ncols);
         let pattern = DevicePattern::new(shape, nnz, offsets, indices).with_longest(longest);
-        Ok((Prepared::Listed(Box::new(Mutex::new(facts))), pattern))
+        Ok((Way::Listed(Box::new(Mutex::new(facts))), pattern))
     }
 }
 
@@ -90,18 +107,17 @@ impl Facts {
 impl Prepared {
     /// The values of the product at its positions; the operands have the structure that was prepared for.
     pub(in crate::backend::cuda) fn values(&self, product: &Product, c: &DevicePattern) -> Result<Buffer> {
-        let made = match self {
-            Prepared::Again(options) => chunks::mxm(product, options)?,
-            Prepared::Ordered => return values_in_order(product, c),
-            Prepared::Places(places) => return places.values(product),
-            Prepared::Listed(facts) => {
-                let job = Job::new(product)?;
-                match lock(facts).values(&job, c.nnz, &c.indices) {
-                    Err(Error::OutOfMemory { .. }) => chunks::mxm(product, &MxmOptions::default())?,
-                    made => return made,
-                }
-            }
+        let made = match &self.way {
+            Way::Again => None,
+            Way::Ordered => Some(values_in_order(product, c)),
+            Way::Places(places) => Some(places.values(product)),
+            Way::Listed(facts) => Some(lock(facts).values(&Job::new(product)?, c.nnz, &c.indices)),
         };
+        match made {
+            None | Some(Err(Error::OutOfMemory { .. })) => {}
+            Some(made) => return made,
+        }
+        let made = chunks::mxm(product, &self.options)?;
         if made.0.nnz != c.nnz {
             let reason = format!("{} entries, the plan has {}", made.0.nnz, c.nnz);
             return Err(Error::InvalidValue { operation: "plan", reason });
