@@ -86,6 +86,8 @@ fn the_peak_stays_below_the_limit() {
     let near = (0..80u64).flat_map(|v| (v.saturating_sub(9)..=v).flat_map(move |w| (0..9).map(move |e| (v, w, e))));
     let near: Vec<_> = near.map(|(v, w, e)| (3 * v + e / 3, 3 * w + e % 3, (v + e) as f64)).collect();
     let s = whole(&Matrix::build(240, 240, &near).unwrap());
+    let band = (0..500u64).flat_map(|i| (i.saturating_sub(1)..(i + 2).min(500)).map(move |j| (i, j, (i + j) as f64)));
+    let d = whole(&Matrix::build(500, 500, &band.collect::<Vec<_>>()).unwrap());
     type Run<'a> = Box<dyn Fn(Option<u64>) -> Result<Vec<(u64, u64, i64)>> + 'a>;
     let runs: Vec<(&str, Run)> = vec![
         ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval()?.entries())),
@@ -93,6 +95,14 @@ fn the_peak_stays_below_the_limit() {
         ("tables", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Hash), l).eval()?.entries())),
         ("sorting", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Esc), l).eval()?.entries())),
         ("tiles", Box::new(|l| limited!(mxm(&long, &wide).strategy(Strategy::Esc), l).eval()?.entries())),
+        ("slices", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::EscGlobal), l).eval()?.entries())),
+        ("merges", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::SegmentedMerge), l).eval()?.entries())),
+        ("scattered", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::RowRow), l).eval()?.entries())),
+        ("outer", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::ColumnRow), l).eval()?.entries())),
+        ("windows", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::Window), l).eval()?.entries())),
+        ("bits", Box::new(|l| limited!(mxm(&a, &b).strategy(Strategy::BitmapRank), l).eval()?.entries())),
+        ("band", Box::new(|l| limited!(mxm(&d, &d).strategy(Strategy::Band), l).eval()?.entries())),
+        ("triple", Box::new(|l| limited!(triple_product(&a.transposed(), &a, &b), l).eval()?.entries())),
         ("dots", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot), l).eval()?.entries())),
         ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval()?.entries())),
         ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval()?.entries())),
@@ -120,10 +130,85 @@ fn the_peak_stays_below_the_limit() {
     for (name, run) in &runs {
         let kept = narrowed(name, run);
         assert!(
-            kept > 1 || ["accumulated", "reduced", "supernodes"].contains(name),
+            kept > 1 || ["accumulated", "reduced", "supernodes", "scattered", "band"].contains(name),
             "{name} was done within {kept} limits only"
         );
     }
+}
+
+/// Preparing one and running it, each by itself; where all rows at once have no room they are made by chunks.
+#[test]
+fn plans_keep_to_it() {
+    let Some(_one) = emulator::alone() else { return };
+    let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
+    let mask = whole(&matrix(300, 400, 3000, 7)).structure();
+    let asked = |masked: bool, strategy| {
+        let operation = mxm(&a, &b).strategy(strategy);
+        if masked { operation.mask(&mask) } else { operation }
+    };
+    let mut chunked = 0;
+    for (masked, strategy) in
+        [(false, Strategy::Auto), (false, Strategy::Esc), (true, Strategy::Auto), (true, Strategy::Dot)]
+    {
+        let name = format!("{strategy}, masked: {masked}");
+        let expected = asked(masked, strategy).eval().unwrap().entries().unwrap();
+        let (mut limit, mut kept, mut by_chunks) = (measured(|| asked(masked, strategy).plan().unwrap()).1, 0, 0);
+        loop {
+            let context = Context::get(0).unwrap();
+            let (traced, peak) = measured(|| context.trace(|| asked(masked, strategy).memory_limit(limit).plan()));
+            assert!(peak <= limit, "{name}: {peak} bytes under a limit of {limit}");
+            let (plan, launches) = match traced {
+                Ok(made) => made,
+                Err(Error::OutOfMemory { operation: "mxm", available: Some(available), .. }) => {
+                    assert_eq!(available, limit);
+                    break;
+                }
+                Err(e) => panic!("{name} within {limit}: {e:?}"),
+            };
+            by_chunks += usize::from(launches.iter().any(|l| l.kernel == "shift_offsets"));
+            let (made, peak) = measured(|| plan.run(&a, &b));
+            assert!(peak <= limit, "{name}: {peak} bytes under a limit of {limit} in a run");
+            match made {
+                Ok(c) => assert_eq!(c.entries().unwrap(), expected, "{name} within {limit}"),
+                Err(Error::OutOfMemory { operation: "mxm", available: Some(available), .. }) => {
+                    assert_eq!(available, limit);
+                    break;
+                }
+                Err(e) => panic!("{name} within {limit}: {e:?}"),
+            }
+            kept += 1;
+            limit = limit * 4 / 5;
+        }
+        assert!(kept > 0, "{name}");
+        chunked += by_chunks;
+    }
+    assert!(chunked > 1, "nothing was made by chunks");
+}
+
+/// Others do, and are not made before it is known.
+#[test]
+fn one_row_that_cannot_fit_changes_nothing() {
+    let Some(_one) = emulator::alone() else { return };
+    let n = 20_000u64;
+    let entries: Vec<_> =
+        (0..100u64).flat_map(|i| (0..if i == 70 { 100 } else { 1 }).map(move |k| (i, k, 1i64))).collect();
+    let a: Matrix<i64> = Matrix::build(100, 100, &entries).unwrap().to(&GPU).unwrap();
+    let b: Vec<_> = (0..100u64).flat_map(|k| (0..n / 100).map(move |j| (k, j * 100 + k, 2i64))).collect();
+    let b: Matrix<i64> = Matrix::build(100, n, &b).unwrap().to(&GPU).unwrap();
+    let mut c: Matrix<i64> = Matrix::build(100, n, &[(3, 4, 5i64)]).unwrap().to(&GPU).unwrap();
+    let before = c.entries().unwrap();
+    // Twelve bytes for each of the longest row's 20,000 entries; the other rows together have as many.
+    let limit = 12 * n * 3 / 4;
+    match mxm(&a, &b).memory_limit(limit).into(&mut c) {
+        Err(Error::OutOfMemory { operation: "mxm", needed, available, .. }) => {
+            assert_eq!(available, Some(limit));
+            assert!(needed > limit, "{needed}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(c.entries().unwrap(), before);
+    assert!(mxm(&a, &b).into(&mut c).is_ok());
+    assert_eq!(c.nvals(), n + 99 * (n / 100));
 }
 
 #[test]

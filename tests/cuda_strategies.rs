@@ -71,8 +71,16 @@ fn adversaries() -> Vec<(Shape, Shape)> {
         "a permuted band",
         (0..n).flat_map(|i| (i.saturating_sub(2)..(i + 3).min(n)).map(move |j| (i * 37 % n, j * 37 % n))).collect(),
     );
+    // Rows of the same columns, three by three.
+    let repeated = || {
+        square(
+            "duplicates of structure",
+            (0..n).flat_map(|i| (0..6).map(move |e| (i, (i / 3 * 17 + e * e * 5) % n))).collect(),
+        )
+    };
     let far = 4_000_000_000;
     vec![
+        (repeated(), repeated()),
         (dense_row(), dense_row()),
         (dense_column(), dense_column()),
         (dense_row(), dense_column()),

@@ -73,6 +73,31 @@ fn floating_sums_have_the_bits_of_the_cpu() {
     assert!(differ > 0, "the order of sums shows nowhere: nothing is tested");
 }
 
+/// Twenty runs of each way that promises it, on the emulated device each in another order of its threads.
+#[test]
+fn twenty_runs_have_the_same_bits() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (a, b) = (matrix(40, 150, 900, 3), matrix(150, 500, 1800, 5));
+    let expected = bits(&mxm(&a, &b).eval().unwrap());
+    let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+    let plan = mxm(&a, &b).reproducible().plan().unwrap();
+    let in_order =
+        || Strategy::ALL.iter().copied().filter(|s| s.sums_in_order() && !matches!(s, Strategy::Band | Strategy::Dot));
+    assert!(in_order().count() > 1);
+    for run in 0..20 {
+        if let Some(emulator) = emulator::emulator() {
+            emulator.seed(1000 + run);
+        }
+        assert_eq!(bits(&mxm(&a, &b).reproducible().eval().unwrap()), expected, "run {run}");
+        assert_eq!(bits(&plan.run(&a, &b).unwrap()), expected, "planned, run {run}");
+        for strategy in in_order() {
+            assert_eq!(bits(&mxm(&a, &b).strategy(strategy).eval().unwrap()), expected, "{strategy}, run {run}");
+        }
+    }
+}
+
 #[test]
 fn other_semirings_too() {
     if emulator::cuda().is_none() {

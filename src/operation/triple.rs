@@ -1,8 +1,11 @@
 //! R·A·P: two products, and their plans.
+use super::factors::beside;
 use super::product::{Product, mxm};
-use super::{Operand, Operation, Plan};
+use super::{Operand, Operation, Plan, limited};
 use crate::algebra::{Scalar, Semiring};
+use crate::backend::untyped::UntypedStore;
 use crate::container::Matrix;
+use crate::device::Device;
 use crate::error::Result;
 use crate::mask::{AsMask, Mask};
 
@@ -63,8 +66,8 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         self.mask = Some(mask.as_mask());
         self
     }
-    /// Each of the two products is held to the limit, see [`Operation::memory_limit`]; A·P is no part of it while the
-    /// second is computed. O(1).
+    /// Both products together are held to the limit, see [`Operation::memory_limit`]: A·P is part of it while the second is computed.
+    /// O(1).
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
@@ -79,16 +82,20 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         operation.kernel.core.options.memory_limit = self.memory_limit;
         operation
     }
-    fn outer<T: Scalar, C: Scalar>(&self, inner: &Matrix<T, S>) -> Inner<R, T, C, S>
+    fn outer<T: Scalar, C: Scalar>(&self, inner: &Matrix<T, S>) -> Result<Inner<R, T, C, S>>
     where
         S: Semiring<R, T, Out = C>,
     {
         let mut operation = mxm(&self.r.0, inner);
         operation.kernel.core.a.1 = self.r.1;
         operation.kernel.core.given.0 = self.r.1;
-        operation.kernel.core.options.memory_limit = self.memory_limit;
+        operation.kernel.core.options.memory_limit = match (self.memory_limit, inner.device()) {
+            // The device counts what is held by itself.
+            (limit, Device::Cuda(_)) | (limit @ None, _) => limit,
+            (Some(limit), _) => Some(beside("mxm", limit, UntypedStore::of(&inner.store).bytes())?),
+        };
         operation.mask = self.mask.clone();
-        operation
+        Ok(operation)
     }
     /// The product: A·P, then R times that, O(products of both). Sums as those of [`mxm`].
     ///
@@ -107,7 +114,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
     {
-        self.outer::<T, C>(&self.inner::<T>().eval()?).eval()
+        limited("mxm", self.memory_limit, self.a.0.device(), || self.outer::<T, C>(&self.inner::<T>().eval()?)?.eval())
     }
     /// What the structure of the operands says about both products. O(products of both).
     ///
@@ -117,12 +124,13 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
     {
-        let inner = self.inner::<T>();
-        let first = inner.clone().plan()?;
-        // Its positions are all that matters of A·P here; the plan shares them with every run.
-        let ap: Matrix<T, S> = first.run_parts(&self.a, &self.p)?;
-        let second = self.outer::<T, C>(&ap).plan()?;
-        Ok(TriplePlan { first, second })
+        limited("mxm", self.memory_limit, self.a.0.device(), || {
+            let first = self.inner::<T>().plan()?;
+            // Its positions are all that matters of A·P here; the plan shares them with every run.
+            let ap: Matrix<T, S> = first.run_parts(&self.a, &self.p)?;
+            let second = self.outer::<T, C>(&ap)?.plan()?;
+            Ok(TriplePlan { first, second, memory_limit: self.memory_limit })
+        })
     }
 }
 
@@ -131,6 +139,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
 pub struct TriplePlan<R, A, P, T, C, S> {
     first: Plan<A, P, T, S>,
     second: Plan<R, T, C, S>,
+    memory_limit: Option<u64>,
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, S> {
@@ -158,7 +167,7 @@ where
         a: &impl Operand<Container = Matrix<A, S>>,
         p: &impl Operand<Container = Matrix<P, S>>,
     ) -> Result<Matrix<C, S>> {
-        self.second.run(r, &self.first.run(a, p)?)
+        limited("mxm", self.memory_limit, self.first.device(), || self.second.run(r, &self.first.run(a, p)?))
     }
     /// Entries of the result.
     pub fn nvals(&self) -> u64 {
