@@ -156,3 +156,70 @@ fn rows_of_more_than_2_to_26_entries() {
         }
     }
 }
+
+/// Positions in an operand that take 64 bits: every strategy has kernels of its own for them.
+#[test]
+fn operands_of_more_than_2_to_31_entries() {
+    // 5 bytes an entry twice, and what strategies that sort take of their products.
+    if !gpu_with(60 << 30) {
+        return;
+    }
+    let n = 48_000u32;
+    const NONE: u32 = 7;
+    let rows = (0..n).map(|i| if i == NONE { Vec::new() } else { vec![0] });
+    let column = csr(1, rows, |e| (e % 3) as u8).to(&GPU).unwrap();
+    let row = csr(n, std::iter::once((0..n).collect()), |e| (e % 5) as u8).to(&GPU).unwrap();
+    let large = mxm(&column, &row).eval().unwrap();
+    assert_eq!(large.nvals(), u64::from(n - 1) * u64::from(n));
+    assert!(large.nvals() > 1 << 31);
+    // Entry (k, j) is left(k) · (j % 5): rows after the empty one are counted one less.
+    let left = |k: u32| ((if k < NONE { k } else { k - 1 }) % 3) as u8;
+    // Rows of one, of two and of forty entries, the last of all among them.
+    let columns = |i: u32| {
+        let some = [1, 2, 40][i as usize % 3];
+        let mut ks: Vec<u32> = (0..some).map(|e| (n - 1 - e * 1117 - i * 13) % n).collect();
+        ks.sort_unstable();
+        ks.dedup();
+        ks
+    };
+    let a = csr(n, (0..60).map(columns), |_| 1).to(&GPU).unwrap();
+    let sum = |i: u32| columns(i).iter().filter(|k| **k != NONE).fold(0u8, |s, k| s.wrapping_add(left(*k)));
+    let check = |c: &Matrix<u8>, what: &str| {
+        assert_eq!(c.nvals(), 60 * u64::from(n), "{what}");
+        for (i, j) in [(0u32, 0u32), (1, n - 1), (2, 17), (58, 33_333), (59, n - 2)] {
+            let expected = sum(i).wrapping_mul((j % 5) as u8);
+            assert_eq!(c.get(i.into(), j.into()).unwrap(), Some(expected), "{what} ({i}, {j})");
+        }
+    };
+    for strategy in Strategy::ALL.iter().copied().filter(|s| !matches!(s, Strategy::Band | Strategy::Dot)) {
+        check(&mxm(&a, &large).strategy(strategy).eval().unwrap(), strategy.name());
+    }
+    check(&mxm(&a, &large).plan().unwrap().run(&a, &large).unwrap(), "planned");
+    // Some places of each row, and all others.
+    let mask = csr(n, (0..60).map(|i| (i..n).step_by(997).collect()), |_| 1).to(&GPU).unwrap().structure();
+    let expected: u64 = (0..60).map(|i| u64::from((n - i).div_ceil(997))).sum();
+    for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::BitmapRank, Strategy::SegmentedMerge] {
+        let some = mxm(&a, &large).strategy(strategy).mask(&mask).eval().unwrap();
+        let others = mxm(&a, &large).strategy(strategy).mask(&mask.clone().complement()).eval().unwrap();
+        assert_eq!((some.nvals(), some.nvals() + others.nvals()), (expected, 60 * u64::from(n)), "{strategy}");
+        let (i, j) = (2, 2 + 997 * 5);
+        assert_eq!(some.get(i, j).unwrap(), Some(sum(2).wrapping_mul((j % 5) as u8)), "{strategy}");
+        assert_eq!((others.get(i, j).unwrap(), others.get(i, j + 1).unwrap().is_some()), (None, true), "{strategy}");
+    }
+    // On the left: a few rows of B, so that most of A's entries have no product.
+    let b = csr(
+        50,
+        (0..n).map(|k| if k % 4001 == 0 { (0..50).step_by(1 + k as usize % 3).collect() } else { vec![] }),
+        |_| 1,
+    );
+    let (ks, b) = ((0..n).step_by(4001), b.to(&GPU).unwrap());
+    let places = |j: u32| ks.clone().filter(move |k| j.is_multiple_of(1 + k % 3));
+    let sum = |i: u32, j: u32| places(j).fold(0u8, |s, k| s.wrapping_add(left(i).wrapping_mul((k % 5) as u8)));
+    for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc, Strategy::EscGlobal, Strategy::RowRow] {
+        let c = mxm(&large, &b).strategy(strategy).eval().unwrap();
+        assert_eq!(c.nvals(), u64::from(n - 1) * 50, "{strategy}");
+        for (i, j) in [(0, 0), (n - 1, 49), (40_000, 6)] {
+            assert_eq!(c.get(i.into(), j.into()).unwrap(), Some(sum(i, j)), "{strategy} ({i}, {j})");
+        }
+    }
+}

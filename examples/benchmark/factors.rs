@@ -76,12 +76,15 @@ impl Family {
 pub(crate) type Planned<T, S> = Box<dyn Fn() -> Result<Matrix<T, S>>>;
 
 impl<T: Scalar, S: Semiring<T, T, Out = T>> Factors<Matrix<T, S>> {
-    /// The product; of three factors the strategy is always `Auto`.
+    /// The product, each of two by the strategy where there are three factors.
     pub(crate) fn eval(&self, strategy: Strategy) -> Result<Matrix<T, S>> {
         match self {
             Factors::Square(a) => mxm(a, a).strategy(strategy).eval(),
             Factors::Two(a, b) => mxm(a, b).strategy(strategy).eval(),
-            Factors::Three(r, a, p) => triple_product(r, a, p).eval(),
+            Factors::Three(r, a, p) => match strategy {
+                Strategy::Auto => triple_product(r, a, p).eval(),
+                named => mxm(r, &mxm(a, p).strategy(named).eval()?).strategy(named).eval(),
+            },
         }
     }
     /// The positions found, the values alone left to compute.

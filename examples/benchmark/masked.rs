@@ -1,4 +1,4 @@
-//! Products under masks of more and of fewer entries: dot products beside rows, and what `auto` makes of it.
+//! Products under masks of more and of fewer entries: dot products beside rows, what `auto` makes of it, and values by a plan.
 use crate::Outcome;
 use crate::measure::Sum;
 use crate::session::Session;
@@ -11,7 +11,7 @@ const STRATEGIES: [Strategy; 4] = [Strategy::Auto, Strategy::Dot, Strategy::Hash
 pub(crate) fn run(session: &mut Session, trace: bool) -> Outcome<()> {
     print!("{:16} {:7} {:>12} {:>10} {:8}", "matrix", "product", "mask", "nnz(C)", "auto is");
     STRATEGIES.iter().for_each(|s| print!(" {:>9}", s.name()));
-    println!(" | {:>9} {:>9} results", "sum: auto", "dot");
+    println!(" {:>9} | {:>9} {:>9} results", "plan", "sum: auto", "dot");
     session.for_each(|session, name, coo| {
         if coo.nrows != coo.ncols {
             return Ok(());
@@ -67,6 +67,12 @@ fn row(
             sums.push((t.ms, sum));
         }
     }
+    let plan = by(Strategy::Auto).plan()?;
+    let (planned, c) = session.measure_beside(rival, || Ok(plan.run(a, a)?))?;
+    if expected.is_some_and(|sum| !Sum::of(&c).is_ok_and(|c| c.agrees::<f64>(&sum))) {
+        wrong.push("plan");
+    }
+    drop((plan, c));
     if sums.iter().any(|s| s.1 != sums[0].1) {
         wrong.push("sum");
     }
@@ -75,7 +81,7 @@ fn row(
     print!("{name:16} {product:7} {label:>12} {entries:>10} {:8}", if chosen == "dot" { "dot" } else { "rows" });
     ms.iter().for_each(|ms| print!(" {ms:>9.3}"));
     let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {}", wrong.join(", ")) };
-    println!(" | {:>9.3} {:>9.3} {verdict}", sums[0].0, sums[1].0);
+    println!(" {:>9.3} | {:>9.3} {:>9.3} {verdict}", planned.ms, sums[0].0, sums[1].0);
     session.compared(&verdict, &format!("{name} {product} {label}"));
     for strategy in STRATEGIES.iter().filter(|_| trace) {
         session.trace(&format!("  {}", strategy.name()), 0.005, || by(*strategy).eval())?;
@@ -83,6 +89,6 @@ fn row(
     let times: serde_json::Map<_, _> = STRATEGIES.iter().zip(&ms).map(|(s, ms)| (s.name().into(), json!(ms))).collect();
     session.record(&json!({
         "mode": "masked", "matrix": name, "product": product, "mask": label, "nnz_c": entries, "chosen": chosen,
-        "ms": times, "sum_ms": {"auto": sums[0].0, "dot": sums[1].0}, "results": verdict,
+        "ms": times, "plan_ms": planned.ms, "sum_ms": {"auto": sums[0].0, "dot": sums[1].0}, "results": verdict,
     }))
 }

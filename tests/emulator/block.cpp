@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,7 @@ const Launch* current;
 std::string failure;
 uint64_t random_state = 0x9e3779b97f4a7c15ull, steps, step_limit;
 unsigned preempt_mask;
+bool shuffled = false;
 
 uint64_t random_bits() {
   random_state ^= random_state << 13;
@@ -284,7 +286,22 @@ static void poison(char* begin, char* end) {
 
 std::string running() { return current ? where(self()) : ""; }
 
-void seed(uint64_t s) { random_state = s * 0x9e3779b97f4a7c15ull | 1; }
+void seed(uint64_t s) {
+  random_state = s * 0x9e3779b97f4a7c15ull | 1;
+  shuffled = true;
+}
+
+// Which of n blocks comes at place i: they begin in order unless a seed was asked for, as nothing says they do.
+struct Order {
+  uint64_t n, first = 0, step = 1;
+  explicit Order(uint64_t n) : n(n) {
+    if (!shuffled || n < 2) return;
+    first = (random_state >> 20) % n;
+    step = (random_state >> 33) % n + 1;
+    while (std::gcd(step, n) != 1) step++;
+  }
+  unsigned at(uint64_t i) const { return unsigned((first + i * step) % n); }
+};
 
 std::string run(const Launch& launch) {
   current = &launch;
@@ -301,10 +318,11 @@ std::string run(const Launch& launch) {
   }
   emu_current = &threads[0];
   Watchdog watchdog;
+  const Order order(launch.grid.x);
   for (unsigned z = 0; z < launch.grid.z && failure.empty(); z++)
     for (unsigned y = 0; y < launch.grid.y && failure.empty(); y++)
       for (unsigned x = 0; x < launch.grid.x && failure.empty(); x++) {
-        emu_block.x = x;
+        emu_block.x = order.at(x);
         emu_block.y = y;
         emu_block.z = z;
         // Of its own for each block, so that the sanitizer sees its end.
