@@ -53,8 +53,10 @@ pub fn refused(name: &str, arguments: &[&str], what: &str) {
     assert!(err.contains(what), "{name} {arguments:?}: {err:?} does not say {what:?}");
 }
 
+/// Where the sources are, or from the working directory where the binary was built elsewhere.
 pub fn data(name: &str) -> String {
-    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+    let built = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    if Path::new(&built).exists() { built } else { format!("tests/data/{name}") }
 }
 
 /// The tiny files by a reader of their own: no symmetric diagonal, no blank lines.
