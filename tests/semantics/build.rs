@@ -124,6 +124,27 @@ fn b9_wide_indices_are_never_narrowed() {
 }
 
 #[test]
+fn b9_vectors_where_they_are_to_be() {
+    let entries = [(5, 10), (0, 1), (5, 3), (8, 2), (5, 4)];
+    each(|d| {
+        let by = |v: Result<Vector<i32>>| {
+            let v = v.unwrap();
+            assert_eq!(v.device(), d);
+            (v.len(), v.entries().unwrap())
+        };
+        assert_eq!(by(Vector::build_on(9, &entries, Minus, &d)), (9, vec![(0, 1), (5, 3), (8, 2)]));
+        assert_eq!(by(Vector::build_on(9, &entries, First, &d)), (9, vec![(0, 1), (5, 10), (8, 2)]));
+        assert_eq!(by(Vector::build_on(9, &[], Plus, &d)), (9, vec![]));
+        assert_eq!(by(Vector::build_on(0, &[], Plus, &d)), (0, vec![]));
+        // Of an axis that lists those in use.
+        let far = [(HUGE - 1, 10), (7, 1), (HUGE - 1, 3)];
+        assert_eq!(by(Vector::build_on(HUGE, &far, Second, &d)), (HUGE, vec![(7, 1), (HUGE - 1, 3)]));
+        let e = Vector::<i32>::build_on(8, &entries, Plus, &d).unwrap_err();
+        assert!(matches!(e, Error::IndexOutOfBounds { what: "index", position: 3, index: 8, bound: 8, .. }), "{e}");
+    });
+}
+
+#[test]
 fn b10_input_is_free_right_after() {
     each(|d| {
         let mut coo = triplets((50, 50), &(0..500).map(|e| (e % 50, e / 10, e as i32)).collect::<Vec<_>>());
