@@ -1,7 +1,7 @@
 //! The semantics of the GraphBLAS, line by line, on the reference, the CPU and CUDA (emulated or real).
 //!
 //! The labels at the beginnings of the names: e mask, accumulator and replace; a aliasing; s shapes; z explicit zeros; r
-//! semirings; b building and l elements; x extract and assign; d reduce; t transpose, kronecker, select and apply; f formats;
+//! semirings; b building and l elements; x extract and assign; d reduce; o operators; t transpose, kronecker, select and apply; f formats;
 //! g errors and scale (failing allocations and launches have processes of their own: `semantics_faults.rs`); ss with a
 //! number is a bug that SuiteSparse:GraphBLAS once had. What the types forbid is in `src/forbidden.rs`.
 #[path = "semantics/alias.rs"]
@@ -19,6 +19,8 @@ mod format;
 mod kit;
 #[path = "semantics/mask.rs"]
 mod mask;
+#[path = "semantics/operator.rs"]
+mod operator;
 #[path = "semantics/part.rs"]
 mod part;
 #[path = "semantics/regression.rs"]
