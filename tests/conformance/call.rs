@@ -2,15 +2,34 @@
 use crate::case::{Case, Fault, Operand, Value};
 use oplus::container::{OfMatrices, OfVectors};
 use oplus::prelude::*;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 pub struct Call<'a> {
     pub case: &'a Case,
     pub device: Device,
+    /// Those that are of several roles.
+    objects: RefCell<BTreeMap<char, Box<dyn Any>>>,
 }
 
 pub fn told<T>(result: oplus::error::Result<T>) -> Fault<T> {
     result.map_err(|e| format!("an error: {e}"))
 }
+
+/// The function of the type that has this name.
+macro_rules! of_type {
+    ($call:ident, $name:expr, $f:ident) => {
+        of_type!(@ $call, $name, $f, bool i8 u8 i16 u16 i32 u32 i64 u64 f32 f64 c32 c64)
+    };
+    (@ $call:ident, $name:expr, $f:ident, $($t:ident)*) => {
+        match $name {
+            $(stringify!($t) => $f::<$t>($call),)*
+            other => Err(format!("no type {other}")),
+        }
+    };
+}
+pub(crate) use of_type;
 
 /// Accumulators by name.
 pub trait Accumulated: Value {
@@ -51,19 +70,57 @@ accumulators! {
     i64: "plus" Plus;
     u64: "plus" Plus, "min" Min;
     c64: "plus" Plus, "minus" Minus, "second" Second;
+    i8: "minus" Minus;
+    i16: "max" Max;
+    u16: "plus" Plus;
+    u32: "min" Min;
+    f32: "plus" Plus, "times" Times;
+    c32: "plus" Plus;
 }
 
-impl Call<'_> {
+const FORMATS: [Format; 6] = [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap, Format::Full, Format::Dia];
+
+impl<'a> Call<'a> {
+    pub fn new(case: &'a Case, device: Device) -> Self {
+        Self { case, device, objects: RefCell::default() }
+    }
     pub fn operand(&self, role: char) -> Fault<&Operand> {
         self.case.operand(role)
     }
     pub fn matrix<T: Value>(&self, role: char) -> Fault<Matrix<T>> {
-        told(Matrix::from_coo(&self.operand(role)?.coo()?).and_then(|m: Matrix<T>| m.to(&self.device)))
+        self.object(role, |role| self.formed(role, told(Matrix::from_coo(&self.operand(role)?.coo()?))?))
     }
     pub fn vector<T: Value>(&self, role: char) -> Fault<Vector<T>> {
-        let coo = self.operand(role)?.coo::<T>()?;
-        let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
-        told(Vector::build(coo.ncols, &entries).and_then(|v: Vector<T>| v.to(&self.device)))
+        self.object(role, |role| {
+            let coo = self.operand(role)?.coo::<T>()?;
+            let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
+            let on_device = told(Vector::build(coo.ncols, &entries).and_then(|v| v.to(&self.device)))?;
+            if self.case.draw(role, 3) == 0 { told(on_device.to_bitmap()) } else { Ok(on_device) }
+        })
+    }
+    /// A clone of the one object of all roles that are the same, which shares its store; nobody else has one of a single role.
+    fn object<C: Clone + 'static>(&self, role: char, make: impl FnOnce(char) -> Fault<C>) -> Fault<C> {
+        let role = self.case.alias(role);
+        if !self.case.shared(role) {
+            return make(role);
+        }
+        if let Some(object) = self.objects.borrow().get(&role) {
+            return object.downcast_ref().cloned().ok_or_else(|| format!("{role} is of several types"));
+        }
+        let object = make(role)?;
+        self.objects.borrow_mut().insert(role, Box::new(object.clone()));
+        Ok(object)
+    }
+    /// On the device, half of them in a format drawn for them and given here or there; as it comes where that cannot hold it.
+    fn formed<T: Value>(&self, role: char, matrix: Matrix<T>) -> Fault<Matrix<T>> {
+        let there = told(matrix.to(&self.device))?;
+        let Some(format) = FORMATS.get(self.case.draw(role, 2 * FORMATS.len())) else { return Ok(there) };
+        let from = if self.case.draw(role, 5) < 3 { &there } else { &matrix };
+        match from.to_format(*format) {
+            Ok(formed) => told(formed.to(&self.device)),
+            Err(Error::InvalidValue { .. } | Error::OutOfMemory { .. } | Error::IndexOverflow { .. }) => Ok(there),
+            Err(e) => Err(format!("to {format:?}: {e}")),
+        }
     }
     pub fn scalar<T: Value>(&self) -> Fault<T> {
         self.value('s')
@@ -105,7 +162,7 @@ impl Call<'_> {
                 (other, _) => return Err(format!("no mask of {other}")),
             }
         } }
-        let mask = typed!(bool u8 i32 f64 i64 u64 c64);
+        let mask = typed!(bool i8 u8 i16 u16 i32 u32 i64 u64 f32 f64 c32 c64);
         Ok(Some(if words.contains("complement") { mask.complement() } else { mask }))
     }
     /// The operation with the case's mask, replace and accumulator into C, beside the result expected.

@@ -87,6 +87,9 @@ impl Operand {
 /// What to do, to what, and what SuiteSparse made of it (`R`).
 #[derive(Debug)]
 pub struct Case {
+    /// Where in the file it is.
+    pub place: usize,
+    /// What is drawn for it here comes of this: its place when it was made.
     pub number: usize,
     pub text: String,
     words: BTreeMap<String, String>,
@@ -110,6 +113,15 @@ impl Case {
         let pairs = self.word("same").split(',').filter_map(|p| p.split_once(':'));
         let found = pairs.filter(|(from, _)| from.starts_with(role)).find_map(|(_, to)| to.chars().next());
         found.unwrap_or(role)
+    }
+    /// Whether the object of this role is that of another one too.
+    pub fn shared(&self, role: char) -> bool {
+        self.word("same").contains(role)
+    }
+    /// Anything below n, the same for a case and a salt every time.
+    pub fn draw(&self, salt: char, n: usize) -> usize {
+        let mixed = (self.number as u64 ^ (salt as u64) << 32).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33) as usize % n
     }
     pub fn operand(&self, role: char) -> Fault<&Operand> {
         self.operands.get(&self.alias(role)).ok_or_else(|| format!("the case has no {role}"))
@@ -137,18 +149,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// All cases of a file's bytes.
-pub fn read(bytes: &[u8]) -> Vec<Case> {
+/// How a file was made, and its cases.
+pub fn read(bytes: &[u8]) -> (String, Vec<Case>) {
     let mut reader = Reader(bytes);
-    assert_eq!(reader.take(8), b"OPLUSCF1", "a file of cases");
-    let count = reader.number(4) as usize;
-    let case = |number| {
+    assert_eq!(reader.take(8), b"OPLUSCF2", "a file of cases");
+    let (count, length) = (reader.number(4) as usize, reader.number(2) as usize);
+    let made = String::from_utf8(reader.take(length).to_vec()).expect("how a file was made");
+    let case = |place| {
         let (length, operands) = (reader.number(2) as usize, reader.number(1));
         let text = String::from_utf8(reader.take(length).to_vec()).expect("the text of a case");
         let word = |w: &str| w.split_once('=').map_or((w.into(), String::new()), |(k, v)| (k.into(), v.into()));
-        let words = text.split_whitespace().map(word).collect();
+        let words: BTreeMap<String, String> = text.split_whitespace().map(word).collect();
         let operands = (0..operands).map(|_| reader.operand()).collect();
-        Case { number, text, words, operands }
+        let number = words.get("number").map_or(place, |n| n.parse().expect("the number of a case"));
+        Case { place, number, text, words, operands }
     };
-    (0..count).map(case).collect()
+    (made, (0..count).map(case).collect())
 }

@@ -2,7 +2,7 @@
 import dataclasses
 import struct
 
-MAGIC = b"OPLUSCF1"
+MAGIC = b"OPLUSCF2"
 # Name: SuiteSparse's suffix, C's type, struct's letter, two of them for real and imaginary part.
 TYPES = {
     "bool": ("BOOL", "bool", "?"),
@@ -77,16 +77,19 @@ class Case:
         return struct.pack("<HB", len(text), len(self.operands)) + text + body
 
 
-def write(path, cases):
+def write(path, made, cases):
+    """A file of cases; `made` says how they were."""
     with open(path, "wb") as file:
-        file.write(MAGIC + struct.pack("<I", len(cases)) + b"".join(c.encode() for c in cases))
+        head = struct.pack("<IH", len(cases), len(made.encode())) + made.encode()
+        file.write(MAGIC + head + b"".join(c.encode() for c in cases))
 
 
 def read(path):
-    """The cases of a file, as they were written."""
+    """How the file was made, and its cases as they were written."""
     data = memoryview(open(path, "rb").read())
     assert bytes(data[:8]) == MAGIC, path
-    at = 12
+    at = 14 + struct.unpack_from("<H", data, 12)[0]
+    made = bytes(data[14:at]).decode()
 
     def take(form):
         nonlocal at
@@ -111,4 +114,4 @@ def read(path):
                 values = [complex(*pair) for pair in zip(values[::2], values[1::2])]
             operands[role.decode()] = Operand(CODES[code], kind.decode(), nrows, ncols, list(zip(rows, columns, values)))
         cases.append(Case(words, operands))
-    return cases
+    return made, cases

@@ -87,6 +87,15 @@ operators! {
     }
         { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
     c64 { "plus" Plus "minus" Minus "times" Times "div" Div "first" First "second" Second } { "eq" Eq "ne" Ne }
+    // Of the other types some each: whatever a type has, and every operator.
+    i8 { "plus" Plus "minus" Minus "min" Min } { "lt" Lt }
+    i16 { "times" Times "max" Max "div" Div } { "eq" Eq }
+    u16 { "plus" Plus "div" Div } { "gt" Gt }
+    u32 { "minus" Minus "second" Second } { "ne" Ne }
+    i64 { "plus" Plus "times" Times "min" Min } { "le" Le }
+    u64 { "plus" Plus "max" Max "first" First } { "ge" Ge }
+    f32 { "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max } { "lt" Lt }
+    c32 { "plus" Plus "minus" Minus "times" Times } { "ne" Ne }
 }
 
 fn mapped<T: Value, F: UnaryOp<T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
@@ -111,6 +120,14 @@ pub fn unary(call: &Call) -> Fault<()> {
             "identity" Identity "ainv" Negate "abs" Abs "minv" Inverse "conj" Conjugate "creal" RealPart
             "cimag" ImaginaryPart "round" Round
         }
+        i8 { "identity" Identity "ainv" Negate "abs" Abs }
+        i16 { "ainv" Negate "minv" Inverse }
+        u16 { "identity" Identity "bnot" Bnot }
+        u32 { "lnot" IsZero "minv" Inverse }
+        i64 { "ainv" Negate "abs" Abs }
+        u64 { "identity" Identity "bnot" Bnot }
+        f32 { "ainv" Negate "abs" Abs "minv" Inverse "sqrt" Sqrt }
+        c32 { "ainv" Negate "abs" Abs "conj" Conjugate }
     }
 }
 
@@ -126,24 +143,28 @@ fn indexed<T: Value>(call: &Call) -> Fault<()> {
 pub fn index(call: &Call) -> Fault<()> {
     match call.operand('A')?.scalar {
         "bool" => indexed::<bool>(call),
+        "u16" => indexed::<u16>(call),
+        "f32" => indexed::<f32>(call),
+        "c32" => indexed::<c32>(call),
         _ => indexed::<f64>(call),
     }
 }
 
+fn at_position<T: Accumulated, F: IndexUnaryOp<T, i64, Out = bool>>(call: &Call, f: F) -> Fault<()> {
+    let thunk = call.scalar::<i64>()?;
+    either!(call, |a: T| select(&a, f, thunk))
+}
+
 fn by_position<T: Accumulated>(call: &Call) -> Fault<()> {
-    fn chosen<T: Accumulated, F: IndexUnaryOp<T, i64, Out = bool>>(call: &Call, f: F) -> Fault<()> {
-        let thunk = call.scalar::<i64>()?;
-        either!(call, |a: T| select(&a, f, thunk))
-    }
     match call.case.word("f") {
-        "tril" => chosen::<T, _>(call, Tril),
-        "triu" => chosen::<T, _>(call, Triu),
-        "diag" => chosen::<T, _>(call, Diag),
-        "offdiag" => chosen::<T, _>(call, Offdiag),
-        "rowle" => chosen::<T, _>(call, RowLe),
-        "rowgt" => chosen::<T, _>(call, RowGt),
-        "colle" => chosen::<T, _>(call, ColLe),
-        "colgt" => chosen::<T, _>(call, ColGt),
+        "tril" => at_position::<T, _>(call, Tril),
+        "triu" => at_position::<T, _>(call, Triu),
+        "diag" => at_position::<T, _>(call, Diag),
+        "offdiag" => at_position::<T, _>(call, Offdiag),
+        "rowle" => at_position::<T, _>(call, RowLe),
+        "rowgt" => at_position::<T, _>(call, RowGt),
+        "colle" => at_position::<T, _>(call, ColLe),
+        "colgt" => at_position::<T, _>(call, ColGt),
         other => Err(format!("no predicate {other}")),
     }
 }
@@ -171,12 +192,36 @@ fn by_truth<T: Accumulated>(call: &Call) -> Fault<()> {
     }
 }
 
+fn by_some<T: Accumulated + Number>(call: &Call) -> Fault<()> {
+    match call.case.word("f") {
+        "valuelt" => by_value::<T, _>(call, ValueLt),
+        "valuege" => by_value::<T, _>(call, ValueGe),
+        _ => by_few::<T>(call),
+    }
+}
+
+fn by_few<T: Accumulated>(call: &Call) -> Fault<()> {
+    match call.case.word("f") {
+        "valuene" => by_value::<T, _>(call, ValueNe),
+        "triu" => at_position::<T, _>(call, Triu),
+        other => Err(format!("no predicate {other}")),
+    }
+}
+
 pub fn selection(call: &Call) -> Fault<()> {
     match call.operand('A')?.scalar {
         "bool" => by_truth::<bool>(call),
         "u8" => by_number::<u8>(call),
         "i32" => by_number::<i32>(call),
         "c64" => by_truth::<c64>(call),
+        "i8" => by_some::<i8>(call),
+        "i16" => by_some::<i16>(call),
+        "u16" => by_some::<u16>(call),
+        "u32" => by_some::<u32>(call),
+        "i64" => by_some::<i64>(call),
+        "u64" => by_some::<u64>(call),
+        "f32" => by_some::<f32>(call),
+        "c32" => by_few::<c32>(call),
         _ => by_number::<f64>(call),
     }
 }
@@ -208,5 +253,5 @@ pub fn conversion(call: &Call) -> Fault<()> {
             }
         };
     }
-    pairs!(bool i8 u8 i16 u32 i32 i64 u64 f32 f64 c32 c64, [bool i8 u8 i16 u32 i32 i64 u64 f32 f64 c32 c64])
+    pairs!(bool i8 u8 i16 u16 u32 i32 i64 u64 f32 f64 c32 c64, [bool i8 u8 i16 u16 u32 i32 i64 u64 f32 f64 c32 c64])
 }

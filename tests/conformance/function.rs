@@ -1,5 +1,5 @@
 //! Operators value by value, by name and type.
-use crate::call::Call;
+use crate::call::{Call, told};
 use crate::case::{Fault, Value};
 use oplus::prelude::*;
 
@@ -52,14 +52,27 @@ fn compare<T: Near>(call: &Call, found: Vec<T>, of: impl Fn(usize) -> String) ->
     }
 }
 
-fn one<T: Value, F: UnaryOp<T, Out: Near>>(call: &Call) -> Fault<()> {
-    let x = call.operand('A')?.coo::<T>()?.values;
-    compare(call, x.iter().map(|x| F::apply(*x)).collect(), |i| format!("{:?}", x[i]))
+fn values<T: Value>(made: oplus::error::Result<Vector<T>>) -> Fault<Vec<T>> {
+    Ok(told(told(made)?.entries())?.into_iter().map(|(_, value)| value).collect())
 }
 
-fn two<T: Value, U: Value, F: BinaryOp<T, U, Out: Near>>(call: &Call) -> Fault<()> {
+/// By itself on the reference, as that of an operation elsewhere.
+fn one<T: Value, F: UnaryOp<T, Out: Near> + Default>(call: &Call) -> Fault<()> {
+    let x = call.operand('A')?.coo::<T>()?.values;
+    let found = match call.device {
+        Device::Reference => x.iter().map(|x| F::apply(*x)).collect(),
+        _ => values(apply(&call.vector::<T>('A')?, F::default()).eval())?,
+    };
+    compare(call, found, |i| format!("{:?}", x[i]))
+}
+
+/// [`one`] of two arguments.
+fn two<T: Value, U: Value, F: BinaryOp<T, U, Out: Near> + Default>(call: &Call) -> Fault<()> {
     let (x, y) = (call.operand('A')?.coo::<T>()?.values, call.operand('B')?.coo::<U>()?.values);
-    let found = x.iter().zip(&y).map(|(x, y)| F::apply(*x, *y)).collect();
+    let found = match call.device {
+        Device::Reference => x.iter().zip(&y).map(|(x, y)| F::apply(*x, *y)).collect(),
+        _ => values(ewise_mult(&call.vector::<T>('A')?, &call.vector::<U>('B')?, F::default()).eval())?,
+    };
     compare(call, found, |i| format!("{:?}, {:?}", x[i], y[i]))
 }
 

@@ -31,7 +31,9 @@ def main():
     for case, reason in unsolved:
         sizes = {r: f"{o.nrows}×{o.ncols}" for r, o in case.operands.items()}
         print(f"not solved: {case.text()} {sizes}: {reason}")
-    write(options.output, cases)
+    operations = f" --operations {options.operations}" if options.operations else ""
+    made = f"generate.py --seed {seed} --cases {options.cases} --size {options.size}{operations}"
+    write(options.output, made, cases)
     made = collections.Counter(case.op for case in cases)
     print(", ".join(f"{op} {made[op]}" for op in OPERATIONS), flush=True)
     # A fault of SuiteSparse now and then; more of them would be one of this program.

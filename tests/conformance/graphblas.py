@@ -40,18 +40,18 @@ class Run(Regions):
         return pointer[0]
 
     def get(self, role):
-        """An object of its own for every role: the standard says that operands count as if copied first."""
-        if role not in self.objects:
-            operand = self.case.operand(role)
-            self.objects[role] = self.make(operand) if operand else NULL
-            # Faults up to 10.5.1, README.md: full masks, and positions in hypersparse operands.
-            form = lib.GxB_SPARSE | lib.GxB_HYPERSPARSE if role == "M" else None
-            if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj", "firsti1", "secondj1")):
-                form = lib.GxB_SPARSE
-            if operand and form:
-                option = getattr(lib, f"GxB_{self.kind(role)}_Option_set_INT32")
-                check(option(self.objects[role], lib.GxB_SPARSITY_CONTROL, form))
-        return self.objects[role]
+        """The role's object; roles that are the same share it."""
+        name, operand = self.case.alias(role), self.case.operand(role)
+        if name not in self.objects:
+            self.objects[name] = self.make(operand) if operand else NULL
+        # Faults up to 10.5.1, README.md: full masks, and positions in hypersparse operands.
+        form = lib.GxB_SPARSE | lib.GxB_HYPERSPARSE if role == "M" else None
+        if role in "AB" and (self.case.ring or "").endswith(("firsti", "secondj", "firsti1", "secondj1")):
+            form = lib.GxB_SPARSE
+        if operand and form:
+            option = getattr(lib, f"GxB_{self.kind(role)}_Option_set_INT32")
+            check(option(self.objects[name], lib.GxB_SPARSITY_CONTROL, form))
+        return self.objects[name]
 
     def read(self, thing, scalar, kind):
         """The object's entries, sorted."""

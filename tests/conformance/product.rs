@@ -95,4 +95,12 @@ rings! {
         "plus_times" PlusTimes; "plus_first" PlusFirst; "plus_second" PlusSecond; "times_second" Compose<Times, Second>;
         "lor_ne" Compose<Lor, Ne>; "plus_pair" PlusPair;
     }
+    i8 { "plus_times" PlusTimes; "min_plus" MinPlus; }
+    i16 { "plus_times" PlusTimes; "max_plus" MaxPlus; }
+    u16 { "plus_times" PlusTimes; "min_plus" MinPlus; }
+    u32 { "plus_times" PlusTimes; "min_plus" MinPlus; }
+    i64 { "plus_times" PlusTimes; "min_plus" MinPlus; }
+    u64 { "plus_times" PlusTimes; "min_plus" MinPlus; }
+    f32 { "plus_times" PlusTimes; "min_plus" MinPlus; "max_times" MaxTimes; }
+    c32 { "plus_times" PlusTimes; "plus_first" PlusFirst; }
 }

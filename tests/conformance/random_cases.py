@@ -1,45 +1,11 @@
 """Random cases: operation × types × semiring × mask × accumulator × replace × transposes × shapes × aliasing."""
 from cases import Case, Operand
-from random_functions import BITS, Functions
+from random_functions import Functions
 from random_regions import Regions
+from random_types import (ACCUMULATORS, BINARY, BUILDS, COMPARISONS, COMPLEX, FLOATS, INDEXED, MONOIDS, PREDICATES, REAL, RINGS, TYPES,
+                          UNARY, result)
 
 HUGE = 1 << 40
-NUMBERS = ("u8", "i32", "f64")
-SCALARS = ("bool",) + NUMBERS + ("c64",)
-ARITHMETIC = ("plus", "minus", "times", "div", "min", "max", "first", "second")
-FIELD = ("plus", "minus", "times", "div", "first", "second")
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-LOGICAL = ("lor", "land", "lxor", "lxnor", "first", "second")
-ACCUMULATORS = {"bool": ("lor", "lxor", "second"), "u8": ("plus", "minus"), "i32": ("plus", "minus", "min"),
-                "f64": ("plus", "minus", "first", "second"), "i64": ("plus",), "u64": ("plus", "min"), "c64": ("plus", "minus", "second")}
-# Semiring: (types of the operands, type of the result or None for the same).
-RINGS = {
-    "plus_times": (NUMBERS + ("c64", "c64"), None), "min_plus": (NUMBERS, None), "max_plus": (("i32", "f64"), None),
-    "min_max": (("i32", "f64"), None), "max_min": (("u8", "f64"), None), "min_times": (("i32", "f64"), None),
-    "max_times": (("f64",), None), "min_first": (("i32", "f64"), None), "min_second": (("i32",), None),
-    "max_second": (("f64",), None), "plus_first": (("i32", "c64"), None), "plus_second": (("f64", "c64"), None),
-    "plus_minus": (("i32",), None), "min_minus": (("f64",), None), "min_div": (("f64", "i32"), None),
-    "times_plus": (("u8",), None), "times_second": (("c64",), None), "lor_ne": (("c64",), "bool"),
-    "lor_land": (("bool",), None), "land_lor": (("bool",), None), "lxor_land": (("bool",), None),
-    "lor_first": (("bool",), None), "lxor_second": (("bool",), None), "lxnor_lor": (("bool",), None),
-    "lor_lt": (("f64", "u8"), "bool"), "land_ge": (("i32",), "bool"), "lxor_eq": (("i32",), "bool"),
-    "plus_pair": (("bool", "f64", "c64"), "u64"), "any_pair": (("bool", "i32"), "bool"),
-    "min_secondi": (("bool", "f64"), "u64"), "max_secondi": (("i32",), "u64"), "min_secondj": (("f64",), "u64"),
-    "max_firsti": (("f64",), "u64"), "max_firsti1": (("bool",), "u64"), "min_secondi1": (("u8",), "u64"),
-    "min_secondj1": (("i32",), "u64"), "bor_band": (("u8",), None), "band_bor": (("u8",), None),
-    "bxor_band": (("u8",), None), "bxnor_bor": (("u8",), None), "bor_bxor": (("u8",), None),
-}
-MONOIDS = {"bool": ("lor", "land", "lxor", "lxnor"), "u8": ("plus", "times", "min", "max") + BITS,
-           "i32": ("plus", "times", "min", "max"), "f64": ("plus", "times", "min", "max"),
-           "c64": ("plus", "times")}
-UNARY = {"bool": ("identity", "lnot"), "u8": ("identity", "ainv", "minv", "bnot"),
-         "i32": ("identity", "ainv", "abs", "minv", "lnot"),
-         "f64": ("identity", "ainv", "abs", "minv", "sqrt", "floor", "signum"), 
-         "c64": ("identity", "ainv", "abs", "minv", "conj", "creal", "cimag", "round")}
-REAL = ("abs", "creal", "cimag")
-POSITIONS = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt")
-VALUES = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
-CASTS = ("bool", "i8", "u8", "i16", "u32", "i32", "i64", "u64", "f32", "f64", "c32", "c64")
 OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "apply": 2, "apply_first": 2,
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
@@ -49,10 +15,10 @@ OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "a
 # order of summation shows.
 COMMON = {"f64": [-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 4.0, 6.5]}
 RARE = {"f64": [float("nan"), float("inf"), float("-inf"), -0.0, 1e300, 5e-324], "f32": [float("nan"), float("inf"), -0.0, 1e30]}
-SOME = {"special": [float("nan"), float("inf"), float("-inf"), -0.0], "above": [float("inf"), 1e300],
-        "ends": [float("inf"), float("-inf"), -0.0, 1e300, 5e-324]}
-# Products of any number of them are exact.
-UNITS = {"f64": [-2.0, -1.0, 0.5, 1.0, 1.0, 2.0, 0.0]}
+SOME = {"special": [float("nan"), float("inf"), float("-inf"), -0.0], "above": [float("inf"), 1e30],
+        "ends": [float("inf"), float("-inf"), -0.0, 1e30, 1e-45]}
+# Products of any number of them are exact; of a matrix's f32 as well.
+UNITS = {"f64": [-2.0, -1.0, 0.5, 1.0, 1.0, 2.0, 0.0], "f32": [-1.0, 1.0, 1.0, 1.0, 0.5, 2.0, 0.0]}
 # Complex numbers are finite: ∞ is for C99 to make something of, README.md, differences. The axes' lengths are exact, and so
 # are products of any number of turns.
 PLANE = [complex(a, b) for a in (0, 0.5, -1, 3) for b in (0, 1, -2, 0.25)]
@@ -88,9 +54,9 @@ class Generator(Regions, Functions):
         rng = self.rng
         if scalar == "bool":
             return rng.random() < 0.6
-        if scalar in ("f64", "f32"):
+        if scalar in FLOATS:
             if style == "units":
-                return rng.choice(UNITS["f64"])
+                return rng.choice(UNITS[scalar])
             if style == "wild" and self.chance(0.25):
                 return rng.choice(RARE[scalar])
             if style in SOME and self.chance(0.25):
@@ -169,10 +135,8 @@ class Generator(Regions, Functions):
                 role = rng.choice(able)
                 aliases["M"] = aliases.get(role, role)
             else:
-                operands["M"] = self.container(rng.choice(SCALARS), mask_kind, *mask_shape, "wild")
-                if operands["M"].scalar in ("f64", "c64"):
-                    # -0.0 is true to SuiteSparse: README.md, differences.
-                    operands["M"].entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in operands["M"].entries]
+                operands["M"] = self.container(rng.choice(TYPES), mask_kind, *mask_shape, "wild")
+                self.without_minus_zero(operands["M"])
         if not plain:
             if self.chance(0.4):
                 words["accum"] = rng.choice(ACCUMULATORS[out])
@@ -181,11 +145,15 @@ class Generator(Regions, Functions):
         if "B" in aliases:
             del operands["B"]
         if aliases.get("M") in ("A", "B", "C") and "structural" not in words.get("mask", ""):
-            source = operands[aliases["M"]] if aliases["M"] in operands else operands["A"]
-            source.entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in source.entries] if source.scalar in ("f64", "c64") else source.entries
+            self.without_minus_zero(operands.get(aliases["M"], operands.get("A")))
         if aliases:
             words["same"] = ",".join(f"{k}:{v}" for k, v in aliases.items())
         return Case(words, operands)
+
+    def without_minus_zero(self, mask):
+        """-0.0 is true to SuiteSparse: README.md, differences."""
+        if mask.scalar in FLOATS + COMPLEX:
+            mask.entries = [(i, j, 0.0 if v == 0 else v) for i, j, v in mask.entries]
 
     def equal(self, a, b):
         return (a.kind, a.nrows, a.ncols, a.scalar) == (b.kind, b.nrows, b.ncols, b.scalar)
@@ -196,19 +164,17 @@ class Generator(Regions, Functions):
 
     def product(self, words, kinds):
         rng = self.rng
-        ring = rng.choice(list(RINGS))
-        types, out = RINGS[ring]
-        scalar = rng.choice(types)
-        words["ring"] = ring
+        scalar = rng.choice(TYPES)
+        ring = words["ring"] = rng.choice(RINGS[scalar])
         saturating = ring in ("min_plus", "max_plus", "min_times", "max_times")
-        if scalar == "f64":
+        if scalar in FLOATS:
             # Plus: anything whose sum is the same in any order; times: powers of two. Min and max: no sum of nothing but
             # NaN, README.md, differences; so no ∞ − ∞, ∞ · 0 and 0 / 0.
             add, multiply = ring.split("_")
             by_multiply = {"plus": "above", "minus": "tame", "times": "tame", "div": "nonzero"}
             wild = {"plus": "special", "times": "units"}.get(add) or by_multiply.get(multiply, "ends")
             style = wild if wild in ("units", "nonzero") else rng.choice(["tame", wild])
-        elif scalar == "c64":
+        elif scalar in COMPLEX:
             style = "units" if ring.startswith("times") else "tame"
         else:
             # Integers of these saturate here and wrap there: README.md, differences.
@@ -230,7 +196,7 @@ class Generator(Regions, Functions):
         b = self.container(scalar, kinds[1], *((n, k) if tb else (k, n) if kinds[1] == "m" else (1, k)), style)
         kind = "m" if kinds == "mm" else "v"
         shape = (1, m) if kinds == "mv" else (m, n)
-        return self.finish(words, {"A": a, "B": b}, out or scalar, kind, shape, style)
+        return self.finish(words, {"A": a, "B": b}, result(ring, scalar), kind, shape, style)
 
     def make_mxm(self, words):
         return self.product(words, "mm")
@@ -241,10 +207,11 @@ class Generator(Regions, Functions):
     def make_vxm(self, words):
         return self.product(words, "vm")
 
-    def two(self, words, operators, scalars=SCALARS):
+    def two(self, words, operators):
+        """`operators` are those of each type."""
         rng = self.rng
-        scalar = rng.choice(scalars)
-        words["f"] = rng.choice(operators(scalar))
+        scalar = rng.choice(list(operators))
+        words["f"] = rng.choice(operators[scalar])
         kind = "v" if self.chance(0.3) else "m"
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         ta, tb = (kind == "m" and self.chance(0.3) for _ in range(2))
@@ -259,24 +226,15 @@ class Generator(Regions, Functions):
 
     def styled(self, words, scalar):
         """Of complex numbers, what lengths are exact of."""
-        if scalar == "c64":
+        if scalar in COMPLEX:
             return "axes" if words.get("f") == "abs" else "tame"
         return self.rng.choice(["tame", "wild"])
 
-    def operators(self, scalar, compared):
-        """Binary operators of a type."""
-        if scalar == "bool":
-            return LOGICAL
-        if scalar == "c64":
-            return FIELD + (COMPARISONS[:2] if compared else ())
-        more = {"u8": BITS, "i32": ("bget", "bset", "bclr", "rminus", "iseq"), "f64": ("rdiv", "fmod", "isgt", "copysign")}
-        return ARITHMETIC + more[scalar] + (COMPARISONS if compared else ())
-
     def make_ewise_add(self, words):
-        return self.two(words, lambda t: self.operators(t, False))
+        return self.two(words, {t: [f for f in all if f not in COMPARISONS] for t, all in BINARY.items()})
 
     def make_ewise_mult(self, words):
-        return self.two(words, lambda t: self.operators(t, True))
+        return self.two(words, BINARY)
 
     def one(self, words, scalar, out, kind=None, transposable=True):
         rng = self.rng
@@ -290,19 +248,19 @@ class Generator(Regions, Functions):
         return operands, out, kind, (m, n), style
 
     def make_apply(self, words):
-        scalar = self.rng.choice(SCALARS)
+        scalar = self.rng.choice(TYPES)
         words["f"] = self.rng.choice(UNARY[scalar])
-        out = "f64" if scalar == "c64" and words["f"] in REAL else scalar
+        out = scalar.replace("c", "f") if scalar in COMPLEX and words["f"] in REAL else scalar
         return self.finish(words, *self.one(words, scalar, out))
 
     def make_cast(self, words):
-        a, c = self.rng.choice(CASTS), self.rng.choice(CASTS)
+        a, c = self.rng.choice(TYPES), self.rng.choice(TYPES)
         operands, out, kind, shape, style = self.one(words, a, c, transposable=False)
         return self.finish(words, operands, out, kind, shape, style, plain=True)
 
     def bound(self, words):
-        scalar = self.rng.choice(SCALARS)
-        words["f"] = self.rng.choice(self.operators(scalar, True))
+        scalar = self.rng.choice(TYPES)
+        words["f"] = self.rng.choice(BINARY[scalar])
         operands, out, kind, shape, style = self.one(words, scalar, scalar)
         operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))])
         return self.finish(words, operands, "bool" if words["f"] in COMPARISONS else scalar, kind, shape, style)
@@ -317,24 +275,24 @@ class Generator(Regions, Functions):
     def make_apply_index(self, words):
         words["f"] = self.rng.choice(("rowindex", "colindex", "diagindex"))
         # Of matrices only, a vector is a column there and a row here: README.md, differences.
-        operands, out, kind, shape, style = self.one(words, self.rng.choice(("bool", "f64")), "i64", kind="m")
+        operands, out, kind, shape, style = self.one(words, self.rng.choice(INDEXED), "i64", kind="m")
         operands["s"] = self.thunk(shape)
         return self.finish(words, operands, out, kind, shape, style)
 
     def make_select(self, words):
-        scalar = self.rng.choice(SCALARS)
+        scalar = self.rng.choice(TYPES)
         by_value = self.chance(0.5)
-        words["f"] = self.rng.choice((VALUES[:2] if scalar in ("bool", "c64") else VALUES) if by_value else POSITIONS)
+        words["f"] = self.rng.choice(PREDICATES[scalar][0 if by_value else 1])
         operands, out, kind, shape, style = self.one(words, scalar, scalar, kind=None if by_value else "m")
         operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))]) if by_value else self.thunk(shape)
         return self.finish(words, operands, out, kind, shape, style)
 
     def folded(self, words, kind):
-        scalar = self.rng.choice(SCALARS)
+        scalar = self.rng.choice(TYPES)
         words["f"] = self.rng.choice(MONOIDS[scalar])
         m, n = self.shape() if kind == "m" else (1, self.dimension())
-        style = self.rng.choice(["tame", "special" if scalar == "f64" and words["f"] == "plus" else "wild"])
-        if words["f"] == "times" and scalar in ("f64", "c64"):
+        style = self.rng.choice(["tame", "special" if scalar in FLOATS and words["f"] == "plus" else "wild"])
+        if words["f"] == "times" and scalar in FLOATS + COMPLEX:
             style = "units"
         if words["f"] == "times" and max(m, n) > 100:
             n = min(n, 20)
@@ -364,7 +322,7 @@ class Generator(Regions, Functions):
         (m, n), ta = self.shape(), self.chance(0.25)
         if ta:
             words["ta"] = ""
-        scalar = self.rng.choice(SCALARS)
+        scalar = self.rng.choice(TYPES)
         a = self.container(scalar, "m", *((m, n) if ta else (n, m)), "wild")
         return self.finish(words, {"A": a}, scalar, "m", (m, n), "wild")
 
@@ -373,7 +331,7 @@ class Generator(Regions, Functions):
         (m, n), ta = self.shape(), self.chance(0.3)
         if ta:
             words["ta"] = ""
-        scalar = rng.choice(SCALARS)
+        scalar = rng.choice(TYPES)
         a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
         used = [e[1 if ta else 0] for e in a.entries] or [0]
         rows = [] if m == 0 or self.chance(0.1) else [rng.choice(used) if m > 1000 or self.chance(0.3) else rng.randrange(m)
@@ -385,9 +343,8 @@ class Generator(Regions, Functions):
 
     def make_build(self, words):
         rng = self.rng
-        scalar = rng.choice(SCALARS)
-        words["f"] = rng.choice(("lor", "lxor", "first", "second") if scalar == "bool" else ("plus", "minus", "first", "second")
-                                + (("min",) if scalar != "c64" else ()))
+        scalar = rng.choice(TYPES)
+        words["f"] = rng.choice(BUILDS[scalar])
         kind = "v" if self.chance(0.3) else "m"
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         a = self.container(scalar, kind, m, n, "tame")

@@ -1,7 +1,6 @@
 """Random cases of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
 from cases import Case, Operand
-
-UNION = ("plus", "minus", "times", "min", "second")
+from random_types import SHAPED, TYPES
 
 
 class Regions:
@@ -33,10 +32,15 @@ class Regions:
         """The operand of a list."""
         return {} if indices is None else {role: Operand("u64", "v", 1, max(n, 1), [(0, i, 0) for i in indices])}
 
+    def shaped(self, operation):
+        """The operators of each type."""
+        operators = SHAPED[operation].items()
+        return {t: found for t in TYPES if (found := [f for f, types in operators if t in types])}
+
     def make_extract(self, words):
         rng = self.rng
         form = words["form"] = rng.choice(["matrix", "matrix", "matrix", "vector", "row", "column"])
-        scalar, (m, n) = rng.choice(("bool", "u8", "i32", "f64", "c64")), self.shape()
+        scalar, (m, n) = rng.choice(TYPES), self.shape()
         m = 1 if form == "vector" else m
         ta = form != "vector" and self.chance(0.3)
         if ta:
@@ -61,21 +65,23 @@ class Regions:
 
     def make_assign(self, words):
         rng = self.rng
-        form = words["form"] = rng.choice(["matrix", "matrix", "row", "column", "vector", "scalar", "scalar", "scalar_vector"])
-        sub = self.chance(0.5)
+        form = words["form"] = rng.choice(["matrix", "matrix", "row", "column", "vector", "scalar", "scalar", "scalar_vector",
+                                           "empty", "empty_vector"])
+        value, empty = form.startswith("scalar"), form.startswith("empty")
+        sub = self.chance(0.5) and not empty
         if sub:
             words["sub"] = ""
-        scalar, (m, n) = rng.choice(("bool", "i32", "f64", "c64")), self.shape()
+        scalar, (m, n) = rng.choice(TYPES), self.shape()
         vector = form.endswith("vector")
         if form in ("row", "column"):
             m, n = max(m, 1), max(n, 1)
         m = 1 if vector else m
         # A value at every index of 2⁴⁰, and lists longer than what is there, are for other tests.
-        if form.startswith("scalar"):
+        if value:
             m, n = min(m, 40), min(n, 40)
         some = [rng.randrange(30) * (x // 31) if (x := max(m, n)) > 1000 else 0 for _ in range(9)]
-        twice = form.startswith("scalar")
-        i = None if form in ("row", "vector", "scalar_vector") else self.indices(m, [s for s in some if s < m] or [0], twice)
+        twice = value or empty
+        i = None if vector or form == "row" else self.indices(m, [s for s in some if s < m] or [0], twice)
         j = None if form == "column" else self.indices(n, [s for s in some if s < n] or [0], twice)
         operands = {}
         count = lambda list, n: n if list is None else len(list)
@@ -94,7 +100,7 @@ class Regions:
             words["at"] = str(rng.randrange(m))
         elif form == "vector":
             operands["A"] = self.container(scalar, "v", 1, width, style)
-        else:
+        elif value:
             operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))])
         operands |= self.listed("I", i, m) | self.listed("J", j, n)
         kind = "v" if vector else "m"
@@ -106,7 +112,7 @@ class Regions:
         return self.finish(words, operands, scalar, kind, (m, n), style, mask_of=mask_of)
 
     def make_ewise_union(self, words):
-        case = self.two(words, lambda t: UNION, scalars=("i32", "f64"))
+        case = self.two(words, self.shaped("ewise_union"))
         scalar = case.operands["A"].scalar
         for role in "st":
             case.operands[role] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, "wild"))])
@@ -114,8 +120,9 @@ class Regions:
 
     def make_kronecker(self, words):
         rng = self.rng
-        scalar = rng.choice(("i32", "f64"))
-        words["f"] = rng.choice(("times", "minus", "first", "min"))
+        operators = self.shaped("kronecker")
+        scalar = rng.choice(list(operators))
+        words["f"] = rng.choice(operators[scalar])
         (m, n), (p, q) = self.shape(), self.shape()
         # One dimension of 2⁴⁰ in a result at most: SuiteSparse has dimensions up to 2⁶⁰.
         m, n, p, q = (x if x > 1000 and y <= 1000 else min(x, 12) for x, y in zip((m, n, p, q), (p, q, 0, 0)))
@@ -133,9 +140,9 @@ class Regions:
         return self.finish(words, {"A": a, "B": b}, scalar, "m", shape, "wild")
 
     def make_scale(self, words):
-        scalar, (m, n), ta = self.rng.choice(("i32", "f64")), self.shape(), self.chance(0.3)
-        rows = self.chance(0.5)
-        words |= {"form": "rows" if rows else "columns", "f": self.rng.choice(("times", "minus", "second"))}
+        operators, (m, n), ta = self.shaped("scale"), self.shape(), self.chance(0.3)
+        scalar, rows = self.rng.choice(list(operators)), self.chance(0.5)
+        words |= {"form": "rows" if rows else "columns", "f": self.rng.choice(operators[scalar])}
         if ta:
             words["ta"] = ""
         a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
@@ -147,14 +154,14 @@ class Regions:
         return self.rng.choice([0, 1, -1, self.rng.randint(-m - 2, n + 2)])
 
     def make_diag(self, words):
-        scalar, n = self.rng.choice(("i32", "f64")), self.dimension()
+        scalar, n = self.rng.choice(TYPES), self.dimension()
         k = self.offset(n, n)
         words["k"] = str(k)
         a, size = self.container(scalar, "v", 1, n, "wild"), n + abs(k)
         return Case(words, {"A": a, "C": Operand(scalar, "m", size, size, [])})
 
     def make_diag_extract(self, words):
-        scalar, (m, n) = self.rng.choice(("i32", "f64")), self.shape()
+        scalar, (m, n) = self.rng.choice(TYPES), self.shape()
         k = self.offset(m, n)
         words["k"] = str(k)
         down, right = (-k, 0) if k < 0 else (0, k)
@@ -162,7 +169,7 @@ class Regions:
         return Case(words, {"A": self.container(scalar, "m", m, n, "wild"), "C": Operand(scalar, "v", 1, length, [])})
 
     def make_resize(self, words):
-        scalar, kind = self.rng.choice(("i32", "f64")), "v" if self.chance(0.3) else "m"
+        scalar, kind = self.rng.choice(TYPES), "v" if self.chance(0.3) else "m"
         (m, n), (p, q) = self.shape(), self.shape()
         if kind == "v":
             m = p = 1
@@ -170,7 +177,7 @@ class Regions:
         return Case(words, {"A": a, "C": Operand(scalar, kind, p, q, [])})
 
     def make_concat(self, words):
-        scalar = self.rng.choice(("i32", "f64"))
+        scalar = self.rng.choice(TYPES)
         height, width = self.rng.randint(1, 3), self.rng.randint(1, 3)
         heights, widths = ([self.rng.randint(0, 12) for _ in range(n)] for n in (height, width))
         words["tiles"] = f"{height}x{width}"
@@ -181,7 +188,7 @@ class Regions:
         return Case(words, operands)
 
     def make_split(self, words):
-        scalar = self.rng.choice(("i32", "f64"))
+        scalar = self.rng.choice(TYPES)
         heights, widths = ([self.rng.randint(1, 12) for _ in range(self.rng.randint(1, 3))] for _ in range(2))
         tile = self.rng.randrange(len(heights) * len(widths))
         words["tile"] = str(tile)
@@ -191,11 +198,12 @@ class Regions:
         return Case(words, operands | {"C": Operand(scalar, "m", *shape, [])})
 
     def make_sort(self, words):
-        scalar, (m, n) = self.rng.choice(("i32", "f64")), self.shape()
+        operators, (m, n) = self.shaped("sort"), self.shape()
+        scalar = self.rng.choice(list(operators))
         kind = "v" if self.chance(0.3) else "m"
         m, n = (1 if kind == "v" else m), min(n, 700)
         m = min(m, 700)
-        words["f"] = self.rng.choice(("lt", "gt"))
+        words["f"] = self.rng.choice(operators[scalar])
         a = self.container(scalar, kind, m, n, "tame")
         values = self.chance(0.5)
         if values:
@@ -203,7 +211,7 @@ class Regions:
         return Case(words, {"A": a, "C": Operand(scalar if values else "u64", kind, m, n, [])})
 
     def make_update(self, words):
-        scalar, kind = self.rng.choice(("i32", "f64")), "v" if self.chance(0.3) else "m"
+        scalar, kind = self.rng.choice(TYPES), "v" if self.chance(0.3) else "m"
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         make = lambda: self.container(scalar, kind, m, n, "wild")
         a, set, removed = make(), make(), make()

@@ -1,5 +1,5 @@
 //! extract and assign, by form and type.
-use crate::call::{Accumulated, Call};
+use crate::call::{Accumulated, Call, of_type};
 use crate::case::Fault;
 use oplus::prelude::*;
 
@@ -21,13 +21,7 @@ fn extracted<T: Accumulated>(call: &Call) -> Fault<()> {
 }
 
 pub fn extraction(call: &Call) -> Fault<()> {
-    match call.operand('A')?.scalar {
-        "bool" => extracted::<bool>(call),
-        "u8" => extracted::<u8>(call),
-        "i32" => extracted::<i32>(call),
-        "c64" => extracted::<c64>(call),
-        _ => extracted::<f64>(call),
-    }
+    of_type!(call, call.operand('A')?.scalar, extracted)
 }
 
 fn assigned<T: Accumulated>(call: &Call) -> Fault<()> {
@@ -38,6 +32,7 @@ fn assigned<T: Accumulated>(call: &Call) -> Fault<()> {
         let assignment = match (form, sub) {
             ("vector", false) => assign_vector(&call.vector::<T>('A')?, j),
             ("vector", true) => subassign_vector(&call.vector::<T>('A')?, j),
+            ("empty_vector", _) => assign_empty_vector(j),
             (_, false) => assign_scalar_vector(call.scalar::<T>()?, j),
             (_, true) => subassign_scalar_vector(call.scalar::<T>()?, j),
         };
@@ -51,6 +46,7 @@ fn assigned<T: Accumulated>(call: &Call) -> Fault<()> {
         ("row", true) => subassign_row(&call.vector::<T>('A')?, at()?, j),
         ("column", false) => assign_column(&call.vector::<T>('A')?, i, at()?),
         ("column", true) => subassign_column(&call.vector::<T>('A')?, i, at()?),
+        ("empty", _) => assign_empty(i, j),
         ("scalar", false) => assign_scalar(call.scalar::<T>()?, i, j),
         ("scalar", true) => subassign_scalar(call.scalar::<T>()?, i, j),
         (_, false) => assign(&call.matrix::<T>('A')?, i, j),
@@ -62,10 +58,5 @@ fn assigned<T: Accumulated>(call: &Call) -> Fault<()> {
 }
 
 pub fn assignment(call: &Call) -> Fault<()> {
-    match call.operand('C')?.scalar {
-        "bool" => assigned::<bool>(call),
-        "i32" => assigned::<i32>(call),
-        "c64" => assigned::<c64>(call),
-        _ => assigned::<f64>(call),
-    }
+    of_type!(call, call.operand('C')?.scalar, assigned)
 }

@@ -30,6 +30,13 @@ class Regions:
     def assign(self, head, d):
         form, shape, sub = self.case.form, self.shape("C"), self.case.has("sub")
         where = "GxB_{}_subassign" if sub else "GrB_{}_assign"
+        if form.startswith("empty"):
+            s = self.keep("Scalar")
+            check(lib.GrB_Scalar_new(s, type_of(self.case.operand("C").scalar)))
+            vector = form == "empty_vector"
+            function = lib.GrB_Vector_assign_Scalar if vector else lib.GrB_Matrix_assign_Scalar
+            check(function(*head, s[0], *(self.list("J", shape[1]) if vector else self.part(shape)), d))
+            return
         if form.startswith("scalar"):
             suffix, value = self.thunk()
             vector = form == "scalar_vector"

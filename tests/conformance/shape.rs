@@ -1,5 +1,5 @@
 //! ewise_union, kronecker, diagonals, tiles, sort and single elements, by type.
-use crate::call::{Accumulated, Call, told};
+use crate::call::{Accumulated, Call, of_type, told};
 use crate::case::Fault;
 use oplus::prelude::*;
 
@@ -97,36 +97,50 @@ fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
     call.is(&a)
 }
 
-fn of<T: Accumulated + Number>(call: &Call) -> Fault<()> {
-    match (call.case.word("op"), call.case.word("f")) {
-        ("ewise_union", "plus") => united::<T, _>(call, Plus),
-        ("ewise_union", "minus") => united::<T, _>(call, Minus),
-        ("ewise_union", "times") => united::<T, _>(call, Times),
-        ("ewise_union", "min") => united::<T, _>(call, Min),
-        ("ewise_union", _) => united::<T, _>(call, Second),
-        ("kronecker", "times") => multiplied::<T, _>(call, Times),
-        ("kronecker", "minus") => multiplied::<T, _>(call, Minus),
-        ("kronecker", "first") => multiplied::<T, _>(call, First),
-        ("kronecker", _) => multiplied::<T, _>(call, Min),
-        ("scale", "times") => scaled::<T, _>(call, Times),
-        ("scale", "minus") => scaled::<T, _>(call, Minus),
-        ("scale", _) => scaled::<T, _>(call, Second),
-        ("sort", "lt") => sorted::<T, _>(call, Lt),
-        ("sort", _) => sorted::<T, _>(call, Gt),
-        ("diag", _) => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),
-        ("diag_extract", _) => call.is_vector(&told(diag_extract(&call.matrix::<T>('A')?, call.number("k")?).eval())?),
-        ("resize", _) => resized::<T>(call),
-        ("concat", _) => joined::<T>(call),
-        ("split", _) => cut::<T>(call),
-        ("update", _) => updated::<T>(call),
-        (other, _) => Err(format!("no operation {other}")),
+/// What moves entries only.
+fn moved<T: Accumulated>(call: &Call) -> Fault<()> {
+    match call.case.word("op") {
+        "diag" => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),
+        "diag_extract" => call.is_vector(&told(diag_extract(&call.matrix::<T>('A')?, call.number("k")?).eval())?),
+        "resize" => resized::<T>(call),
+        "concat" => joined::<T>(call),
+        "split" => cut::<T>(call),
+        "update" => updated::<T>(call),
+        other => Err(format!("no operation {other}")),
     }
 }
 
-/// A concatenation has no A.
-pub fn run(call: &Call) -> Fault<()> {
-    match call.operand('A').or(call.operand('0'))?.scalar {
-        "i32" => of::<i32>(call),
-        _ => of::<f64>(call),
+macro_rules! operations { ($($op:literal $run:ident { $($name:literal $f:ident: $($t:ident)*;)* })*) => {
+    pub fn run(call: &Call) -> Fault<()> {
+        // A concatenation has no A.
+        let scalar = call.operand('A').or(call.operand('0'))?.scalar;
+        match (call.case.word("op"), call.case.word("f"), scalar) {
+            $($($(($op, $name, stringify!($t)) => $run::<$t, _>(call, $f),)*)*)*
+            _ => of_type!(call, scalar, moved),
+        }
+    }
+} }
+operations! {
+    "ewise_union" united {
+        "plus" Plus: u8 i32 i64 f64 c64;
+        "minus" Minus: u16 i32 f64 c32;
+        "times" Times: i8 i32 f64;
+        "min" Min: i16 i32 u64 f32 f64;
+        "second" Second: bool i32 u32 f64;
+    }
+    "kronecker" multiplied {
+        "times" Times: u8 i32 u64 f64 c32;
+        "minus" Minus: i16 i32 f64;
+        "first" First: bool i32 u32 f64 c64;
+        "min" Min: i8 u16 i32 i64 f32 f64;
+    }
+    "scale" scaled {
+        "times" Times: u16 i32 u32 f32 f64 c64;
+        "minus" Minus: i8 i32 i64 f64;
+        "second" Second: bool u8 i16 i32 u64 f64 c32;
+    }
+    "sort" sorted {
+        "lt" Lt: u8 u16 i32 i64 f32 f64;
+        "gt" Gt: i8 i16 i32 u32 u64 f64;
     }
 }

@@ -2,7 +2,7 @@
 
     python3 tests/conformance/shrink.py target/conformance.bin NUMBER [--device cpu] [--output smallest.bin]
 
-NUMBER is the case's number in the failure's message. Each round is one run of the replay over all one-step reductions.
+The failure's message has the command of its case. Each round is one run of the replay over all one-step reductions.
 """
 import argparse
 import copy
@@ -64,7 +64,7 @@ def failing(cases, device):
     """Numbers of the cases that fail."""
     with tempfile.TemporaryDirectory() as folder:
         path, failed = os.path.join(folder, "cases.bin"), os.path.join(folder, "failed")
-        write(path, cases)
+        write(path, "shrink.py", cases)
         environment = dict(os.environ, OPLUS_CONFORMANCE=path, OPLUS_CONFORMANCE_FAILED=failed, OPLUS_CONFORMANCE_KINDS="9999")
         name = device.partition(":")[0]
         subprocess.run(["cargo", "test", "-q", "--test", "conformance", f"{name}_agrees"], env=environment,
@@ -80,7 +80,10 @@ def main():
     parser.add_argument("--device", default="cpu", help="reference, cpu or cuda:0")
     parser.add_argument("--output", default="target/smallest.bin")
     options = parser.parse_args()
-    case = read(options.file)[options.number]
+    made, cases = read(options.file)
+    case = cases[options.number]
+    # What the replay draws by the number stays.
+    case.words.setdefault("number", str(options.number))
     if not failing([case], options.device):
         raise SystemExit("the case does not fail")
     while True:
@@ -90,7 +93,7 @@ def main():
             break
         case = candidates[found[0]]
         print(case.text(), {r: len(o.entries) for r, o in case.operands.items()}, flush=True)
-    write(options.output, [case])
+    write(options.output, f"shrink.py from case {options.number} of {made}", [case])
     print(case.text())
     for role, o in case.operands.items():
         print(f"  {role}: {o.scalar} {o.nrows}×{o.ncols} {o.entries}")

@@ -1,5 +1,5 @@
 //! reduce, transpose, extract and build, by type.
-use crate::call::{Accumulated, Call, told};
+use crate::call::{Accumulated, Call, of_type, told};
 use crate::case::{Fault, Value};
 use oplus::prelude::*;
 
@@ -38,6 +38,14 @@ pub fn reduction(call: &Call) -> Fault<()> {
         i32 { "plus" Plus "times" Times "min" Min "max" Max }
         f64 { "plus" Plus "times" Times "min" Min "max" Max }
         c64 { "plus" Plus "times" Times }
+        i8 { "plus" Plus "min" Min }
+        i16 { "times" Times "max" Max }
+        u16 { "plus" Plus "bor" Bor }
+        u32 { "min" Min "bxor" Bxor }
+        i64 { "plus" Plus "max" Max }
+        u64 { "plus" Plus "min" Min }
+        f32 { "plus" Plus "times" Times "min" Min "max" Max }
+        c32 { "plus" Plus }
     }
 }
 
@@ -57,24 +65,12 @@ fn built<T: Value, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<(
         return call.is(&c);
     }
     let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
-    let c: Vector<T> = told(Vector::build_with(coo.ncols, &entries, F::default()))?;
+    let c: Vector<T> = told(Vector::build_on(coo.ncols, &entries, F::default(), &call.device))?;
     call.is_vector(&c)
 }
 
-macro_rules! types {
-    ($call:ident $f:ident) => {
-        match $call.operand('A')?.scalar {
-            "bool" => $f::<bool>($call),
-            "u8" => $f::<u8>($call),
-            "i32" => $f::<i32>($call),
-            "c64" => $f::<c64>($call),
-            _ => $f::<f64>($call),
-        }
-    };
-}
-
 pub fn movement(call: &Call) -> Fault<()> {
-    types!(call moved)
+    of_type!(call, call.operand('A')?.scalar, moved)
 }
 
 pub fn building(call: &Call) -> Fault<()> {
@@ -97,6 +93,14 @@ pub fn building(call: &Call) -> Fault<()> {
         ("u8", _) => numbers::<u8>(call),
         ("i32", _) => numbers::<i32>(call),
         ("c64", _) => arithmetic::<c64>(call),
+        ("i8", _) => built::<i8, Minus>(call),
+        ("i16", _) => built::<i16, First>(call),
+        ("u16", _) => built::<u16, Plus>(call),
+        ("u32", _) => built::<u32, Second>(call),
+        ("i64", _) => built::<i64, Min>(call),
+        ("u64", _) => built::<u64, Plus>(call),
+        ("f32", _) => built::<f32, Plus>(call),
+        ("c32", _) => built::<c32, Plus>(call),
         _ => numbers::<f64>(call),
     }
 }
