@@ -29,7 +29,7 @@ def cut(entries):
 def smaller(case):
     """Cases with one thing less."""
     for word in ("mask", "accum", "replace", "same"):
-        if case.has(word) and (word != "same" or not any(case.operand(r) is None for r in "BCM")):
+        if case.has(word):
             less = copy.deepcopy(case)
             if word == "same":
                 for role in "BCM":
