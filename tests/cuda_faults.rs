@@ -285,6 +285,9 @@ fn in_a_process_of_its_own() {
     let Ok(task) = std::env::var(TASK) else { return };
     let step = |o: &Operands| mxm(&o.a, &o.b).eval()?.entries();
     let expected = step(&Operands::on(Device::Cpu).unwrap()).unwrap();
+    if task == "objects" {
+        return objects_fail_once(|| Operands::on(GPU).and_then(|o| step(&o)), &expected);
+    }
     match Operands::on(GPU).and_then(|o| step(&o)) {
         Ok(entries) => {
             assert_eq!(entries, expected);
@@ -343,6 +346,35 @@ fn lost_kernels_tell_nothing() {
 #[test]
 fn a_kernel_that_tells_nothing_is_an_error() {
     child("lost", &[("OPLUS_CUDA_KEEP", words("1000000"))]);
+}
+
+/// The driver had no memory for one of its objects; the next time it has.
+fn objects_fail_once(step: impl Fn() -> Result<Vec<(u64, u64, i64)>>, expected: &[(u64, u64, i64)]) {
+    match step() {
+        Ok(entries) => assert_eq!(entries, expected),
+        Err(e @ (Error::OutOfMemory { .. } | Error::Driver { .. } | Error::Unavailable { .. })) => {
+            println!("FAILED {e}")
+        }
+        Err(e) => panic!("{e:?}"),
+    }
+    assert_eq!(step().unwrap(), expected);
+}
+
+/// Contexts, streams, events, modules, memory of the host that the device sees: each in turn.
+#[test]
+fn the_drivers_own_objects_may_fail() {
+    let (mut asked_of, mut failed) = (Vec::new(), Vec::new());
+    for n in 0..100 {
+        let Some(text) = child("objects", &[("EMU_FAIL_OBJECT", words(&n.to_string()))]) else { return };
+        let Some(asked) = text.lines().find(|l| l.ends_with("was asked to fail")) else { break };
+        asked_of.push(asked.to_string());
+        // Else what there is to fall back to was enough: a module is compiled again, what a kernel tells is copied.
+        failed.extend(text.lines().find(|l| l.contains("FAILED ")).map(|error| format!("{asked}: {error}")));
+    }
+    for what in ["a context", "a stream", "a module", "host memory"] {
+        assert!(asked_of.iter().any(|text| text.contains(what)), "{what}: {asked_of:?}");
+    }
+    assert!(failed.len() >= 2 && failed.iter().all(|text| text.contains("out of memory")), "{failed:?}");
 }
 
 #[test]

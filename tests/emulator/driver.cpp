@@ -137,7 +137,6 @@ R cuDeviceGetAttribute(int* v, int attribute, int) {
 R cuDeviceGetDefaultMemPool(void** pool, int) { *pool = reinterpret_cast<void*>(1); return success; }
 R cuMemPoolSetAttribute(void*, int, void*) { return success; }
 R cuMemPoolTrimTo(void*, size_t) { return success; }
-R cuDevicePrimaryCtxRetain(void** c, int d) { *c = reinterpret_cast<void*>(size_t(d) + 1); return success; }
 R cuDevicePrimaryCtxRelease_v2(int) { return success; }
 R cuCtxSetCurrent(void*) { return success; }
 R cuCtxSynchronize() { LOCK; return usable(); }
@@ -147,7 +146,19 @@ R cuMemAlloc_v2(P* p, size_t n) { LOCK; return broken ? launch_failed : allocate
 R cuMemFree_v2(P p) { LOCK; return release(p); }
 R cuMemAllocAsync(P* p, size_t n, void*) { return cuMemAlloc_v2(p, n); }
 R cuMemFreeAsync(P p, void*) { return cuMemFree_v2(p); }
-R cuMemHostAlloc(void** p, size_t n, unsigned) { *p = std::malloc(n); return *p ? success : out_of_memory; }
+// Whether this is the driver's object that was asked to fail: its number from EMU_FAIL_OBJECT on, counted down.
+static bool object_fails(const char* what) {
+  LOCK;
+  static long left = setting("EMU_FAIL_OBJECT", -1);
+  if (left < 0 || left-- > 0) return false;
+  report(std::string(what) + " was asked to fail");
+  return true;
+}
+R cuMemHostAlloc(void** p, size_t n, unsigned) {
+  if (object_fails("host memory")) return out_of_memory;
+  *p = std::malloc(n);
+  return *p ? success : out_of_memory;
+}
 R cuMemFreeHost(void* p) { std::free(p); return success; }
 static R outside(const char* call, size_t n) {
   report(std::string(call) + " of " + std::to_string(n) + " bytes leaves its allocation");
@@ -183,11 +194,25 @@ R cuMemsetD8Async(P p, unsigned char v, size_t n, void*) {
   std::memset(reinterpret_cast<void*>(p), v, n);
   return success;
 }
-R cuStreamCreate(void** s, unsigned) { static size_t n = 16; *s = reinterpret_cast<void*>(n++); return success; }
+R cuDevicePrimaryCtxRetain(void** c, int d) {
+  if (object_fails("a context")) return out_of_memory;
+  *c = reinterpret_cast<void*>(size_t(d) + 1);
+  return success;
+}
+R cuStreamCreate(void** s, unsigned) {
+  if (object_fails("a stream")) return out_of_memory;
+  static size_t n = 16;
+  *s = reinterpret_cast<void*>(n++);
+  return success;
+}
 R cuStreamDestroy_v2(void*) { return success; }
 R cuStreamWaitEvent(void*, void*, unsigned) { return usable(); }
 R cuStreamSynchronize(void*) { LOCK; return usable(); }
-R cuEventCreate(void** e, unsigned) { *e = new Time; return success; }
+R cuEventCreate(void** e, unsigned) {
+  if (object_fails("an event")) return out_of_memory;
+  *e = new Time;
+  return success;
+}
 R cuEventDestroy_v2(void* e) { delete static_cast<Time*>(e); return success; }
 R cuEventRecord(void* e, void*) { *static_cast<Time*>(e) = std::chrono::steady_clock::now(); return success; }
 R cuEventSynchronize(void*) { LOCK; return usable(); }
@@ -199,6 +224,7 @@ R cuEventElapsedTime_v2(float* ms, void* from, void* to) {
 R cuModuleLoadData(void** module, const void* image) {
   LOCK;
   if (broken) return launch_failed;
+  if (object_fails("a module")) return out_of_memory;
   const Elf64_Ehdr* h = static_cast<const Elf64_Ehdr*>(image);
   if (std::memcmp(h->e_ident, ELFMAG, SELFMAG)) return invalid_image;
   const size_t size = h->e_shoff + size_t(h->e_shnum) * h->e_shentsize;
