@@ -54,7 +54,7 @@ fn chains(architecture: u32) -> Vec<(String, Spec)> {
     let all = [
         ("union", chain(built_in("f64", 8), "add(x, y)", (0, 1), true)),
         ("intersection", chain(built_in("f32", 4), "mul(x, y)", (1, 0), false)),
-        ("filled", chain(built_in("u16", 2), "sub(x, y)", (2, 3), true)),
+        ("filled", chain(built_in("u16", 2), "sub(x, y)", (2, 2), true)),
         ("wide", chain(WIDE, "x", (0, 3), false)),
     ];
     all.map(|(name, spec)| (format!("chain-{name}"), spec)).into()

@@ -28,6 +28,8 @@ struct Chain {
   Listed<Third> d;  // not with join_none
   Given<First> alpha;
   Given<Second> beta;
+  Given<function::again::Input0> alpha_again;
+  Given<Third> beta_again;
   Given<function::map::Input3> thunk;
   Given<function::map_again::Input3> thunk_again;
   Given<function::keep::Input3> thunk_keep;
@@ -137,9 +139,10 @@ __device__ inline void walk(const Chain& c, u64 t, Start start, Entry entry) {
           const Second b = in_b ? c.b.values[q] : (number::kind == join_filled ? *c.beta : Second());
           function::join::Output ab = function::join::Output();
           const bool has_ab = joined<number::kind, function::join>(in_a, in_b, a, b, ab);
-          function::map::Output m = function::map::Output();
+          typedef function::again::Input0 Made;
+          Made m = number::again == join_filled ? *c.alpha_again : Made();
           if (has_ab) m = function::map::apply(ab, i, j, *c.thunk);
-          Third d = Third();
+          Third d = number::again == join_filled ? *c.beta_again : Third();
           if constexpr (number::again != join_none) {
             if (in_d) d = c.d.values[s];
           }
@@ -162,12 +165,12 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 chain_count(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_indices, const First* a_values,
             const u64* b_offsets, const u32* b_indices, const Second* b_values, const u64* d_offsets,
             const u32* d_indices, const Third* d_values, Given<First> alpha, Given<Second> beta,
-            Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
+            Given<function::again::Input0> alpha_again, Given<Third> beta_again, Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
             Given<function::keep::Input3> thunk_keep, const u64* i_ids, const u64* j_ids, u32* counts) {
   const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= threads) return;
   const Chain c = {rows, work, {a_offsets, a_indices, a_values}, {b_offsets, b_indices, b_values},
-                   {d_offsets, d_indices, d_values}, alpha, beta, thunk, thunk_again, thunk_keep, i_ids, j_ids};
+                   {d_offsets, d_indices, d_values}, alpha, beta, alpha_again, beta_again, thunk, thunk_again, thunk_keep, i_ids, j_ids};
   u32 n = 0;
   walk<flag::keeps>(c, t, [](u64) {}, [&](u32, const Result&) { n++; });
   counts[t] = n;
@@ -178,13 +181,13 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 chain_write(u64 threads, u64 rows, u64 work, const u64* a_offsets, const u32* a_indices, const First* a_values,
             const u64* b_offsets, const u32* b_indices, const Second* b_values, const u64* d_offsets,
             const u32* d_indices, const Third* d_values, Given<First> alpha, Given<Second> beta,
-            Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
+            Given<function::again::Input0> alpha_again, Given<Third> beta_again, Given<function::map::Input3> thunk, Given<function::map_again::Input3> thunk_again,
             Given<function::keep::Input3> thunk_keep, const u64* i_ids, const u64* j_ids, const u64* starts,
             u64* out_offsets, u32* out_indices, Result* out_values) {
   const u64 t = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= threads) return;
   const Chain c = {rows, work, {a_offsets, a_indices, a_values}, {b_offsets, b_indices, b_values},
-                   {d_offsets, d_indices, d_values}, alpha, beta, thunk, thunk_again, thunk_keep, i_ids, j_ids};
+                   {d_offsets, d_indices, d_values}, alpha, beta, alpha_again, beta_again, thunk, thunk_again, thunk_keep, i_ids, j_ids};
   u64 at = starts[t];
   walk<true>(c, t, [&](u64 row) { out_offsets[row] = at; }, [&](u32 column, const Result& z) {
     out_indices[at] = column;

@@ -1,5 +1,5 @@
 //! Element-wise operations one after the other, evaluated together.
-use super::ewise::{Ways, adding, multiplying};
+use super::ewise::{Ways, adding, filling, multiplying};
 use super::fused::{Step, Steps, kept, largest, mapped, replaced_early, steps, within};
 use super::places::too_long;
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, UnaryOp};
 #[cfg(feature = "cuda")]
-use crate::backend::chain::{ChainText, JoinKind};
+use crate::backend::chain::ChainText;
 use crate::backend::chain::{Each, Join};
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu::chain::{Admitting, Ending, Making, Merge, Merging, Source, There, chained};
@@ -149,7 +149,7 @@ impl<A: Scalar, B: Scalar, T: Scalar> Node<T> for Two<A, B, T> {
     fn partial(&self) -> Result<Partial> {
         let (mut a, b, join) = (self.a.partial()?, self.b.partial()?, self.join.clone());
         let full = a.text.as_ref().is_some_and(|text| text.again.is_some() || text.keep.is_some());
-        if full || join.kind == JoinKind::Filled {
+        if full {
             a = Partial::of(&a.made::<A>()?);
         }
         a.leaves.extend(b.leaves);
@@ -355,7 +355,7 @@ fn with<A: Scalar, Z: Operand, K: Container>(
 macro_rules! joins {
     ([$($generic:tt)*] $on:ty) => {
         impl<$($generic)*> $on {
-            /// T ⊕ B, as [`ewise_add`](super::ewise_add()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
+            /// C = T ⊕ B, as [`ewise_add`](super::ewise_add()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -371,13 +371,46 @@ macro_rules! joins {
             {
                 with("ewise_add", self.node(), b, adding::<C::Scalar, F>())
             }
-            /// T ⊗ B, as [`ewise_mult`](super::ewise_mult()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
+            /// C = T ⊗ B, as [`ewise_mult`](super::ewise_mult()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let x: Vector<i32> = Vector::build(3, &[(0, 1), (1, 2)])?;
+            /// let y: Vector<i32> = Vector::build(3, &[(1, 3), (2, 4)])?;
+            /// assert_eq!(ewise_add(&x, &y, Plus).ewise_mult(&y, Times).eval()?.entries()?, [(1, 15), (2, 16)]);
+            /// # Ok(()) }
+            /// ```
             pub fn ewise_mult<Z, F>(self, b: &Z, _op: F) -> Chained<C, F::Out>
             where
                 Z: Operand<Container: Container<Kind = C::Kind>>,
                 F: BinaryOp<C::Scalar, ScalarOf<Z>>,
             {
                 with("ewise_mult", self.node(), b, multiplying::<C::Scalar, ScalarOf<Z>, F>())
+            }
+            /// C = f(T, B) where either has an entry, `alpha` in place of one that T lacks and `beta` of one that B does, as
+            /// [`ewise_union`](super::ewise_union()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let x: Vector<i32> = Vector::build(4, &[(0, 1), (1, 2)])?;
+            /// let y: Vector<i32> = Vector::build(4, &[(1, 3), (2, 4)])?;
+            /// // x + y − y, and −y where x + y is not: there 100 stands for it.
+            /// let z = ewise_mult(&x, &y, Plus).ewise_union(100, &y, 0, Minus).eval()?;
+            /// assert_eq!(z.entries()?, [(1, 2), (2, 96)]);
+            /// # Ok(()) }
+            /// ```
+            pub fn ewise_union<Z, F>(
+                self,
+                alpha: C::Scalar,
+                b: &Z,
+                beta: ScalarOf<Z>,
+                _op: F,
+            ) -> Chained<C, F::Out>
+            where
+                Z: Operand<Container: Container<Kind = C::Kind>>,
+                F: BinaryOp<C::Scalar, ScalarOf<Z>>,
+            {
+                with("ewise_union", self.node(), b, filling::<C::Scalar, ScalarOf<Z>, F>(alpha, beta))
             }
         }
     };

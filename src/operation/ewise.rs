@@ -45,6 +45,10 @@ pub(super) fn adding<T: Scalar, F: BinaryOp<T, T, Out = T>>() -> Ways<T, T, T> {
 pub(super) fn multiplying<A: Scalar, B: Scalar, F: BinaryOp<A, B>>() -> Ways<A, B, F::Out> {
     (Arc::new(intersected::<A, B, F>), chain::both::<A, B, F>(), Join::of::<A, B, F>(JoinKind::Intersection, None))
 }
+pub(super) fn filling<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(alpha: A, beta: B) -> Ways<A, B, F::Out> {
+    let run = Arc::new(move |a: &Store<_>, b: &Store<_>| filled_up::<_, _, F>(a, alpha, b, beta));
+    (run, chain::filled::<A, B, F>(alpha, beta), Join::of::<A, B, F>(JoinKind::Filled, Some((alpha, beta))))
+}
 
 fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Store<T>> {
     if let Some(made) = crate::format::united::<T, F>(a, b)? {
@@ -84,10 +88,7 @@ where
     Z::Container: Container<Kind = <X::Container as Container>::Kind>,
     F: BinaryOp<ScalarOf<X>, ScalarOf<Z>>,
 {
-    let run = Arc::new(move |a: &Store<_>, b: &Store<_>| filled_up::<_, _, F>(a, alpha, b, beta));
-    let join = Join::of::<_, _, F>(JoinKind::Filled, Some((alpha, beta)));
-    let ways = (run as RunTwo<_, _, _>, chain::filled::<_, _, F>(alpha, beta), join);
-    Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), ways))
+    Operation::new(OfTwo::new("ewise_union", a.operand(), b.operand(), filling::<_, _, F>(alpha, beta)))
 }
 
 fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(

@@ -51,6 +51,19 @@ pub fn agrees(o: &Operands, device: &Device) {
     same(ewise_mult(&a, &b, Lt).ewise_mult(&c, Second).eval(), ewise_mult(&product, &c, Second).eval());
     let filled = ewise_union(&a, 2.0, &b, -1.0, Div).eval().unwrap();
     same(ewise_union(&a, 2.0, &b, -1.0, Div).apply_second(Max, 0.25).eval(), apply_second(&filled, Max, 0.25).eval());
+    same(sum().ewise_union(5.0, &c, 0.5, Minus).eval(), ewise_union(&s, 5.0, &c, 0.5, Minus).eval());
+    let (s, less) = (apply(&s, Abs).eval().unwrap(), || ewise_mult(&a, &b, Lt));
+    same(
+        sum().apply(Abs).ewise_union(-3.0, &c, 0.25, Div).select(ValueGt, 0.0).eval(),
+        select(&ewise_union(&s, -3.0, &c, 0.25, Div).eval().unwrap(), ValueGt, 0.0).eval(),
+    );
+    // Of other types than it makes, and after one that fills up already.
+    same(less().ewise_union(true, &c, 0.75, Second).eval(), ewise_union(&product, true, &c, 0.75, Second).eval());
+    let twice =
+        || ewise_union(&a, 2.0, &b, -1.0, Minus).ewise_union(4.0, &c, 8.0, Minus).ewise_union(1.0, &a, 2.0, Max);
+    let steps = ewise_union(&a, 2.0, &b, -1.0, Minus).eval().unwrap();
+    let steps = ewise_union(&steps, 4.0, &c, 8.0, Minus).eval().unwrap();
+    same(twice().eval(), ewise_union(&steps, 1.0, &a, 2.0, Max).eval());
     // Many steps, transposed operands, masks before and after.
     let long = || {
         ewise_add(&a.transposed(), &b.transposed(), Plus)

@@ -78,10 +78,11 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let s = s.number("kind", number(Some(&text.join))).number("again", number(text.again.as_ref()));
         s.flag("keeps", text.keep.is_some())
     });
-    let (alpha, beta) = match &text.join.missing {
-        Some(missing) => (Given::new(context, &missing.0)?, Given::new(context, &missing.1)?),
-        None => (Given::nothing(), Given::nothing()),
+    let missing = |join: Option<&Join>| match join.and_then(|join| join.missing.as_ref()) {
+        Some(missing) => Ok((Given::new(context, &missing.0)?, Given::new(context, &missing.1)?)),
+        None => Ok((Given::nothing(), Given::nothing())),
     };
+    let ((alpha, beta), (alpha_again, beta_again)) = (missing(Some(&text.join))?, missing(text.again.as_ref())?);
     let thunks = [&text.map, &text.map_again, &text.keep].map(|each| thunk(context, each.as_ref()));
     let [first, second, last] = thunks;
     let (first, second, last) = (first?, second?, last?);
@@ -99,7 +100,7 @@ pub(crate) fn chained(text: &ChainText, leaves: &[DeviceCsr<()>], at: &Positions
         let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&b.pattern.offsets).arg(&b.pattern.indices).arg(b.values);
         let launch = launch.arg(&d.pattern.offsets).arg(&d.pattern.indices).arg(d.values);
-        let launch = launch.arg(&alpha).arg(&beta);
+        let launch = launch.arg(&alpha).arg(&beta).arg(&alpha_again).arg(&beta_again);
         launch.arg(&first).arg(&second).arg(&last).arg(i.as_ref()).arg(j.as_ref())
     });
     // SAFETY: of both launches, parameters as the README lists them; a count a thread, buffers of the sizes it asks
