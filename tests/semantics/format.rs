@@ -1,4 +1,5 @@
-//! F: storage: a dimension beyond 2³² lists its rows and columns in use. Formats chosen by hand: `tests/formats.rs`.
+//! F: storage: a dimension beyond 2³² lists its rows and columns in use. Formats chosen by hand: `pairs.rs` and
+//! `tests/formats.rs`.
 use crate::kit::*;
 use oplus::prelude::*;
 

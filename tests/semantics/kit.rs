@@ -53,6 +53,13 @@ pub fn made_vector<T: Scalar, S, K: Compute<Target = Vector<T, S>>>(operation: O
     operation.eval().unwrap().entries().unwrap()
 }
 
+/// The same matrix, surely in this format.
+pub fn in_format<T: Scalar, S>(a: &Matrix<T, S>, format: Format) -> Matrix<T, S> {
+    let a = a.to_format(format).unwrap();
+    assert_eq!(a.format(), format);
+    a
+}
+
 /// A matrix with entries of all kinds of rows: none, one, many.
 pub fn some(d: Device, m: u64, n: u64, salt: u64) -> Matrix<i32> {
     let mut coo = Coo::new(m, n);

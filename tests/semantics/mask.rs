@@ -92,6 +92,15 @@ fn e8_valued_and_structural_masks() {
         assert_eq!(by(m.as_mask().complement()), [0, 3]);
         assert_eq!(by(m.structure()), [0, 1, 2, 4, 5]);
         assert_eq!(by(m.structure().complement()), [3]);
+        // NaN is true, in a part of a complex number too.
+        let masks = [
+            vector(d, 6, &[(1, f32::NAN), (3, 0.0)]).as_mask(),
+            vector(d, 6, &[(1, c64::new(0.0, f64::NAN)), (3, c64::new(0.0, 0.0))]).as_mask(),
+            vector(d, 6, &[(1, c32::new(f32::NAN, 0.0)), (3, c32::new(0.0, 0.0))]).as_mask(),
+        ];
+        for mask in masks {
+            assert_eq!((by(mask.clone()), by(mask.complement())), (vec![1], vec![0, 2, 3, 4, 5]));
+        }
         // Empty and full ones, all true and all false.
         let (none, all) = (vector::<bool>(d, 6, &[]), full(d, 6, true));
         let false_ = full(d, 6, false);
@@ -108,7 +117,9 @@ fn e9_negative_zero_is_false() {
         let t = full(d, 3, 1);
         let doubles = vector(d, 3, &[(0, -0.0f64), (1, 0.0), (2, 1.0)]);
         let singles = vector(d, 3, &[(0, -0.0f32), (1, 0.0), (2, 1.0)]);
-        for mask in [doubles.as_mask(), singles.as_mask()] {
+        let complex = vector(d, 3, &[(0, c64::new(-0.0, 0.0)), (1, c64::new(0.0, -0.0)), (2, c64::new(-0.0, 1.0))]);
+        let pairs = vector(d, 3, &[(0, c32::new(-0.0, -0.0)), (1, c32::new(0.0, -0.0)), (2, c32::new(1.0, -0.0))]);
+        for mask in [doubles.as_mask(), singles.as_mask(), complex.as_mask(), pairs.as_mask()] {
             assert_eq!(made_vector(apply(&t, Identity).mask(&mask)), [(2, 1)]);
             assert_eq!(made_vector(apply(&t, Identity).mask(&mask.complement())), [(0, 1), (1, 1)]);
         }
@@ -143,10 +154,30 @@ fn e11_masks_of_every_type() {
             assert_eq!(made_vector(apply(&t, Identity).mask(&m)), [(1, 7)], stringify!($t));
             assert_eq!(made_vector(apply(&t, Identity).mask(&m.structure())), [(0, 7), (1, 7)], stringify!($t));
         )*} }
+        types! { c32 c32::new(0.0, 0.1); c64 c64::new(-0.1, 0.0); }
         types! { bool true; i8 -1; u8 255; i16 256; u16 256; i32 1 << 16; u32 1 << 31; i64 1 << 40; u64 1 << 63; f32 0.1; f64 -0.1; }
         // A struct has no truth value (that is a compile error), but a structure.
         let m: Vector<Pixel> = vector(d, 3, &[(0, Pixel::make(0, 0, 0)), (2, Pixel::make(1, 2, 3))]);
         assert_eq!(made_vector(apply(&t, Identity).mask(&m.structure())), [(0, 7), (2, 7)]);
+    });
+}
+
+#[cfg(feature = "half")]
+#[test]
+fn e11_masks_of_halves() {
+    each(|d| {
+        let t = full(d, 6, 7);
+        macro_rules! types { ($($t:ident)*) => {$(
+            // The least number, 0, NaN, −0, a negative one; none.
+            let values = [$t::from_bits(1), $t::ZERO, $t::NAN, $t::from_f32(-0.0), $t::from_f32(-2.0)];
+            let m: Vector<$t> = vector(d, 6, &(0..).zip(values).collect::<Vec<_>>());
+            let by = |mask: Mask| -> Vec<u64> {
+                made_vector(apply(&t, Identity).mask(&mask)).iter().map(|e| e.0).collect()
+            };
+            assert_eq!((by(m.as_mask()), by(m.as_mask().complement())), (vec![0, 2, 4], vec![1, 3, 5]), stringify!($t));
+            assert_eq!((by(m.structure()), by(m.structure().complement())), ((0..5).collect(), vec![5]), stringify!($t));
+        )*} }
+        types! { f16 bf16 }
     });
 }
 oplus::scalar! { pub struct Pixel { red: u8, green: u8, blue: u8 } }

@@ -22,6 +22,8 @@ fn ss38_accumulator_equal_to_the_monoid_into_a_full_output() {
         let a = some(d, 7, 7, 1);
         let mut c = Matrix::<i32>::new(7, 7).unwrap().to(&d).unwrap();
         assign_scalar(3, .., ..).into(&mut c).unwrap();
+        let mut c = in_format(&c.with_value(3).unwrap(), Format::Full);
+        assert!(c.is_iso() || d == Device::Reference);
         mxm(&a, &a).accumulate(Plus).into(&mut c).unwrap();
         let square = mxm(&a, &a).eval().unwrap();
         let expected: Vec<_> =
@@ -40,10 +42,17 @@ fn ss38_accumulator_equal_to_the_monoid_into_a_full_output() {
 #[test]
 fn ss42_one_value_everywhere_in_nothing() {
     each(|d| {
-        let mut c = Matrix::<i32>::new(0, 0).unwrap().to(&d).unwrap();
-        assign_scalar(1, .., ..).into(&mut c).unwrap();
-        let x = full(d, 0, 1);
-        assert_eq!((c.nvals(), x.nvals(), made(mxm(&c, &c)), made_vector(mxv(&c, &x))), (0, 0, vec![], vec![]));
+        for (m, n) in [(0, 0), (0, 6), (6, 0)] {
+            let c = Matrix::<i32>::full(m, n, 1).unwrap().to(&d).unwrap();
+            let mut c = in_format(&c, Format::Full);
+            assign_scalar(1, .., ..).into(&mut c).unwrap();
+            let (x, y) = (full(d, n, 1), full(d, m, 1));
+            assert_eq!((c.shape(), c.nvals(), x.nvals()), ((m, n), 0, n));
+            assert_eq!((made_vector(mxv(&c, &x)), made_vector(vxm(&y, &c))), (vec![], vec![]));
+            assert_eq!((made(mxm(&c, &c).transpose_b()), made(mxm(&c, &c).transpose_a())), (vec![], vec![]));
+            let (zero, plus) = (reduce(&c, Plus).unwrap(), ewise_add(&c, &c, Plus).eval().unwrap());
+            assert_eq!((zero, plus.shape(), transpose(&c).eval().unwrap().shape()), (0, (m, n), (n, m)));
+        }
     });
 }
 
@@ -143,11 +152,17 @@ oplus::semiring! {
 fn ss60_users_types_added_to_a_full_output() {
     each(|d| {
         let a = matrix(d, (3, 4), &[(0, 1, Span::make(1, 2)), (0, 3, Span::make(-5, 0)), (2, 0, Span::make(7, 9))]);
-        let b = matrix(d, (4, 2), &(0..8).map(|e| (e / 2, e % 2, true)).collect::<Vec<_>>());
-        let mut c = matrix(d, (3, 2), &(0..6).map(|e| (e / 2, e % 2, Span::make(0, 1))).collect::<Vec<_>>());
-        mxm(&a.over::<Hull>(), &b.over()).accumulate(Hull).into(&mut c).unwrap();
-        let [x, y, z] = [Span::make(-5, 2), Span::make(0, 1), Span::make(0, 9)];
-        assert_eq!(got(&c), [(0, 0, x), (0, 1, x), (1, 0, y), (1, 1, y), (2, 0, z), (2, 1, z)]);
+        // Column 1 has nothing in row 1; where B is full it has something there too, which no row of A is multiplied with.
+        let some: Vec<_> = (0..8).filter(|e| *e != 5).map(|e| (e / 2, e % 2, true)).collect();
+        let all: Vec<_> = (0..8).map(|e| (e / 2, e % 2, true)).collect();
+        let old = matrix(d, (3, 2), &(0..6).map(|e| (e / 2, e % 2, Span::make(0, 1))).collect::<Vec<_>>());
+        for (entries, format) in [(&some, Format::Bitmap), (&all, Format::Full)] {
+            let b = in_format(&matrix(d, (4, 2), entries), format);
+            let mut c = in_format(&old, Format::Full);
+            mxm(&a.over::<Hull>(), &b.over()).accumulate(Hull).into(&mut c).unwrap();
+            let [x, y, z] = [Span::make(-5, 2), Span::make(0, 1), Span::make(0, 9)];
+            assert_eq!(got(&c), [(0, 0, x), (0, 1, x), (1, 0, y), (1, 1, y), (2, 0, z), (2, 1, z)]);
+        }
     });
 }
 
@@ -166,11 +181,19 @@ fn ss62_wide_and_narrow_indices_in_one_build() {
 #[test]
 fn ss63_masked_dots_of_equal_values() {
     each(|d| {
-        let a = apply(&some(d, 12, 12, 1), Pair::<bool>::default()).eval().unwrap();
-        let mask = some(d, 12, 12, 4).structure();
-        let dots = mxm(&a.over::<AnyPair>(), &a.over()).transpose_b().mask(&mask).strategy(Strategy::Dot);
+        let a = apply(&some(d, 13, 13, 1), Pair::<bool>::default()).eval().unwrap();
+        assert!(a.is_iso() || d == Device::Reference);
+        let board: Vec<_> = (0..169).filter(|e| e % 2 == 0).map(|e| (e / 13, e % 13, true)).collect();
+        let mask = matrix(d, (13, 13), &board).structure();
         let rows = mxm(&a.over::<LorLand>(), &a.over()).transpose_b().mask(&mask).strategy(Strategy::Hash);
-        assert_eq!(made(dots), made(rows));
+        let expected = made(rows);
+        assert!(expected.len() > 5);
+        for (x, y) in [(Format::Csr, Format::Csr), (Format::Csr, Format::Bitmap), (Format::Bitmap, Format::Csc)] {
+            let (x, y) = (in_format(&a, x), in_format(&a, y));
+            let dots = mxm(&x.over::<AnyPair>(), &y.over()).transpose_b().mask(&mask).strategy(Strategy::Dot).eval();
+            let dots = dots.unwrap();
+            assert_eq!(got(&dots), expected);
+        }
     });
 }
 
@@ -179,19 +202,23 @@ fn ss64_masked_accumulation_of_a_full_matrix() {
     each(|d| {
         let mut a = Matrix::<i32>::new(6, 6).unwrap().to(&d).unwrap();
         assign_scalar(5, .., ..).into(&mut a).unwrap();
+        let a = in_format(&a, Format::Full);
         let (c, m) = (some(d, 6, 6, 1), some(d, 6, 6, 2));
-        let mut out = c.clone();
-        apply(&a, Identity).mask(&m.structure()).accumulate(Plus).into(&mut out).unwrap();
         let at = |i, j| match (c.get(i, j).unwrap(), m.get(i, j).unwrap()) {
             (c, Some(_)) => Some(c.unwrap_or(0) + 5),
             (c, None) => c,
         };
         let expected: Vec<_> =
             (0..36).map(|e| (e / 6, e % 6)).filter_map(|(i, j)| at(i, j).map(|v| (i, j, v))).collect();
-        assert_eq!(got(&out), expected);
-        let mut out = c.clone();
-        assign(&a, .., ..).mask(&m.structure()).accumulate(Plus).into(&mut out).unwrap();
-        assert_eq!(got(&out), expected);
+        for (of_c, of_m) in [(Format::Csr, Format::Csr), (Format::Bitmap, Format::Csr), (Format::Csr, Format::Bitmap)] {
+            let (c, m) = (in_format(&c, of_c), in_format(&m, of_m));
+            let mut out = c.clone();
+            apply(&a, Identity).mask(&m.structure()).accumulate(Plus).into(&mut out).unwrap();
+            assert_eq!(got(&out), expected);
+            let mut out = c.clone();
+            assign(&a, .., ..).mask(&m.structure()).accumulate(Plus).into(&mut out).unwrap();
+            assert_eq!(got(&out), expected);
+        }
     });
 }
 

@@ -46,25 +46,43 @@ impl Written {
     fn matrix_mask(&self) -> Mask {
         self.masked(&self.lying(&self.marks()), |m| m.structure())
     }
-    fn run<K, C>(&self, operation: Operation<K>, mask: &Mask, c: &mut C)
+    fn run<T: Number, K, C>(&self, operation: Operation<K>, mask: &Mask, c: &mut C)
     where
-        K: Compute<Target: Container<Scalar = i32>>,
-        C: Container<Scalar = i32, Kind = <K::Target as Container>::Kind>,
+        K: Compute<Target: Container<Scalar = T>>,
+        C: Container<Scalar = T, Kind = <K::Target as Container>::Kind>,
     {
         let operation = operation.mask(mask);
         let operation = if self.replace { operation.replace() } else { operation };
         if self.accumulate { operation.accumulate(Minus).into(c) } else { operation.into(c) }.unwrap();
     }
-    /// The operation's result, a row, into C.
-    fn of_row<K: Compute<Target = Matrix<i32>>>(&self, operation: Operation<K>) -> Line {
-        let mut c = self.lying(&Self::line(0, 10));
-        self.run(operation, &self.matrix_mask(), &mut c);
-        got(&c).into_iter().map(|(_, j, v)| (j, v)).collect()
+    /// C as it was, of the type that the operation makes.
+    fn old<T: Number>() -> Vec<(u64, T)> {
+        Self::line(0, 10).into_iter().map(|(p, v)| (p, T::of_f64(v.into()))).collect()
     }
-    fn of_vector<K: Compute<Target = Vector<i32>>>(&self, operation: Operation<K>) -> Line {
-        let mut c = vector(self.device, 8, &Self::line(0, 10));
+    fn plain<T: Number>(line: impl IntoIterator<Item = (u64, T)>) -> Line {
+        line.into_iter().map(|(p, v)| (p, v.as_f64() as i32)).collect()
+    }
+    /// The operation's result, a row, into C.
+    fn of_row<T: Number, K: Compute<Target = Matrix<T>>>(&self, operation: Operation<K>) -> Line {
+        let entries: Vec<_> = Self::old::<T>().into_iter().map(|(j, v)| (0, j, v)).collect();
+        let mut c = matrix(self.device, (1, 8), &entries);
+        self.run(operation, &self.matrix_mask(), &mut c);
+        Self::plain(got(&c).into_iter().map(|(_, j, v)| (j, v)))
+    }
+    fn of_vector<T: Number, K: Compute<Target = Vector<T>>>(&self, operation: Operation<K>) -> Line {
+        let mut c = vector(self.device, 8, &Self::old::<T>());
         self.run(operation, &self.vector_mask(), &mut c);
-        c.entries().unwrap()
+        Self::plain(c.entries().unwrap())
+    }
+    /// The operation's result, a diagonal, into C. Off it there is nothing in C, T and M.
+    fn of_diagonal<K: Compute<Target = Matrix<i32>>>(&self, operation: Operation<K>) -> Line {
+        let on = |line: &[(u64, i32)]| {
+            matrix(self.device, (8, 8), &line.iter().map(|(p, v)| (*p, *p, *v)).collect::<Vec<_>>())
+        };
+        let mut c = on(&Self::line(0, 10));
+        self.run(operation, &self.masked(&on(&self.marks()), |m| m.structure()), &mut c);
+        assert!(got(&c).iter().all(|(i, j, _)| i == j));
+        got(&c).into_iter().map(|(i, _, v)| (i, v)).collect()
     }
     fn assigned<C: Container<Scalar = i32>>(&self, assignment: Assignment<i32, C::Kind>, mask: &Mask, c: &mut C) {
         let assignment = assignment.mask(mask);
@@ -76,9 +94,14 @@ impl Written {
         self.assigned(assignment, mask, &mut c);
         got(&c).into_iter().map(|(_, j, v)| (j, v)).collect()
     }
-    fn assigned_vector(&self, assignment: Assignment<i32, oplus::container::OfVectors>) -> Line {
+    fn assigned_column(&self, assignment: Assignment<i32, oplus::container::OfMatrices>, mask: &Mask) -> Line {
+        let mut c = transpose(&self.lying(&Self::line(0, 10))).eval().unwrap();
+        self.assigned(assignment, mask, &mut c);
+        got(&c).into_iter().map(|(i, _, v)| (i, v)).collect()
+    }
+    fn assigned_vector(&self, assignment: Assignment<i32, oplus::container::OfVectors>, mask: &Mask) -> Line {
         let mut c = vector(self.device, 8, &Self::line(0, 10));
-        self.assigned(assignment, &self.vector_mask(), &mut c);
+        self.assigned(assignment, mask, &mut c);
         c.entries().unwrap()
     }
     /// The standard's rule.
@@ -102,13 +125,55 @@ impl Written {
     }
 }
 
+impl Written {
+    /// Where T has its entries: what scalars are assigned to.
+    const REGION: [u64; 4] = [2, 3, 6, 7];
+    /// The mask's marks at the region, by their places in it.
+    fn region_marks(&self) -> Line {
+        let at = |p: u64| Self::REGION.iter().position(|r| *r == p).map(|k| k as u64);
+        self.marks().into_iter().filter_map(|(p, v)| at(p).map(|k| (k, v))).collect()
+    }
+    fn region_vector_mask(&self) -> Mask {
+        self.masked(&vector(self.device, 4, &self.region_marks()), |m| m.structure())
+    }
+    fn region_matrix_mask(&self) -> Mask {
+        let entries: Vec<_> = self.region_marks().into_iter().map(|(k, v)| (0, k, v)).collect();
+        self.masked(&matrix(self.device, (1, 4), &entries), |m| m.structure())
+    }
+    /// `value`, or the empty scalar, assigned to the region: outside it Z is C. A subassign's mask reaches the region alone.
+    fn expected_in_region(&self, value: Option<i32>, sub: bool) -> Line {
+        let one = |p: u64| {
+            let [c, inside, m] = [0, 1, 2].map(|bit| p >> bit & 1 != 0);
+            let old = c.then_some(10 + p as i32);
+            let z = match (old, value, inside) {
+                (Some(c), Some(x), true) if self.accumulate => Some(c - x),
+                (c, None, true) if self.accumulate => c,
+                (_, x, true) => x,
+                (c, _, false) => c,
+            };
+            let value = match (sub && !inside, m != self.complement, self.replace) {
+                (true, ..) => old,
+                (_, true, _) => z,
+                (_, false, true) => None,
+                (_, false, false) => old,
+            };
+            value.map(|v| (p, v))
+        };
+        (0..8).filter_map(one).collect()
+    }
+}
+
 /// Runs `operation` in all ways on all devices.
 fn check(what: &str, operation: impl Fn(&Written) -> Line) {
+    check_against(what, Written::expected, operation);
+}
+
+fn check_against(what: &str, expected: impl Fn(&Written) -> Line, operation: impl Fn(&Written) -> Line) {
     each(|device| {
         for bits in 0..16u32 {
             let [replace, accumulate, structural, complement] = [0, 1, 2, 3].map(|b| bits >> b & 1 != 0);
             let w = Written { device, replace, accumulate, structural, complement };
-            assert_eq!(operation(&w), w.expected(), "{what} on {device}, {bits:04b}");
+            assert_eq!(operation(&w), expected(&w), "{what} on {device}, {bits:04b}");
         }
     });
 }
@@ -166,6 +231,88 @@ fn e5_assigned() {
     check("subassign", |w| w.assigned_row(subassign(&w.row(), .., ..), &w.matrix_mask()));
     check("assign_row", |w| w.assigned_row(assign_row(&w.t(), 0, ..), &w.vector_mask()));
     check("subassign_row", |w| w.assigned_row(subassign_row(&w.t(), 0, ..), &w.vector_mask()));
-    check("assign_vector", |w| w.assigned_vector(assign_vector(&w.t(), ..)));
-    check("subassign_vector", |w| w.assigned_vector(subassign_vector(&w.t(), ..)));
+    check("assign_vector", |w| w.assigned_vector(assign_vector(&w.t(), ..), &w.vector_mask()));
+    check("subassign_vector", |w| w.assigned_vector(subassign_vector(&w.t(), ..), &w.vector_mask()));
+    check("assign_column", |w| w.assigned_column(assign_column(&w.t(), .., 0), &w.vector_mask()));
+    check("subassign_column", |w| w.assigned_column(subassign_column(&w.t(), .., 0), &w.vector_mask()));
+    check("assign transposed", |w| w.assigned_row(assign(&w.column(), .., ..).transpose_a(), &w.matrix_mask()));
+}
+
+#[test]
+fn e5_assigned_scalars() {
+    let region = || Written::REGION;
+    let of = |value, sub| move |w: &Written| w.expected_in_region(value, sub);
+    let (all, part) = (of(Some(50), false), of(Some(50), true));
+    let none = of(None, false);
+    check_against("assign_scalar", all, |w| w.assigned_row(assign_scalar(50, .., region()), &w.matrix_mask()));
+    check_against("assign_scalar_vector", all, |w| {
+        w.assigned_vector(assign_scalar_vector(50, region()), &w.vector_mask())
+    });
+    check_against("subassign_scalar", part, |w| {
+        w.assigned_row(subassign_scalar(50, .., region()), &w.region_matrix_mask())
+    });
+    check_against("subassign_scalar_vector", part, |w| {
+        w.assigned_vector(subassign_scalar_vector(50, region()), &w.region_vector_mask())
+    });
+    check_against("assign_empty", none, |w| w.assigned_row(assign_empty(.., region()), &w.matrix_mask()));
+    check_against("assign_empty_vector", none, |w| w.assigned_vector(assign_empty_vector(region()), &w.vector_mask()));
+}
+
+oplus::index_operator! { Itself[](i32, i64) -> i32 = |x, _, _, _| x }
+
+#[test]
+fn e5_values_places_and_parts() {
+    // 3 more than where it is: what T holds.
+    check("apply_index", |w| w.of_row(apply_index(&w.row(), ColIndex, 3)));
+    check("apply_index of a vector", |w| w.of_vector(apply_index(&w.t(), Itself, 0)));
+    check("cast", |w| {
+        let long = cast::<i64, _>(&w.row()).unwrap();
+        w.of_row(apply(&long, Cast::<i32>::default()))
+    });
+    check("top_k", |w| w.of_row(top_k(&w.row(), 4)));
+    check("top_k of a vector", |w| w.of_vector(top_k(&w.t(), 4)));
+    check("triu", |w| w.of_row(triu(&w.row(), 0)));
+    check("diag", |w| w.of_diagonal(diag(&w.t(), 0)));
+    check("scale_columns", |w| w.of_row(scale_columns(&w.row(), &full(w.device, 8, 1), Times)));
+    check("ewise_union of vectors", |w| w.of_vector(ewise_union(&w.t(), 7, &vector(w.device, 8, &[]), 0, Plus)));
+    check("reduce_rows transposed", |w| w.of_vector(reduce_rows(&w.row(), Plus).transpose_a()));
+    check("transpose_merged", |w| w.of_row(transpose_merged(&w.column())));
+}
+
+/// Row p of A has its least and its greatest value at column p + 3, where T has an entry, else it has none.
+#[test]
+fn e5_argmin_and_argmax() {
+    let places = |w: &Written, sign: i32| {
+        let entries = Written::line(1, 3).into_iter().flat_map(|(p, v)| [(p, v as u64, sign), (p, 11, 0)]);
+        matrix(w.device, (8, 12), &entries.collect::<Vec<_>>())
+    };
+    check("argmin_rows", |w| w.of_vector(argmin_rows(&places(w, -1))));
+    check("argmax_rows", |w| w.of_vector(argmax_rows(&places(w, 1))));
+    check("argmin_rows transposed", |w| {
+        w.of_vector(argmin_rows(&transpose(&places(w, -1)).eval().unwrap()).transpose_a())
+    });
+    check("argmax_rows transposed", |w| {
+        w.of_vector(argmax_rows(&transpose(&places(w, 1)).eval().unwrap()).transpose_a())
+    });
+}
+
+#[test]
+fn e5_chains_and_what_follows_products() {
+    let one = |w: &Written| matrix(w.device, (1, 1), &[(0, 0, 1)]);
+    let unit = |w: &Written| vector(w.device, 1, &[(0, 1)]);
+    let nothing = |w: &Written| matrix::<i32>(w.device, (1, 8), &[]);
+    check("mxm, apply", |w| w.of_row(mxm(&one(w), &w.row()).apply(Identity)));
+    check("mxm, apply_index", |w| w.of_row(mxm(&one(w), &w.row()).apply_index(ColIndex, 3)));
+    check("mxm, select, apply_second", |w| w.of_row(mxm(&one(w), &w.row()).select(ValueNe, -1).apply_second(Plus, 0)));
+    check("mxm, top_k", |w| w.of_row(mxm(&one(w), &w.row()).top_k(4)));
+    check("mxm, scale_rows", |w| w.of_row(mxm(&one(w), &w.row()).scale_rows(&unit(w), Times).apply(Identity)));
+    check("mxm, scale_columns", |w| w.of_row(mxm(&one(w), &w.row()).scale_columns(&full(w.device, 8, 1), Times)));
+    check("ewise_add, ewise_mult", |w| w.of_row(ewise_add(&w.row(), &nothing(w), Plus).ewise_mult(&w.row(), First)));
+    check("ewise_mult, ewise_add, select", |w| {
+        w.of_row(ewise_mult(&w.row(), &w.row(), First).ewise_add(&nothing(w), Plus).select(ValueNe, -1))
+    });
+    check("ewise_union, apply, of vectors", |w| {
+        w.of_vector(ewise_union(&w.t(), 7, &vector(w.device, 8, &[]), 0, Plus).apply(Identity))
+    });
+    check("ewise_add, top_k", |w| w.of_row(ewise_add(&w.row(), &nothing(w), Plus).top_k(4)));
 }

@@ -44,6 +44,117 @@ fn s1_nothing_through_every_operation() {
 }
 
 #[test]
+fn s1_nothing_taken_out_sorted_and_looked_through() {
+    each(|d| {
+        for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+            let a = matrix::<i32>(d, (m, n), &[]);
+            let (x, y) = (vector::<i32>(d, n, &[]), vector::<i32>(d, m, &[]));
+            let shapes = [
+                apply_first(1, Minus, &a).eval().unwrap().shape(),
+                apply_second(&a, Minus, 1).eval().unwrap().shape(),
+                apply_index(&a, ColIndex, 1).eval().unwrap().shape(),
+                top_k(&a, 2).eval().unwrap().shape(),
+                tril(&a, 0).eval().unwrap().shape(),
+                triu(&a, 0).eval().unwrap().shape(),
+                scale_rows(&y, &a, Times).eval().unwrap().shape(),
+                scale_columns(&a, &x, Times).eval().unwrap().shape(),
+                sort(&a, Lt).unwrap().0.shape(),
+                sort(&a, Lt).unwrap().1.shape(),
+                cast::<f64, _>(&a).unwrap().shape(),
+                transpose_merged(&a.transposed()).eval().unwrap().shape(),
+            ];
+            assert_eq!(shapes, [(m, n); 12]);
+            assert_eq!((argmin_rows(&a).eval().unwrap().len(), argmax_rows(&a).eval().unwrap().len()), (m, m));
+            assert_eq!(argmax_rows(&a).transpose_a().eval().unwrap().len(), n);
+            assert_eq!((argmin(&x).unwrap(), argmax(&y).unwrap()), (None, None));
+            assert_eq!((reduce_stored(&a, Plus).unwrap(), reduce(&x, Plus).unwrap()), (None, 0));
+            // Vectors of no or of nothing but absent entries.
+            for (u, len) in [(&x, n), (&y, m)] {
+                let lens = [
+                    ewise_add(u, u, Plus).eval().unwrap().len(),
+                    ewise_union(u, 1, u, 2, Plus).eval().unwrap().len(),
+                    ewise_mult(u, u, Plus).eval().unwrap().len(),
+                    apply(u, Negate).eval().unwrap().len(),
+                    select(u, ValueGt, 0).eval().unwrap().len(),
+                    top_k(u, 1).eval().unwrap().len(),
+                    sort(u, Gt).unwrap().0.len(),
+                    extract_vector(u, ..).eval().unwrap().len(),
+                ];
+                assert_eq!(lens, [len; 8]);
+                assert_eq!(extract_vector(u, []).eval().unwrap().len(), 0);
+            }
+            // Lines, where there are any.
+            let (row, column) = (extract_row(&a, 0, ..).eval(), extract_column(&a, .., 0).eval());
+            assert_eq!((row.is_ok(), column.is_ok()), (m > 0, n > 0));
+            assert!(row.is_ok_and(|r| r.len() == n) == (m > 0) && column.is_ok_and(|c| c.len() == m) == (n > 0));
+            assert_eq!(extract(&a, .., []).eval().unwrap().shape(), (m, 0));
+            for k in [-7, -1, 0, 1, 7] {
+                assert_eq!(diag_extract(&a, k).eval().unwrap().nvals(), 0);
+                assert_eq!(diag_extract(&a, k).transpose_a().eval().unwrap().nvals(), 0);
+            }
+            let tiles = split(&a, &[0, m], &[n]).unwrap();
+            let shapes: Vec<_> = tiles.iter().map(|row| row.iter().map(Matrix::shape).collect::<Vec<_>>()).collect();
+            assert_eq!(shapes, [[(0, n)], [(m, n)]]);
+        }
+    });
+}
+
+#[test]
+fn s1_nothing_assigned_and_chained() {
+    each(|d| {
+        for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+            let a = matrix::<i32>(d, (m, n), &[]);
+            let (x, y) = (vector::<i32>(d, n, &[]), vector::<i32>(d, m, &[]));
+            let mut c = a.clone();
+            assign(&a, .., ..).mask(&a.structure().complement()).replace().into(&mut c).unwrap();
+            subassign(&a, .., ..).mask(&a).accumulate(Plus).into(&mut c).unwrap();
+            assign_empty::<i32>(.., ..).into(&mut c).unwrap();
+            subassign_scalar(1, .., ..).into(&mut c).unwrap();
+            // A line that is not there is none to write to.
+            let rows = [assign_row(&x, 0, ..).into(&mut c), subassign_row(&x, 0, ..).into(&mut c)];
+            assert_eq!(rows.map(|r| r.is_ok()), [m > 0; 2]);
+            let columns = [assign_column(&y, .., 0).into(&mut c), subassign_column(&y, .., 0).into(&mut c)];
+            assert_eq!(columns.map(|r| r.is_ok()), [n > 0; 2]);
+            assert_eq!((c.shape(), got(&c)), ((m, n), vec![]));
+            // No indices: an A without entries, and nothing is written.
+            let old = matrix(d, (3, 3), &[(1, 1, 5)]);
+            let mut c = old.clone();
+            let none = matrix::<i32>(d, (0, 3), &[]);
+            assign(&none, [], ..).into(&mut c).unwrap();
+            subassign(&none, [], ..).accumulate(Plus).into(&mut c).unwrap();
+            assign_scalar(7, [], ..).into(&mut c).unwrap();
+            assert_eq!(got(&c), got(&old));
+            let mut w = x.clone();
+            assign_vector(&x, ..).mask(&x).replace().into(&mut w).unwrap();
+            subassign_vector(&x, ..).accumulate(Plus).into(&mut w).unwrap();
+            assign_vector(&vector::<i32>(d, 0, &[]), []).into(&mut w).unwrap();
+            assign_empty_vector::<i32>(..).into(&mut w).unwrap();
+            assert_eq!((w.len(), w.nvals()), (n, 0));
+            assign_scalar_vector(1, ..).into(&mut w).unwrap();
+            subassign_scalar_vector(2, ..).accumulate(Plus).into(&mut w).unwrap();
+            assert_eq!(w.entries().unwrap(), (0..n).map(|j| (j, 3)).collect::<Vec<_>>());
+            // Products and element-wise operations with more to do.
+            let shapes = [
+                mxm(&a, &a).transpose_b().apply(Negate).eval().unwrap().shape(),
+                mxm(&a, &a).transpose_b().select(ValueGt, 0).top_k(2).eval().unwrap().shape(),
+                mxm(&a, &a).transpose_b().scale_rows(&y, Times).apply_index(ColIndex, 0).eval().unwrap().shape(),
+            ];
+            assert_eq!(shapes, [(m, m); 3]);
+            assert_eq!(mxm(&a, &a).transpose_b().reduce(Plus).unwrap(), 0);
+            let mask = a.structure().complement();
+            let shapes = [
+                ewise_add(&a, &a, Plus).ewise_mult(&a, Times).apply(Abs).eval().unwrap().shape(),
+                ewise_union(&a, 1, &a, 2, Plus).select(ValueGt, 0).ewise_add(&a, Plus).eval().unwrap().shape(),
+                ewise_mult(&a, &a, Plus).mask(&mask).top_k(1).eval().unwrap().shape(),
+            ];
+            assert_eq!(shapes, [(m, n); 3]);
+            let triple = triple_product(&a, &a.transposed(), &a).eval().unwrap();
+            assert_eq!((triple.shape(), triple.nvals()), ((m, n), 0));
+        }
+    });
+}
+
+#[test]
 fn s2_inner_dimension_zero() {
     each(|d| {
         let (a, b) = (matrix::<i32>(d, (4, 0), &[]), matrix::<i32>(d, (0, 3), &[]));
