@@ -141,7 +141,7 @@ macro_rules! container {
             pub fn nvals(&self) -> u64 {
                 self.store.nvals()
             }
-            /// The same entries in the memory of `device`; nothing is copied where they are there already. O(m + nnz), of what is stored: one
+            /// C = A in the memory of `device`; nothing is copied where they are there already. O(m + nnz), of what is stored: one
             /// value where all are equal, and of hypersparse matrices the rows in use.
             ///
             /// # Errors

@@ -106,7 +106,7 @@ impl<T: Scalar> Iter<T> {
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// Its entries one by one. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
+    /// All (i, j, v) where A(i, j) = v, one by one. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
     /// downloaded first.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn iter(&self) -> Result<Iter<T>> {
         Iter::of(&self.store)
     }
-    /// Its rows. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
+    /// The rows of A: row i has all (j, v) where A(i, j) = v. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
     /// downloaded first.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// (index, value) of its entries one by one, ascending. Nothing is copied on the host, O(nnz) to go through them, of a
+    /// All (i, v) where x(i) = v, one by one and ascending. Nothing is copied on the host, O(nnz) to go through them, of a
     /// bitmap O(n); from a device all are downloaded first.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Every public function and method says what it costs and shows how it is called; operations and algorithms say how they fail.
+//! Every public function and method says what it costs and shows how it is called; operations and algorithms say how they fail,
+//! and what an operation makes is said by an equation.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,20 @@ impl Function {
             && result.contains("->")
             && !result.contains("Self")
             && !result.contains("Result<")
+    }
+    /// Makes something of what it is given: neither an option of what is done later nor a look at how.
+    fn makes(&self) -> bool {
+        let result = self.signature.rsplit_once("->").map_or("()", |(_, result)| result.trim());
+        let result = result.split_once(" where ").map_or(result, |(result, _)| result);
+        !self.is_getter()
+            && !matches!(result, "Self" | "()" | "Row<'_, T>" | "Result<Explanation>" | "Result<(C, Trace)>")
+    }
+    /// Whether its first paragraph, which holds no code, has an equation: what it makes, then " = " or an accumulator's.
+    fn has_equation(&self) -> bool {
+        let first = self.doc.trim_start_matches('\n').split("\n\n").next().unwrap_or_default();
+        let first = first.split("```").next().unwrap_or_default();
+        let made = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '⟩' | ']' | '}'));
+        [" = ", " ⊙= "].iter().any(|sign| first.match_indices(sign).any(|(at, _)| made(&first[..at])))
     }
 }
 
@@ -51,8 +66,19 @@ fn functions(text: &str) -> (Vec<Function>, String) {
     (found, examples)
 }
 
-/// What a function's documentation lacks; `computes`: it is an operation or an algorithm.
-fn lacks(function: &Function, examples: &str, computes: bool) -> Vec<&'static str> {
+/// What a kind of file has to say more.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Operations: an equation and an example of its own.
+    Operations,
+    /// Containers and what is in them: the same.
+    Containers,
+    Algorithms,
+    Others,
+}
+
+/// What a function's documentation lacks.
+fn lacks(function: &Function, examples: &str, kind: Kind) -> Vec<&'static str> {
     let Function { name, doc, method, .. } = function;
     let mut missing = Vec::new();
     if doc.trim().is_empty() {
@@ -61,17 +87,22 @@ fn lacks(function: &Function, examples: &str, computes: bool) -> Vec<&'static st
     if function.is_getter() {
         return missing;
     }
-    // Methods that belong together have one example.
+    let defined = matches!(kind, Kind::Operations | Kind::Containers) && function.makes();
+    // Options that belong together, and methods of what is no operation, have one example.
     let shown = [".", "::"]
         .iter()
         .any(|before| ["(", "::<"].iter().any(|after| examples.contains(&format!("{before}{name}{after}"))));
-    let exemplified = doc.contains("```") || *method && shown;
+    let exemplified = doc.contains("```") || *method && shown && !defined;
     if !exemplified {
         missing.push("an example");
+    }
+    if defined && !function.has_equation() {
+        missing.push("an equation");
     }
     if !doc.contains("O(") {
         missing.push("its complexity");
     }
+    let computes = matches!(kind, Kind::Operations | Kind::Algorithms);
     let fails = function.signature.contains("-> Result<") || (computes && !method);
     if fails && !doc.contains("# Errors") {
         missing.push("its errors");
@@ -98,23 +129,32 @@ fn public_functions_say_what_they_cost_and_show_their_use() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&source, &mut files);
-    let (mut missing, mut free, mut methods) = (Vec::new(), 0, 0);
+    let (mut missing, mut free, mut methods, mut operations) = (Vec::new(), 0, 0, 0);
     for file in &files {
         let within = file.strip_prefix(&source).unwrap();
         if WITHIN.iter().any(|not| within.starts_with(not)) {
             continue;
         }
-        let computes = within.starts_with("operation") || within.starts_with("algorithm");
+        let kind = match within.iter().next().and_then(|first| first.to_str()) {
+            Some("operation") => Kind::Operations,
+            Some("container" | "container.rs" | "iterate.rs") => Kind::Containers,
+            Some("algorithm") => Kind::Algorithms,
+            _ => Kind::Others,
+        };
         let (functions, examples) = functions(&fs::read_to_string(file).unwrap());
         for function in &functions {
             *if function.method { &mut methods } else { &mut free } += 1;
-            for what in lacks(function, &examples, computes) {
+            if kind == Kind::Operations && function.makes() {
+                operations += 1;
+            }
+            for what in lacks(function, &examples, kind) {
                 missing.push(format!("{} of {} lacks {what}", function.name, within.display()));
             }
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
     assert!(free > 80 && methods > 140, "{free} functions, {methods} methods: are they looked for where they are?");
+    assert!(operations > 75, "{operations} operations");
 }
 
 #[test]
@@ -128,10 +168,25 @@ fn what_lacks_something_is_seen() {
         names,
         [("f", false, false), ("g", true, true), ("h", true, false), ("i", true, false), ("j", false, false)]
     );
-    let lacking: Vec<_> = found.iter().map(|f| lacks(f, &examples, false)).collect();
+    let lacking: Vec<_> = found.iter().map(|f| lacks(f, &examples, Kind::Others)).collect();
     assert_eq!(lacking[0], ["an example", "its complexity", "its errors"]);
     assert_eq!(lacking[1], ["a sentence"]);
     assert_eq!(lacking[2], ["a sentence", "an example", "its complexity"]);
     assert!(lacking[3].is_empty() && lacking[4].is_empty());
-    assert_eq!(lacks(&found[4], &examples, true), ["its errors"]);
+    assert_eq!(lacks(&found[4], &examples, Kind::Algorithms), ["its errors"]);
+}
+
+#[test]
+fn equations_and_examples_are_an_operations_own() {
+    let text = "impl A {\n    /// C = A ⊕ B. O(n).\n    /// ```\n    /// let c = a.plus(&b).times(&b);\n    /// ```\n    \
+                    pub fn plus(self, b: &B) -> Operation<C> {\n    /// As plus. O(n).\n    ///\n    /// So that x = y.\n    \
+                    pub fn times(self, b: &B) -> Operation<C> {\n    /// Of all. O(n).\n    /// ```\n    /// let x = 1;\n    /// ```\n    \
+                    pub fn less(self, b: &B) -> Operation<C> {\n    /// C⟨M⟩ ⊙= T. O(1).\n    pub fn option(self) -> Self {\n";
+    let (found, examples) = functions(text);
+    assert_eq!(found.iter().map(|f| f.makes()).collect::<Vec<_>>(), [true, true, true, false]);
+    assert_eq!(found.iter().map(|f| f.has_equation()).collect::<Vec<_>>(), [true, false, false, true]);
+    let lacking: Vec<_> = found[..3].iter().map(|f| lacks(f, &examples, Kind::Operations)).collect();
+    assert_eq!(lacking, [vec![], vec!["an example", "an equation"], vec!["an equation"]]);
+    // Elsewhere methods may share an example.
+    assert!(lacks(&found[1], &examples, Kind::Others).is_empty());
 }

@@ -49,7 +49,7 @@ macro_rules! compared {
             }
         }
         impl<T: Scalar, S> $name<T, S> {
-            /// Whether shape and entries are the same, whatever the semiring, the format and the device; values by their
+            /// Whether A = B: shape and entries are the same, whatever the semiring, the format and the device; values by their
             /// `PartialEq`: NaN equals nothing. O(m + nnz), after a download from CUDA.
             ///
             /// # Errors

@@ -20,7 +20,7 @@ fn everywhere<T: Scalar>((nrows, ncols): (u32, u32), values: Values<T>) -> Store
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// `value` at every place, stored once. O(1).
+    /// C(i, j) = value at every place, stored once. O(1).
     ///
     /// # Errors
     /// `IndexOverflow` for a dimension of 2³² or more; `OutOfMemory` where the places are too many for any memory.
@@ -45,7 +45,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         slots(operation, Device::Cpu, shape.0 as usize, shape.1 as usize, 0)?;
         Ok(Self::of(everywhere(shape, Values::One(value))))
     }
-    /// An entry at every place, row by row; the values are moved. O(1).
+    /// C(i, j) = `values[i · ncols + j]`: an entry at every place, row by row; the values are moved. O(1).
     ///
     /// # Errors
     /// `InvalidValue` where they are not `nrows` times `ncols`.
@@ -69,7 +69,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         }
         Ok(Self::of(everywhere((nrows, ncols), values.into())))
     }
-    /// A value for every place, row by row, `absent` where there is no entry; a full matrix' values are moved where nobody shares
+    /// v = the values A(i, j) for every place, at i · ncols + j, `absent` where there is no entry; a full matrix' values are moved where nobody shares
     /// them. O(m n).
     ///
     /// # Errors

@@ -41,7 +41,7 @@ fn line<T: Scalar>(coo: &Coo<T>) -> Result<Store<T>> {
 }
 
 impl<T: Arithmetic, S> Matrix<T, S> {
-    /// I: 1 at (i, i) for all i < n, stored once. O(n).
+    /// I(i, i) = 1 for all i < n, stored once. O(n).
     ///
     /// # Errors
     /// `OutOfMemory`; `InvalidValue` from 2³² on.
@@ -70,7 +70,7 @@ impl<T: Arithmetic, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// Removes all entries; shape and device stay. O(m).
+    /// A(i, j) = nothing for all i, j: removes all entries; shape and device stay. O(m).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`. The matrix is as it was.
@@ -89,15 +89,23 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// Removes all entries; length and device stay. O(1).
+    /// x(i) = nothing for all i: removes all entries; length and device stay. O(1).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`. The vector is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<i32> = Vector::build(3, &[(0, 1), (2, 2)])?;
+    /// x.clear()?;
+    /// assert_eq!((x.len(), x.nvals()), (3, 0));
+    /// # Ok(()) }
+    /// ```
     pub fn clear(&mut self) -> Result<()> {
         self.store = cleared(&self.store)?;
         Ok(())
     }
-    /// From the triplets of one column, or of one row; the same index twice is an error. O(e log e) in the worst case.
+    /// x(iₑ) = vₑ for each triplet e of one column, or of one row; the same index twice is an error. O(e log e) in the worst case.
     ///
     /// # Errors
     /// `InvalidValue` where there are more rows and columns; `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`.
@@ -112,10 +120,18 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         line(coo).map(Self::of)
     }
-    /// All entries as triplets of one column, ascending. O(e).
+    /// The triplets (i, 0, v) where x(i) = v, of one column and ascending. O(e).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(2, 5), (0, 1)])?;
+    /// let coo = x.to_coo()?;
+    /// assert_eq!((coo.nrows, coo.rows, coo.values), (3, vec![0, 2], vec![1, 5]));
+    /// # Ok(()) }
+    /// ```
     pub fn to_coo(&self) -> Result<Coo<T>> {
         let (operation, entries) = ("to_coo", self.iter()?);
         let n = entries.len();

@@ -12,7 +12,7 @@ use crate::storage::{
 };
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// No entries, on the CPU. O(m), O(1) from 2²⁴ rows on.
+    /// A(i, j) = nothing for all i, j, on the CPU. O(m), O(1) from 2²⁴ rows on.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -26,7 +26,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn new(nrows: u64, ncols: u64) -> Result<Self> {
         Store::empty("new", nrows, ncols, Device::Cpu).map(Self::of)
     }
-    /// From (row, column, value) in any order. O(m + e) where they ascend by row, then column, else O(m + e log e); of m the rows in use
+    /// A(i, j) = v for each (i, j, v), in any order. O(m + e) where they ascend by row, then column, else O(m + e log e); of m the rows in use
     /// where the matrix is hypersparse.
     ///
     /// # Errors
@@ -44,17 +44,25 @@ impl<T: Scalar, S> Matrix<T, S> {
         let coo = split(nrows, ncols, entries)?;
         Self::from_coo(&coo)
     }
-    /// From triplets; the same position twice is an error. As [`build`](Self::build), O(m + e log e) at most.
+    /// A(iₑ, jₑ) = vₑ for each triplet e; the same position twice is an error. As [`build`](Self::build), O(m + e log e) at most.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `DuplicateEntry`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut coo = Coo::new(2, 2);
+    /// [(1, 0, 5), (0, 1, 3)].iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+    /// assert_eq!(Matrix::<i32>::from_coo(&coo)?.entries()?, [(0, 1, 3), (1, 0, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, First>("build", axes_of(coo), arrays, true, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
-    /// From triplets; values of one position are folded by `fold` in input order, which need not be commutative: [`First`], `Second`,
-    /// `Minus` and floating sums have one result. As [`build`](Self::build), O(m + e log e) at most.
+    /// A(i, j) = v₁ ⊕ v₂ ⊕ …, the values of the triplets of one position folded by `fold` = ⊕ in input order. It need not be commutative:
+    /// [`First`], `Second`, `Minus` and floating sums have one result. As [`build`](Self::build), O(m + e log e) at most.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
@@ -73,7 +81,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         built::<T, F>("build", axes_of(coo), arrays, false, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
-    /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of rows and columns
+    /// A(i, j) = v₁ ⊕ v₂ ⊕ …, as [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of rows and columns
     /// on CUDA. O(m + e log e) at most; the same bits on every device.
     ///
     /// # Errors
@@ -91,7 +99,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, F>("build", axes_of(coo), arrays, false, *device).map(Self::of)
     }
-    /// `value` at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
+    /// A(i, j) = value at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`.
@@ -113,7 +121,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         let marks = built::<u8, First>("build", axes, (&rows, &columns, &marks), false, Device::Cpu)?;
         filled(&marks, value).map(Self::of)
     }
-    /// From compressed rows; everything is checked, O(m + e).
+    /// A(i, `indices[p]`) = `values[p]` for `offsets[i]` ≤ p < `offsets[i + 1]`: from compressed rows; everything is checked, O(m + e).
     ///
     /// # Errors
     /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
@@ -142,14 +150,21 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn ncols(&self) -> u64 {
         self.store.cols.n()
     }
-    /// All entries as (row, column, value), ascending by row, then column. O(m + nnz); downloaded from a device.
+    /// All (i, j, v) where A(i, j) = v, ascending by row, then column. O(m + nnz); downloaded from a device.
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(1, 0, 5), (0, 1, 0)])?;
+    /// assert_eq!(a.entries()?, [(0, 1, 0), (1, 0, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn entries(&self) -> Result<Vec<(u64, u64, T)>> {
         entries(&self.store)
     }
-    /// All entries as triplets, ascending by row, then column. O(m + nnz); downloaded from a device.
+    /// The triplets (i, j, v) where A(i, j) = v, ascending by row, then column. O(m + nnz); downloaded from a device.
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
@@ -174,7 +189,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         }
         Ok(coo)
     }
-    /// The value at (row, column), `None` where there is no entry. O(log of the row's length), O(1) of a bitmap or full matrix; on CUDA
+    /// v = A(row, column), `None` where there is no entry. O(log of the row's length), O(1) of a bitmap or full matrix; on CUDA
     /// the host waits for it.
     ///
     /// # Errors

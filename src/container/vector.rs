@@ -10,14 +10,21 @@ use crate::storage::{
 };
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// No entries, on the CPU. O(1).
+    /// x(i) = nothing for all i < n, on the CPU. O(1).
     ///
     /// # Errors
     /// `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<f64> = Vector::new(1 << 40)?;
+    /// assert_eq!((x.len(), x.nvals()), (1 << 40, 0));
+    /// # Ok(()) }
+    /// ```
     pub fn new(n: u64) -> Result<Self> {
         Store::empty("new", 1, n, Device::Cpu).map(Self::of)
     }
-    /// From (index, value) in any order; the same index twice is an error. O(e) where they ascend, else O(e log e).
+    /// x(i) = v for each (i, v), in any order; the same index twice is an error. O(e) where they ascend, else O(e log e).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `DuplicateIndex`, `OutOfMemory`.
@@ -36,7 +43,7 @@ impl<T: Scalar, S> Vector<T, S> {
         let made = built::<T, First>("build", axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu);
         made.map(Self::of).map_err(Error::of_elements)
     }
-    /// From (index, value); values of one index are folded by `fold` in input order. O(e log e) at most.
+    /// x(i) = v₁ ⊕ v₂ ⊕ …, the values given for i folded by `fold` = ⊕ in input order. O(e log e) at most.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`.
@@ -73,7 +80,7 @@ impl<T: Scalar, S> Vector<T, S> {
         let made = built::<T, F>("build", axes_for((1, n), 0), (&rows, &indices, &values), false, *device);
         made.map(Self::of).map_err(Error::of_elements)
     }
-    /// An entry at every index. O(n).
+    /// x(i) = value at every index i < n. O(n).
     ///
     /// # Errors
     /// `OutOfMemory`; `InvalidValue` from 2³² on.
@@ -103,17 +110,31 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// All entries as (index, value), ascending. O(nnz), O(n) of a bitmap; downloaded from a device.
+    /// All (i, v) where x(i) = v, ascending. O(nnz), O(n) of a bitmap; downloaded from a device.
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(2, 5), (0, 0)])?;
+    /// assert_eq!(x.entries()?, [(0, 0), (2, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn entries(&self) -> Result<Vec<(u64, T)>> {
         Ok(entries(&self.store)?.into_iter().map(|(_, j, v)| (j, v)).collect())
     }
-    /// The value at `index`, `None` where there is no entry. O(log nnz), O(1) of a bitmap or full vector; on CUDA the host waits for it.
+    /// v = x(index), `None` where there is no entry. O(log nnz), O(1) of a bitmap or full vector; on CUDA the host waits for it.
     ///
     /// # Errors
     /// `IndexOutOfBounds`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(2, 5)])?;
+    /// assert_eq!((x.get(2)?, x.get(0)?, x.get(3).is_err()), (Some(5), None, true));
+    /// # Ok(()) }
+    /// ```
     pub fn get(&self, index: u64) -> Result<Option<T>> {
         element(&self.store, 0, index).map_err(Error::of_elements)
     }

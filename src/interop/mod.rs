@@ -3,6 +3,9 @@
 //! Nothing is copied where both sides lay their entries out alike; everything that comes in is checked, and what does not
 //! fit the other side is an error that says where.
 //!
+//! A stored 0 is an entry here and comes out as one. Other libraries take it for the same as none, and their operations may drop it;
+//! a dense array has one value that stands for no entry. What has been there and back may have fewer entries.
+//!
 //! | feature | types | moved, not copied |
 //! | --- | --- | --- |
 //! | – | [`CsrParts`], [`CsrView`], [`VectorParts`] | offsets, indices, values |

@@ -6,7 +6,8 @@ use crate::container::{Container, Matrix, OfVectors, Vector};
 use crate::error::Result;
 use crate::storage::{axis::Axis, store::Store};
 
-/// t(i) = the column of the smallest value of row i, of equal ones the first; rows without entries have none in t.
+/// t(i) = min { j : A(i, j) = minₖ A(i, k) }, the column of the smallest value of row i, of equal ones the first; rows without
+/// entries have none in t.
 /// `.transpose_a()` gives the rows of the columns' smallest values. NaN is passed over, unless a row has nothing else.
 /// O(nnz(A)).
 ///
@@ -28,7 +29,7 @@ pub fn argmin_rows<T: Ordered, S: 'static>(
     lines("argmin", a, best::<T, false>)
 }
 
-/// t(i) = the column of the largest value of row i, otherwise as [`argmin_rows`]. O(nnz(A)).
+/// t(i) = min { j : A(i, j) = maxₖ A(i, k) }, the column of the largest value of row i, otherwise as [`argmin_rows`]. O(nnz(A)).
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.
@@ -53,7 +54,7 @@ fn lines<T: Ordered, S: 'static>(
     Operation::new(Lines::new(name, a.operand(), run))
 }
 
-/// The index of the smallest value, of equal ones the first; `None` without entries. O(nnz(x)).
+/// t = min { i : x(i) = minₖ x(k) }, the index of the smallest value, of equal ones the first; `None` without entries. O(nnz(x)).
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
@@ -72,7 +73,7 @@ where
     one(x, best::<ScalarOf<X>, false>)
 }
 
-/// The index of the largest value, otherwise as [`argmin`]. O(nnz(x)).
+/// t = min { i : x(i) = maxₖ x(k) }, the index of the largest value, otherwise as [`argmin`]. O(nnz(x)).
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.

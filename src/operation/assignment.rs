@@ -115,18 +115,34 @@ impl<T, K, F> Assignment<T, K, F> {
         self.replace = true;
         self
     }
-    /// The values meet old entries by `op`, op(old, new); nothing is deleted for want of a value. O(1).
+    /// C(rows, cols) ⊙= A: the values meet old entries by `op` = ⊙, op(old, new); nothing is deleted for want of a value. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut w: Vector<i32> = Vector::build(3, &[(0, 1), (2, 2)])?;
+    /// assign_scalar_vector(10, ..2).accumulate(Minus).into(&mut w)?;
+    /// assert_eq!(w.entries()?, [(0, -9), (1, 10), (2, 2)]);
+    /// # Ok(()) }
+    /// ```
     pub fn accumulate<G>(self, _op: G) -> Assignment<T, K, With<G>> {
         Assignment { core: self.core, replace: self.replace, mask: self.mask, kind: PhantomData }
     }
 }
 
 impl<T: Scalar, K, F> Assignment<T, K, F> {
-    /// The part of `c` is written. `c` is untouched on error, and may be an operand or the mask. What it costs is said where the
+    /// C(rows, cols)⟨M, replace⟩ ⊙= A: the part of `c` is written. `c` is untouched on error, and may be an operand or the mask. What it costs is said where the
     /// assignment is made: O(nnz(C) + nnz(A)), and less where little of `c` changes. Nothing is summed: the same bits on every device.
     ///
     /// # Errors
     /// `IndexOutOfBounds` naming the position, `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut c: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3), (1, 0, 5)])?;
+    /// assign(&c.clone(), 0..2, [1, 0]).into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 3), (1, 1, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn into<C>(self, c: &mut C) -> Result<()>
     where
         C: Container<Kind = K>,

@@ -26,7 +26,7 @@ where
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// The same entries as values of `U`, by [`cast`]. O(nnz).
+    /// T = A as `U`, by [`cast`]. O(nnz).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
@@ -45,10 +45,17 @@ impl<T: Scalar, S> Matrix<T, S> {
     }
 }
 impl<T: Scalar, S> Vector<T, S> {
-    /// The same entries as values of `U`, by [`cast`]. O(nnz).
+    /// t = x as `U`, by [`cast`]. O(nnz).
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<f64> = Vector::build(3, &[(0, -1.5), (2, 2.5)])?;
+    /// assert_eq!(x.cast::<i8>()?.entries()?, [(0, -1), (2, 2)]);
+    /// # Ok(()) }
+    /// ```
     pub fn cast<U: Scalar>(&self) -> Result<Vector<U, S>>
     where
         Cast<U>: UnaryOp<T, Out = U>,

@@ -59,10 +59,18 @@ impl<A: Scalar, B: Scalar, C: Container, S> Operation<Product<A, B, C, S>> {
 }
 
 impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F> {
-    /// As [`into`](Operation::into), and what ran: O(products) and the waiting, see [`traced`](Operation::traced).
+    /// C⟨M, replace⟩ ⊙= T as [`into`](Operation::into) does it, and what ran: O(products) and the waiting, see [`traced`](Operation::traced).
     ///
     /// # Errors
     /// Those of [`into`](Operation::into).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut c: Matrix<f64> = Matrix::identity(2)?;
+    /// mxm(&c, &c).accumulate(Plus).traced_into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 2.0), (1, 1, 2.0)]);
+    /// # Ok(()) }
+    /// ```
     pub fn traced_into<C>(self, c: &mut C) -> Result<Trace>
     where
         C: Container<Kind = K::Kind>,

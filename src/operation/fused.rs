@@ -119,7 +119,7 @@ type After<A, B, C, S, T> = Operation<Fused<A, B, C, T, S>>;
 macro_rules! steps {
     ([$($generic:tt)*] $on:ty, $from:ty, $after:ident<$($args:ty),*>, |$self:ident, $step:ident| $then:expr) => {
         impl<$($generic)*> $on {
-            /// f(c, i, j, thunk) in place of each entry c at (i, j). On the CPU it is done to rows as they are
+            /// T(i, j) = f(c, i, j, thunk) of each entry c at (i, j). On the CPU it is done to rows as they are
             /// made, after a product on CUDA too, see [`Fused`](super::Fused).
             /// O(nnz) more.
             /// ```
@@ -138,7 +138,7 @@ macro_rules! steps {
                 let $step = mapped::<$from, Y, F>(thunk);
                 $then
             }
-            /// f(c) in place of each entry c. O(nnz) more.
+            /// T = f(C), in place of each entry. O(nnz) more.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -149,7 +149,7 @@ macro_rules! steps {
             pub fn apply<F: UnaryOp<$from>>($self, _op: F) -> $after<$($args,)* F::Out> {
                 $self.apply_index(OfValue::<F>::new(), <$from>::zeroed())
             }
-            /// f(value, c) in place of each entry c. O(nnz) more.
+            /// T = f(value, C), in place of each entry. O(nnz) more.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {
@@ -165,7 +165,14 @@ macro_rules! steps {
             ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindFirst::<F>::new(), value)
             }
-            /// f(c, value) in place of each entry c. O(nnz) more.
+            /// T = f(C, value), in place of each entry. O(nnz) more.
+            /// ```
+            /// use oplus::prelude::*;
+            /// # fn main() -> oplus::Result<()> {
+            /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+            /// assert_eq!(mxm(&a, &a).apply_second(Minus, 9.0).eval()?.get(1, 0)?, Some(1.0));
+            /// # Ok(()) }
+            /// ```
             pub fn apply_second<Y: Scalar, F: BinaryOp<$from, Y>>(
                 $self,
                 _op: F,
@@ -173,7 +180,7 @@ macro_rules! steps {
             ) -> $after<$($args,)* F::Out> {
                 $self.apply_index(BindSecond::<F>::new(), value)
             }
-            /// The entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory
+            /// T = C(f): the entries c at (i, j) for which f(c, i, j, thunk) holds, such as those above a threshold. On the CPU the memory
             /// of what is dropped is never taken, on CUDA that of some rows after a product, see [`Fused`](super::Fused).
             /// O(nnz) more, nnz being that of what it chooses from.
             /// ```
@@ -192,7 +199,7 @@ macro_rules! steps {
                 let $step = kept::<$from, Y, F>(thunk);
                 $then
             }
-            /// The k largest entries of each row, as [`top_k`](super::top_k()) has them. On the CPU the result and a few
+            /// T(i, j) = C(i, j) for the k largest entries of each row, as [`top_k`](super::top_k()) has them. On the CPU the result and a few
             /// rows are all that is stored, on CUDA some rows of a product, see [`Fused`](super::Fused).
             /// O(nnz) more, on CUDA a sort of the rows.
             /// ```

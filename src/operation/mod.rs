@@ -155,11 +155,19 @@ impl<K: Compute> Operation<K> {
     pub(crate) fn new(kernel: K) -> Self {
         Self { kernel, mask: None, replace: false, accumulate: PhantomData }
     }
-    /// A new container: T where the mask admits. Besides the operation, O(m + nnz(T) + nnz(M)) where the mask is not its own business:
+    /// C⟨M⟩ = T, a new container: T where the mask admits. Besides the operation, O(m + nnz(T) + nnz(M)) where the mask is not its own business:
     /// products and chains compute only what it admits.
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(0, 1), (2, 2)])?;
+    /// let mask: Vector<bool> = Vector::build(3, &[(2, true)])?;
+    /// assert_eq!(apply(&x, Negate).mask(&mask).eval()?.entries()?, [(2, -2)]);
+    /// # Ok(()) }
+    /// ```
     pub fn eval(self) -> Result<K::Target> {
         (<K::Target as Container>::Scalar::entries().made)(self.kernel.core(), self.mask.as_ref())
             .map(K::Target::made_of)
@@ -193,7 +201,16 @@ impl<K, F> Operation<K, F> {
         self.replace = true;
         self
     }
-    /// The result meets old entries by `op`, op(old, new); where one is missing, the other stands. O(1).
+    /// C ⊙= T: the result meets old entries by `op` = ⊙, op(old, new); where one is missing, the other stands. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let t: Vector<i32> = Vector::build(3, &[(0, 1), (1, 2)])?;
+    /// let mut w: Vector<i32> = Vector::build(3, &[(1, 10), (2, 20)])?;
+    /// apply(&t, Identity).accumulate(Minus).into(&mut w)?;
+    /// assert_eq!(w.entries()?, [(0, 1), (1, 8), (2, 20)]);
+    /// # Ok(()) }
+    /// ```
     pub fn accumulate<G>(self, _op: G) -> Operation<K, With<G>> {
         Operation { kernel: self.kernel, mask: self.mask, replace: self.replace, accumulate: PhantomData }
     }
@@ -207,6 +224,14 @@ impl<K: Compute, F> Operation<K, F> {
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut c: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3), (1, 0, 5)])?;
+    /// mxm(&c, &c).accumulate(Plus).into(&mut c)?;
+    /// assert_eq!(c.entries()?, [(0, 0, 15), (0, 1, 3), (1, 0, 5), (1, 1, 15)]);
+    /// # Ok(()) }
+    /// ```
     pub fn into<C>(self, c: &mut C) -> Result<()>
     where
         C: Container<Kind = <K::Target as Container>::Kind>,

@@ -36,7 +36,7 @@ impl<A, B, C, S> Clone for Plan<A, B, C, S> {
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Product<A, B, Matrix<C, S>, S>> {
-    /// What the structure of the operands says about the product, kept for running it with other values.
+    /// What the structure of the operands says about C⟨M⟩ = A ⊕.⊗ B, kept for running it with other values.
     /// O(products): the positions of the result are computed.
     /// ```
     /// use oplus::prelude::*;
@@ -62,12 +62,21 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, S> {
-    /// The product of operands with the planned structure: the entries that [`eval`](Operation::eval) would give, sums in
+    /// C⟨M⟩ = A ⊕.⊗ B of operands with the planned structure: the entries that [`eval`](Operation::eval) would give, sums in
     /// the same order where one is promised. O(products), without allocating positions.
     ///
     /// # Errors
     /// `InvalidValue` for an operand of another shape, on another device, or whose positions are not those that were planned
     /// for: all are compared where they are not the same memory. `OutOfMemory`, and the device's own.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 2.0), (1, 0, 3.0)])?;
+    /// let plan = mxm(&a, &a).plan()?;
+    /// let negated = apply(&a, Negate).eval()?;
+    /// assert_eq!(plan.run(&negated, &a)?.entries()?, [(0, 0, -6.0), (1, 1, -6.0)]);
+    /// # Ok(()) }
+    /// ```
     pub fn run(
         &self,
         a: &impl Operand<Container = Matrix<A, S>>,

@@ -235,7 +235,7 @@ impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T,
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Product<A, B, Matrix<C, S>, S>> {
-    /// ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none. O(products).
+    /// s = ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none. O(products).
     ///
     /// Integers, booleans, min and max give the same bits everywhere. Other floating sums are cut into pieces: on the CPU by
     /// the work of rows alone, so that all runs agree; on CUDA the last bits may differ from run to run.
@@ -290,6 +290,14 @@ impl<T: Scalar, S> Matrix<T, S> {
     ///
     /// # Errors
     /// Those of [`mxm`](Self::mxm).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 2.0), (0, 1, 3.0), (1, 0, 5.0)])?;
+    /// let x: Vector<f64> = Vector::build(2, &[(0, 1.0), (1, 10.0)])?;
+    /// assert_eq!(a.mxv(&x)?.entries()?, [(0, 32.0), (1, 5.0)]);
+    /// # Ok(()) }
+    /// ```
     pub fn mxv<U: Scalar, R>(&self, x: &Vector<U, R>) -> Result<Vector<R::Out, R>>
     where
         R: Semiring<T, U>,

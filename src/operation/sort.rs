@@ -9,8 +9,8 @@ use crate::storage::axis::Axis;
 use crate::storage::store::Store;
 use std::sync::Arc;
 
-/// Rows sorted by `before`: C(i, 0), C(i, 1), … are the values of row i such that none comes before the one in front of
-/// it, and P(i, k) is the column that C(i, k) had. Values of which neither comes before the other keep their order. A
+/// C(i, k) = A(i, P(i, k)): rows sorted by `before`, C(i, 0), C(i, 1), … being the values of row i such that none comes before
+/// the one in front of it, and P(i, k) the column that C(i, k) had. Values of which neither comes before the other keep their order. A
 /// vector is one row; `sort(&a.transposed(), …)` sorts columns, as rows of its results.
 /// O(nnz(A) log of the longest row).
 ///

@@ -14,7 +14,7 @@ use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, axes_for, same_device};
 use std::sync::Arc;
 
-/// The matrix of these tiles: `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
+/// C = [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …]: the tile Aᵣ꜀ = `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
 /// of one column equally wide. O(nnz + m · tiles of a row) on the host.
 ///
 /// SuiteSparse:GraphBLAS, GxB_Matrix_concat. Values are moved, the same bits on every device.
@@ -121,7 +121,7 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
     Ok(Axis::Listed { n, ids: Arc::new(ids) })
 }
 
-/// The tiles of A: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
+/// [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …] = A, the tiles Aᵣ꜀ as `[r][c]`: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
 /// O(nnz(A) · columns of tiles) at most.
 ///
 /// SuiteSparse:GraphBLAS, GxB_Matrix_split. Values are moved, the same bits on every device.
@@ -207,7 +207,7 @@ fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> 
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// Makes the shape `nrows` × `ncols`: entries outside are dropped, new rows and columns are empty. O(m + nnz); a matrix
+    /// C(i, j) = A(i, j) for i < `nrows` and j < `ncols`, the new shape: entries outside are dropped, new rows and columns are empty. O(m + nnz); a matrix
     /// that grows beyond 2³² rows or columns lists those it had.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     }
 }
 impl<T: Scalar, S> Vector<T, S> {
-    /// Makes the length `n`: entries behind it are dropped. O(nnz).
+    /// w(i) = x(i) for i < `n`, the new length: entries behind it are dropped. O(nnz).
     ///
     /// # Errors
     /// `OutOfMemory`; the vector is as it was.

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::storage::store::Store;
 use std::sync::Arc;
 
-/// T = the k largest entries of each row of A, where they are: of equal ones those of the smallest columns, NaN after all
-/// others. A vector is one row. O(nnz(A)) on the CPU, a sort of the rows on CUDA.
+/// T(i, j) = A(i, j) where fewer than k entries of row i come before it: the k largest of each row, where they are. An entry comes
+/// before smaller ones, and of equal ones the one of the smaller column does; NaN comes after all others. A vector is one row. O(nnz(A)) on the CPU, a sort of the rows on CUDA.
 ///
 /// After a product, `mxm(&a, &b).top_k(k)` does it to the rows as they are computed.
 ///

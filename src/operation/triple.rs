@@ -97,7 +97,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         operation.mask = self.mask.clone();
         Ok(operation)
     }
-    /// The product: A·P, then R times that, O(products of both). Sums as those of [`mxm`].
+    /// C⟨M⟩ = R ⊕.⊗ (A ⊕.⊗ P): A·P, then R times that, O(products of both). Sums as those of [`mxm`].
     ///
     /// # Errors
     /// Those of [`Operation::eval`].
@@ -116,10 +116,18 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     {
         limited("mxm", self.memory_limit, self.a.0.device(), || self.outer::<T, C>(&self.inner::<T>().eval()?)?.eval())
     }
-    /// What the structure of the operands says about both products. O(products of both).
+    /// What the structure of the operands says about both products of C⟨M⟩ = R ⊕.⊗ (A ⊕.⊗ P). O(products of both).
     ///
     /// # Errors
     /// Those of [`Operation::eval`].
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3), (1, 0, 5)])?;
+    /// let plan = triple_product(&a, &a, &a).plan()?;
+    /// assert_eq!(plan.nvals(), 2);
+    /// # Ok(()) }
+    /// ```
     pub fn plan<T: Scalar, C: Scalar>(&self) -> Result<TriplePlan<R, A, P, T, C, S>>
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
@@ -157,10 +165,19 @@ impl<R: Scalar, A: Scalar, P: Scalar, T: Scalar, C: Scalar, S> TriplePlan<R, A, 
 where
     S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
 {
-    /// R·A·P of operands with the planned structure. O(products of both), as [`Plan::run`].
+    /// C⟨M⟩ = R ⊕.⊗ (A ⊕.⊗ P) of operands with the planned structure. O(products of both), as [`Plan::run`].
     ///
     /// # Errors
     /// Those of [`Plan::run`]; a misfit of P or A is found in the first product.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 3), (1, 0, 5)])?;
+    /// let plan = triple_product(&a, &a, &a).plan()?;
+    /// let negated = apply(&a, Negate).eval()?;
+    /// assert_eq!(plan.run(&a, &negated, &a)?.entries()?, [(0, 1, -45), (1, 0, -75)]);
+    /// # Ok(()) }
+    /// ```
     pub fn run(
         &self,
         r: &impl Operand<Container = Matrix<R, S>>,

@@ -31,20 +31,47 @@ pub struct Updates<T> {
 
 impl<T: Scalar> Updates<T> {
     /// None. O(1).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// assert!(Updates::<i32>::new().is_empty());
+    /// # Ok(()) }
+    /// ```
     pub fn new() -> Self {
         Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
     }
-    /// The element at (row, column) becomes `value`. O(1) amortised.
+    /// C(row, column) = value, once it is given to a matrix. O(1) amortised.
     ///
     /// # Errors
     /// `OutOfMemory`; the updates are as they were.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 1, 2)])?;
+    /// let mut updates = Updates::new();
+    /// updates.set(0, 1, 7)?;
+    /// updates.set(0, 1, 8)?;
+    /// a.update(&updates)?;
+    /// assert_eq!(a.get(0, 1)?, Some(8));
+    /// # Ok(()) }
+    /// ```
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
         self.push(row, column, Some(value))
     }
-    /// The element at (row, column) is removed, if there is one. O(1) amortised.
+    /// C(row, column) = nothing: the element is removed, if there is one, once this is given to a matrix. O(1) amortised.
     ///
     /// # Errors
     /// `OutOfMemory`; the updates are as they were.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 1, 2)])?;
+    /// let mut updates = Updates::new();
+    /// updates.remove(0, 0)?;
+    /// a.update(&updates)?;
+    /// assert_eq!(a.entries()?, [(1, 1, 2)]);
+    /// # Ok(()) }
+    /// ```
     pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
         self.push(row, column, None)
     }
@@ -140,7 +167,7 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// The element at (row, column) becomes `value`. O(log of the row's length) where there is one and the values are shared
+    /// A(row, column) = value. O(log of the row's length) where there is one and the values are shared
     /// with no clone, else O(m + nnz): many elements are better set by [`update`](Self::update).
     ///
     /// # Errors
@@ -158,17 +185,38 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
         set(&mut self.store, (row, column), Some(value))
     }
-    /// There is no element at (row, column) any more; nor need there be one before. O(m + nnz).
+    /// A(row, column) = nothing: there is no element any more, nor need there be one before. O(m + nnz).
     ///
     /// # Errors
     /// As [`set`](Self::set).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 1, 2)])?;
+    /// a.remove(0, 0)?;
+    /// a.remove(0, 1)?;
+    /// assert_eq!(a.entries()?, [(1, 1, 2)]);
+    /// # Ok(()) }
+    /// ```
     pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
         set(&mut self.store, (row, column), None)
     }
-    /// All of the updates at once. O(m + nnz + u log u) for u updates.
+    /// A(iₖ, jₖ) = xₖ for all updates k at once, nothing where they remove; of one position the last counts.
+    /// O(m + nnz + u log u) for u updates.
     ///
     /// # Errors
     /// `IndexOutOfBounds` naming the update's position, `OutOfMemory`, and the device's own; the matrix is as it was.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (1, 1, 2)])?;
+    /// let mut updates = Updates::new();
+    /// updates.set(1, 0, 5)?;
+    /// updates.remove(1, 1)?;
+    /// a.update(&updates)?;
+    /// assert_eq!(a.entries()?, [(0, 0, 1), (1, 0, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
         self.store = updated("update", &self.store, updates)?;
         Ok(())
@@ -176,7 +224,7 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// The element at `index` becomes `value`, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz).
+    /// x(index) = value, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the vector is as it was.
@@ -193,17 +241,36 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
         set(&mut self.store, (0, index), Some(value)).map_err(Error::of_elements)
     }
-    /// There is no element at `index` any more. O(nnz).
+    /// x(index) = nothing: there is no element any more. O(nnz).
     ///
     /// # Errors
     /// As [`set`](Self::set).
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<i32> = Vector::build(3, &[(0, 1), (2, 2)])?;
+    /// x.remove(2)?;
+    /// assert_eq!(x.entries()?, [(0, 1)]);
+    /// # Ok(()) }
+    /// ```
     pub fn remove(&mut self, index: u64) -> Result<()> {
         set(&mut self.store, (0, index), None).map_err(Error::of_elements)
     }
-    /// All of the updates at once, those of row 0. O(nnz + u log u) for u updates.
+    /// x(jₖ) = yₖ for all updates k at once, which are those of row 0. O(nnz + u log u) for u updates.
     ///
     /// # Errors
     /// As [`Matrix::update`].
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let mut x: Vector<i32> = Vector::build(3, &[(0, 1), (2, 2)])?;
+    /// let mut updates = Updates::new();
+    /// updates.set(0, 1, 5)?;
+    /// updates.remove(0, 2)?;
+    /// x.update(&updates)?;
+    /// assert_eq!(x.entries()?, [(0, 1), (1, 5)]);
+    /// # Ok(()) }
+    /// ```
     pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
         self.store = updated("update", &self.store, updates).map_err(Error::of_elements)?;
         Ok(())

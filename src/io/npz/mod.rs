@@ -6,6 +6,9 @@
 //! [`Matrix::build_with`](crate::container::Matrix::build_with). What is written, `load_npz` gives back as csr, or as coo
 //! where the matrix is hypersparse.
 //!
+//! A stored 0 is an entry, written and read as one. SciPy keeps it in a file, but many of its operations and other libraries drop it
+//! (`eliminate_zeros`, comparisons, sums that are 0): what has been through them may have fewer entries.
+//!
 //! Of a file no more is unpacked than its arrays claim, and they have to agree with each other first.
 mod array;
 mod dtype;
