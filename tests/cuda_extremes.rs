@@ -21,7 +21,7 @@ fn csr(columns: u32, rows: impl Iterator<Item = Vec<u32>>, value: impl Fn(usize)
 }
 
 #[test]
-fn a_row_of_more_than_a_million_entries() {
+fn g10_a_row_of_more_than_a_million_entries() {
     if emulator::cuda().is_none() {
         return;
     }
@@ -47,7 +47,7 @@ fn inverse() -> u32 {
 }
 
 #[test]
-fn columns_that_all_collide() {
+fn g10_columns_that_all_collide() {
     if emulator::cuda().is_none() {
         return;
     }
@@ -87,7 +87,7 @@ fn gpu_with(bytes: u64) -> bool {
 }
 
 #[test]
-fn more_than_2_to_32_products() {
+fn g10_more_than_2_to_32_products() {
     if !gpu_with(30 << 30) {
         return;
     }
@@ -107,7 +107,7 @@ fn more_than_2_to_32_products() {
 }
 
 #[test]
-fn more_than_2_to_31_entries() {
+fn g10_more_than_2_to_31_entries() {
     // 5 bytes each, and as much again for what they are moved from.
     if !gpu_with(60 << 30) {
         return;
@@ -133,7 +133,7 @@ fn more_than_2_to_31_entries() {
 }
 
 #[test]
-fn rows_of_more_than_2_to_26_entries() {
+fn g10_rows_of_more_than_2_to_26_entries() {
     // 9 · 2^27 entries of 5 bytes, and as much again for what they are moved from.
     if !gpu_with(60 << 30) {
         return;

@@ -173,7 +173,7 @@ fn each_failure(plant: impl Fn(&Emulator, i64), right: impl Fn(&Error) -> bool, 
 }
 
 #[test]
-fn every_allocation_may_fail() {
+fn g3_every_allocation_may_fail() {
     // All from one on: after the first the pool is emptied and the allocation tried again, then fewer rows are.
     each_failure(
         |e, n| e.fail_allocations(n, i64::MAX / 2),
@@ -183,7 +183,7 @@ fn every_allocation_may_fail() {
 }
 
 #[test]
-fn an_allocation_that_fails_once_is_tried_again() {
+fn g3_an_allocation_that_fails_once_is_tried_again() {
     let Some((emulator, _one)) = device() else { return };
     let operands = Operands::on(GPU).unwrap();
     for (name, step) in STEPS {
@@ -197,7 +197,7 @@ fn an_allocation_that_fails_once_is_tried_again() {
 }
 
 #[test]
-fn every_launch_may_fail() {
+fn g4_every_launch_may_fail() {
     each_failure(
         |e, n| e.fail_launch(n),
         |e| {
@@ -532,7 +532,7 @@ fn a_damaged_or_useless_cache_costs_time_only() {
 }
 
 #[test]
-fn buffers_of_a_dropped_handle_free_their_memory() {
+fn g9_buffers_of_a_dropped_handle_free_their_memory() {
     let Some((emulator, _one)) = device() else { return };
     let before = emulator.live();
     let context = Context::separate(0).unwrap();

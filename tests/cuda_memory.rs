@@ -116,7 +116,7 @@ fn work(context: &Arc<Context>) -> Result<Vec<u32>> {
 const RESULT: [u32; 6] = [0, 0, 0, 1, 2, 3];
 
 #[test]
-#[ignore = "runs in the process of every_allocation_may_fail"]
+#[ignore = "runs in the process of g3_every_allocation_may_fail"]
 fn each_fails() {
     let Some(stand_in) = StandIn::get() else { return };
     let context = Context::get(0).unwrap();
@@ -136,7 +136,7 @@ fn each_fails() {
 }
 
 #[test]
-fn every_allocation_may_fail() {
+fn g3_every_allocation_may_fail() {
     with_stand_in("each_fails", true, 0);
     with_stand_in("each_fails", false, 0);
 }

@@ -76,7 +76,7 @@ fn whole(m: &Matrix<f64>) -> Matrix<i64> {
 }
 
 #[test]
-fn the_peak_stays_below_the_limit() {
+fn g6_the_peak_stays_below_the_limit() {
     let Some(_one) = emulator::alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let m = whole(&matrix(300, 400, 3000, 7));
@@ -212,7 +212,7 @@ fn one_row_that_cannot_fit_changes_nothing() {
 }
 
 #[test]
-fn a_row_that_cannot_fit_changes_nothing() {
+fn g6_a_row_that_cannot_fit_changes_nothing() {
     let Some(_one) = emulator::alone() else { return };
     let (a, b) = (whole(&matrix(300, 200, 1500, 3)), whole(&matrix(200, 400, 1800, 5)));
     let mut c = whole(&matrix(300, 400, 100, 9));

@@ -63,7 +63,7 @@ const OPERATIONS: [(&str, Run); 18] = [
 ];
 
 #[test]
-fn everything_that_can_fail_fails_cleanly() {
+fn g3_g4_everything_that_can_fail_fails_cleanly() {
     let Some(emulator) = emulator::emulator() else { return };
     let device = Device::Cuda(0);
     let made = |salt: u64| -> Matrix<i32> {

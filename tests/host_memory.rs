@@ -435,11 +435,11 @@ fn check(tasks: impl Iterator<Item = &'static str>) {
 }
 
 #[test]
-fn products_run_out_of_memory() {
+fn g3_products_run_out_of_memory() {
     check(TASKS.iter().map(|t| t.0).filter(|t| t.contains("mxm") || t.contains("xv") || t.contains("vxm")));
 }
 
 #[test]
-fn other_operations_run_out_of_memory() {
+fn g3_other_operations_run_out_of_memory() {
     check(TASKS.iter().map(|t| t.0).filter(|t| !(t.contains("mxm") || t.contains("xv") || t.contains("vxm"))));
 }

@@ -65,7 +65,7 @@ fn bits(c: Matrix<f64>) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
-fn the_peak_stays_below_the_limit() {
+fn g6_the_peak_stays_below_the_limit() {
     let _one = alone();
     for (device, scale) in [(Device::Cpu, 10), (Device::Reference, 1)] {
         let (rows, inner, columns) = (300 * scale, 200 * scale, 400 * scale);

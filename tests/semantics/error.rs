@@ -84,6 +84,64 @@ fn g2_vectors_have_indices_and_lengths() {
     });
 }
 
+/// Whatever is told, it begins with the operation that was asked for.
+#[test]
+fn g2_every_operation_has_its_name_in_its_errors() {
+    each(|d| {
+        let (a, b) = (some(d, 4, 5, 1), some(d, 6, 7, 2));
+        let (x, y) = (full(d, 9, 1), full(d, 8, 1));
+        let far = || Indices::from([99]);
+        let mut c = a.clone();
+        let mut w = x.clone();
+        let mut into = |assignment: Assignment<i32, oplus::container::OfMatrices>| assignment.into(&mut c).err();
+        let mut set = |assignment: Assignment<i32, oplus::container::OfVectors>| assignment.into(&mut w).err();
+        let told = [
+            ("mxm", mxm(&a, &b).eval().err()),
+            ("mxm", mxm(&a, &b).apply(Negate).eval().err()),
+            ("mxm", mxm(&a, &b).reduce(Plus).err()),
+            ("mxm", triple_product(&a, &b, &a).eval().err()),
+            ("mxv", mxv(&a, &x).eval().err()),
+            ("vxm", vxm(&x, &a).eval().err()),
+            ("ewise_add", ewise_add(&a, &b, Plus).eval().err()),
+            ("ewise_add", ewise_add(&x, &y, Plus).eval().err()),
+            ("ewise_mult", ewise_mult(&a, &b, Plus).eval().err()),
+            ("ewise_union", ewise_union(&a, 1, &b, 2, Plus).eval().err()),
+            ("ewise_mult", ewise_add(&a, &a, Plus).ewise_mult(&b, Plus).eval().err()),
+            ("ewise_union", ewise_add(&a, &a, Plus).ewise_union(1, &b, 2, Plus).eval().err()),
+            ("scale_rows", scale_rows(&x, &a, Times).eval().err()),
+            ("scale_columns", scale_columns(&a, &x, Times).eval().err()),
+            ("apply", apply(&a, Negate).mask(&b).eval().err()),
+            ("select", select(&a, Tril, 0).mask(&b).eval().err()),
+            ("top_k", top_k(&a, 1).mask(&b).eval().err()),
+            ("transpose", transpose(&a).mask(&b).eval().err()),
+            ("reduce", reduce_rows(&a, Plus).mask(&x).eval().err()),
+            ("argmin", argmin_rows(&a).mask(&x).eval().err()),
+            ("argmax", argmax_rows(&a).mask(&x).eval().err()),
+            ("kronecker", kronecker(&a, &b, Times).mask(&b).eval().err()),
+            ("diag", diag(&x, 0).mask(&b).eval().err()),
+            ("diag_extract", diag_extract(&a, 0).mask(&x).eval().err()),
+            ("extract", extract(&a, far(), ..).eval().err()),
+            ("extract", extract_row(&a, 99, ..).eval().err()),
+            ("extract", extract_column(&a, .., 99).eval().err()),
+            ("extract", extract_vector(&x, far()).eval().err()),
+            ("assign", into(assign(&b, .., ..))),
+            ("assign", into(assign_row(&x, 0, ..))),
+            ("assign", into(assign_column(&x, .., 0))),
+            ("assign", into(assign_scalar(1, far(), ..))),
+            ("assign", set(assign_vector(&y, ..))),
+            ("subassign", into(subassign(&b, .., ..))),
+            ("subassign", into(subassign_scalar(1, far(), ..))),
+            ("subassign", set(subassign_vector(&y, ..))),
+            ("concat", concat(&[[&a, &b]]).err()),
+            ("split", split(&a, &[1], &[5]).err()),
+        ];
+        for (at, (name, error)) in told.into_iter().enumerate() {
+            let text = error.map(|e| e.to_string()).unwrap_or_default();
+            assert!(text.starts_with(&format!("{name}: ")), "{at}: {name} says {text:?}");
+        }
+    });
+}
+
 #[test]
 fn g2_sums_that_are_no_u64_are_told() {
     each(|d| {
@@ -173,6 +231,36 @@ fn g7_every_run_gives_the_same_bytes() {
     });
 }
 
+/// Whatever part of the rows is made at once.
+#[test]
+fn g7_every_run_of_every_strategy_and_limit_gives_the_same_bytes() {
+    each(|d| {
+        let a = apply_second(&cast::<f64, _>(&some(d, 61, 61, 1)).unwrap(), Div, 7.0).eval().unwrap();
+        let mask = some(d, 61, 61, 2).structure();
+        let bits = |m: Matrix<f64>| got(&m).into_iter().map(|(i, j, v)| (i, j, v.to_bits())).collect::<Vec<_>>();
+        let runs = if emulated(d) { 3 } else { 20 };
+        let mut chunked = 0;
+        for strategy in strategies(d) {
+            let product = || {
+                let product = mxm(&a, &a).strategy(strategy);
+                if strategy == Strategy::Dot { product.mask(&mask) } else { product }
+            };
+            let whole = bits(product().eval().unwrap());
+            for limit in [1 << 24, 1 << 17, 1 << 15, 1 << 14, 1 << 13] {
+                let run = || product().memory_limit(limit).eval().map(bits);
+                let Ok(first) = run() else { continue };
+                chunked += usize::from(limit < 1 << 24);
+                (1..runs).for_each(|_| assert_eq!(run().unwrap(), first, "{strategy:?}, {limit}"));
+                // Others may be added up by other tables where fewer rows are made at once.
+                if !matches!(d, Device::Cuda(_)) || strategy.sums_in_order() {
+                    assert_eq!(first, whole, "{strategy:?}, {limit}");
+                }
+            }
+        }
+        assert!(chunked > 1, "{chunked}");
+    });
+}
+
 #[test]
 fn g8_forced_strategies_agree_with_the_chosen_one() {
     each(|d| {
@@ -224,5 +312,35 @@ fn g10_long_rows_and_full_tables() {
         let apart = matrix(d, (1, 1), &[(0, 0, 1)]);
         let spread = matrix(d, (1, 1 << 30), &(0..2000).map(|k| (0, k << 18, k as i32)).collect::<Vec<_>>());
         assert_eq!(made(mxm(&apart, &spread)), got(&spread));
+    });
+}
+
+/// Those that take their time are in `cuda_extremes.rs`.
+#[test]
+fn g10_more_products_and_entries_than_2_to_32() {
+    each(|d| {
+        let (m, n) = (1u64 << 16, 1u64 << 17);
+        let column = matrix(d, (m, 1), &(0..m).map(|i| (i, 0, (i % 3) as u8)).collect::<Vec<_>>());
+        let row = matrix(d, (1, n), &(0..n).map(|j| (0, j, (j % 5) as u8)).collect::<Vec<_>>());
+        assert_eq!(mxm(&column, &row).explain().unwrap().analysis.products, 1 << 33);
+        let places = [(0, 0), (1, n - 1), (m / 2, 77_777), (m - 1, 3), (m - 1, n - 1)];
+        let mask = matrix(d, (m, n), &places.map(|(i, j)| (i, j, true)));
+        let expected = places.map(|(i, j)| (i, j, (i % 3 * (j % 5)) as u8));
+        // The reference looks at all of them.
+        if d == Device::Reference {
+            return;
+        }
+        assert_eq!(made(mxm(&column, &row).mask(&mask).strategy(Strategy::Dot)), expected);
+        match mxm(&column, &row).memory_limit(1 << 16).eval() {
+            Err(Error::OutOfMemory { operation: "mxm", needed, .. }) => assert!(needed > 1 << 16, "{needed}"),
+            other => panic!("{:?}", other.map(|c| c.nvals())),
+        }
+        // Full and of one value: as many entries, and no memory.
+        let ones = Matrix::<u8>::full(m, n, 3).unwrap().to(&d).unwrap();
+        assert_eq!((ones.nvals(), ones.get(m - 1, n - 1).unwrap()), (1 << 33, Some(3)));
+        let twice = apply_second(&ones, Plus, 1).eval().unwrap();
+        assert_eq!((twice.nvals(), twice.get(m - 1, 0).unwrap(), twice.is_iso()), (1 << 33, Some(4), true));
+        let turned = transpose(&ones).eval().unwrap();
+        assert_eq!((turned.shape(), turned.nvals(), turned.get(n - 1, m - 1).unwrap()), ((n, m), 1 << 33, Some(3)));
     });
 }
