@@ -180,8 +180,13 @@ container!(Vector OfVectors Error::of_vectors);
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;
 
-/// Checked indices in places, for `build`; the axis lists those in use where it is one that does.
-fn places(operation: &'static str, what: &'static str, axis: &mut Axis, indices: &[u64]) -> Result<Vec<u32>> {
+/// Checked indices in places, for `build` and `reshape`; the axis lists those in use where it is one that does.
+pub(crate) fn places(
+    operation: &'static str,
+    what: &'static str,
+    axis: &mut Axis,
+    indices: &[u64],
+) -> Result<Vec<u32>> {
     let n = axis.n();
     let outside = |some: &[u64]| some.iter().any(|i| *i >= n);
     // The largest one says it where those in use are listed.

@@ -46,7 +46,7 @@ const OPERATIONS: [(&str, Run); 18] = [
         let tiles = split(a, &[30, 40], &[50, 20])?;
         let mut all = concat(&[[&tiles[0][0], &tiles[0][1]], [&tiles[1][0], &tiles[1][1]]])?;
         all.set(3, 4, 5)?;
-        apply(&all, Negate).into(out)
+        apply(&reshape(&reshape(&all, 35, 140)?, 70, 70)?, Negate).into(out)
     }),
     ("formats", |[a, b, m], out| {
         let cells = |a: &Matrix<i32>| a.to_format(Format::Bitmap);

@@ -325,6 +325,8 @@ fn parts() {
         "extract_vector" |d| extract_vector(&d.full, Indices::stride(0, 2, d.half())).eval();
         "split" |d| split(&d.a, &[d.half(), d.half()], &[10, d.n - 10]);
         "concat" |d| concat(&[[&d.a, &d.b], [&d.c, &d.m]]);
+        "reshape" |d| reshape(&d.a, d.half(), 2 * d.n);
+        "reshape_columns" |d| reshape_columns(&d.a, 2 * d.n, d.half());
         "resize, smaller" |d| { d.a.resize(d.half(), d.half() + 3)?; Ok::<_, Error>(d.a.clone()) };
         "resize, larger" |d| { d.a.resize(2 * d.n, 3 * d.n)?; Ok::<_, Error>(d.a.clone()) };
         "resize, vectors" |d| { d.full.resize(d.half())?; d.some.resize(2 * d.n)?; Ok::<_, Error>((d.full.clone(), d.some.clone())) };

@@ -294,7 +294,8 @@ const TASKS: &[(&str, Task)] = &[
     ("tiles", |o| {
         o.exhaust(|o| {
             let tiles = split(&o.a, &[1000, N - 1000], &[300, N - 300])?;
-            sum(&concat(&[[&tiles[1][0], &tiles[1][1]], [&tiles[0][0], &tiles[0][1]]])?)
+            let all = concat(&[[&tiles[1][0], &tiles[1][1]], [&tiles[0][0], &tiles[0][1]]])?;
+            sum(&reshape_columns(&reshape(&all, N / 2, 2 * N)?, N, N)?)
         })
     }),
     ("resize", |o| {

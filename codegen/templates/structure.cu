@@ -30,6 +30,20 @@ transpose_keys(u64 n, u64 rows, const u64* offsets, const u32* indices, u32 bits
   }
 }
 
+// The entries of a matrix of so many columns, row by row, where rows have `width` places: rows, which ascend, and columns.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+reshape_places(u64 n, u64 rows, const u64* offsets, const u32* indices, u64 columns, u64 width, u64* keys, u32* out) {
+  const u64 base = u64(blockIdx.x) * entry_tile;
+  const RowRange range = rows_of_entries(offsets, rows, base, min(base + entry_tile, n));
+  for (u32 t = 0; t < tuning::entry_items; t++) {
+    const u64 e = base + t * tuning::primitive_block + threadIdx.x;
+    if (e >= n) break;
+    const u64 place = row_of(offsets, range.first, range.last, e) * columns + indices[e];
+    keys[e] = place / width;
+    out[e] = u32(place % width);
+  }
+}
+
 // Keys row << bits | column of triplets, and their places; *unsorted becomes 1 where the keys do not ascend.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 build_keys(u64 n, const u32* rows, const u32* columns, u32 bits, u64* keys, u32* places, u32* unsorted) {

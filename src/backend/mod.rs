@@ -211,6 +211,10 @@ pub(crate) trait Backend: Sized {
     ) -> Result<Option<Self::Pattern>> {
         Ok(None)
     }
+    /// The same entries, row by row, in rows of another length; there are as many places. Where a device does that itself.
+    fn reshaped(&self, _a: &Self::Pattern, _shape: (usize, usize)) -> Result<Option<Self::Pattern>> {
+        Ok(None)
+    }
     /// The rows and the columns that have entries, of which these are asked for, where a device looks for them itself.
     #[allow(clippy::type_complexity)]
     fn used(&self, _a: &Self::Pattern, _which: (bool, bool)) -> Result<Option<(Vec<u32>, Vec<u32>)>> {

@@ -121,8 +121,8 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
     Ok(Axis::Listed { n, ids: Arc::new(ids) })
 }
 
-/// [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …] = A, the tiles Aᵣ꜀ as `[r][c]`: `rows` and `cols` are their heights and widths, which sum up to A's. The inverse of [`concat()`].
-/// O(nnz(A) · columns of tiles) at most.
+/// [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …] = A, the tiles Aᵣ꜀ as `[r][c]`: `rows` and `cols` are their heights and widths, which sum up to A's.
+/// The inverse of [`concat()`]. O(nnz(A) · columns of tiles) at most.
 ///
 /// SuiteSparse:GraphBLAS, GxB_Matrix_split. Values are moved, the same bits on every device.
 ///

@@ -172,6 +172,8 @@ pub fn unary<T: Number>(a: &Matrix<T>) -> Got {
     matrix_of(to, sort(a, Lt).map(|sorted| sorted.0));
     matrix_of(to, kronecker(a, a, Times).eval());
     matrix_of(to, concat(&[vec![a, a]]));
+    matrix_of(to, reshape(a, n, m));
+    matrix_of(to, reshape_columns(&a.transposed(), m * n, 1));
     to.push(format!("{:?} {:?}", reduce(a, Min).unwrap(), reduce_stored(a, Plus).unwrap()));
     for (i, j) in [(0, 0), (m / 2, n / 3), (m.saturating_sub(1), n.saturating_sub(1))] {
         to.push(format!("{:?}", a.get(i, j).map_err(|e| e.to_string())));

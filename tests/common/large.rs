@@ -93,6 +93,7 @@ where
     keep(tiles[2][1].clone());
     let around: Vec<Vec<&Matrix<T>>> = tiles.iter().rev().map(|line| line.iter().collect()).collect();
     keep(concat(&around).unwrap());
+    keep(reshape(&a, n, m).unwrap());
     let (mut c, mut updates) = (a.clone(), Updates::new());
     for k in 0..m {
         updates.set(k, k * 5 % n, value(k % 120)).unwrap();

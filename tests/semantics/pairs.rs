@@ -13,7 +13,7 @@ fn in_formats<T: Number>(d: Device, salt: u64) -> Vec<(Matrix<T>, Vec<Matrix<T>>
         let entries: Vec<_> = places.map(|(i, j)| (i, j, value(i, j))).collect();
         Matrix::build(N, N, &entries).unwrap().to(&d).unwrap()
     };
-    let few: Matrix<T> = of(&|i, j| i % 4 != 3 && (i * (5 + salt) + j * j) % 3 == 0);
+    let few: Matrix<T> = of(&|i, j| i % 4 != 3 && (i * (5 + salt) + j * j).is_multiple_of(3));
     let narrow = of(&|i, j| (i + 1).wrapping_sub(j) < 3 && (i + j) % 5 != 0);
     let all = of(&|_, _| true);
     let (one, ones) = (few.with_value(T::of_f64(3.0)).unwrap(), all.with_value(T::of_f64(2.0)).unwrap());

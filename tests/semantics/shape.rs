@@ -233,3 +233,82 @@ fn s5_misfits_name_both_shapes_and_change_nothing() {
         assert_eq!(got(&out), got(&c));
     });
 }
+
+/// Row by row, or column by column, the places are the same ones.
+#[test]
+fn s6_reshaped_places_are_the_same_in_their_order() {
+    each(|d| {
+        let a = some(d, 12, 10, 1);
+        let by_rows = |a: &Matrix<i32>, n: u64| -> Vec<_> {
+            let width = a.ncols() as u128;
+            let place = |i: u64, j: u64| i as u128 * width + j as u128;
+            let at = |p: u128| ((p / n as u128) as u64, (p % n as u128) as u64);
+            got(a).into_iter().map(|(i, j, v)| (at(place(i, j)), v)).map(|((i, j), v)| (i, j, v)).collect()
+        };
+        for (m, n) in [(12, 10), (10, 12), (1, 120), (120, 1), (8, 15), (40, 3)] {
+            for format in [Format::Csr, Format::Csc, Format::Bitmap, Format::Hypersparse, Format::Dia] {
+                let c = reshape(&in_format(&a, format), m, n).unwrap();
+                assert_eq!((c.shape(), got(&c)), ((m, n), by_rows(&a, n)), "{m}×{n} {format:?}");
+            }
+            let c = reshape_columns(&a, m, n).unwrap();
+            let turned = reshape(&transpose(&a).eval().unwrap(), n, m).unwrap();
+            assert_eq!((c.shape(), got(&c)), ((m, n), made(transpose(&turned))));
+            assert_eq!(got(&reshape_columns(&c, 12, 10).unwrap()), got(&a));
+            assert_eq!(got(&reshape(&a.transposed(), m, n).unwrap()), by_rows(&transpose(&a).eval().unwrap(), n));
+            // What comes of it is a matrix like any other.
+            assert_eq!(reduce(&ewise_add(&c, &c, Plus).eval().unwrap(), Plus), reduce(&a, Plus).map(|sum| 2 * sum));
+        }
+        let seven = a.with_value(7).unwrap();
+        let c = reshape(&seven, 20, 6).unwrap();
+        assert!(c.is_iso() || d == Device::Reference);
+        assert!(got(&c).iter().all(|e| e.2 == 7) && c.nvals() == a.nvals());
+        let full = Matrix::<i32>::from_full(70, 80, (0..5600).collect()).unwrap().to(&d).unwrap();
+        let c = reshape(&full, 56, 100).unwrap();
+        assert!(c.format() == Format::Full || d == Device::Reference);
+        assert_eq!(c.into_full(-1).unwrap(), (0..5600).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn s6_reshaped_hypersparse_nothing_and_misfits() {
+    each(|d| {
+        let entries = [(0, 5, 1), (3, HUGE - 1, 2), (1 << 39, 7, 3), (HUGE - 1, 0, 4), (HUGE - 1, HUGE - 1, 5)];
+        let a = matrix(d, (HUGE, HUGE), &entries);
+        let at = |n: u64| {
+            let place = |(i, j, v): (u64, u64, i32)| (u128::from(i) * u128::from(HUGE) + u128::from(j), v);
+            let n = u128::from(n);
+            entries.map(place).map(|(p, v)| ((p / n) as u64, (p % n) as u64, v))
+        };
+        for (m, n) in [(1 << 50, 1 << 30), (1 << 60, 1 << 20), (1 << 20, 1 << 60), (1 << 63, 1 << 17)] {
+            let c = reshape(&a, m, n).unwrap();
+            assert_eq!((c.shape(), got(&c)), ((m, n), at(n).to_vec()));
+            assert_eq!(got(&reshape(&c, HUGE, HUGE).unwrap()), entries);
+            let c = reshape_columns(&a, m, n).unwrap();
+            assert_eq!((c.shape(), c.nvals()), ((m, n), 5));
+            assert_eq!(got(&reshape_columns(&c, HUGE, HUGE).unwrap()), entries);
+        }
+        // From rows that are listed to few that are not, and back.
+        let long = matrix(d, (1 << 33, 4), &[(0, 1, 1), (1 << 32, 2, 2), ((1 << 33) - 1, 3, 3)]);
+        let c = reshape(&long, 1 << 10, 1 << 25).unwrap();
+        assert_eq!(got(&c), [(0, 1, 1), (512, 2, 2), (1023, (1 << 25) - 1, 3)]);
+        assert_eq!(got(&reshape(&c, 1 << 33, 4).unwrap()), got(&long));
+        for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+            let none = matrix::<i32>(d, (m, n), &[]);
+            for (rows, cols) in [(0, 3), (HUGE, 0), (0, 0)] {
+                assert_eq!(reshape(&none, rows, cols).unwrap().shape(), (rows, cols));
+                assert_eq!(reshape_columns(&none, rows, cols).unwrap().shape(), (rows, cols));
+            }
+            assert!(reshape(&none, 1, 1).is_err());
+        }
+        assert_eq!(reshape(&matrix::<i32>(d, (4, 6), &[]), 8, 3).unwrap().nvals(), 0);
+        let told = |e: oplus::Result<Matrix<i32>>| {
+            let text = e.unwrap_err().to_string();
+            assert!(text.starts_with("reshape: ") && text.contains("2×6") && text.contains("5×3"), "{text}");
+        };
+        let small = some(d, 2, 6, 1);
+        told(reshape(&small, 5, 3));
+        told(reshape_columns(&small, 5, 3));
+        // As many places modulo 2⁶⁴ are not as many.
+        assert!(reshape(&matrix::<i32>(d, (1 << 33, 1 << 31), &[]), 0, 9).is_err());
+    });
+}

@@ -5,7 +5,7 @@ use super::scale::{self, Scaling};
 use super::values::{Values, of_marks};
 use super::{
     Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, closure, columns, composed, entries, in_use,
-    kronecker, map, one_row, order, pair, places, reduce, segmented_merge, transpose,
+    kronecker, map, one_row, order, pair, places, reduce, reshape, segmented_merge, transpose,
 };
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
@@ -368,6 +368,9 @@ impl Backend for Cuda {
         cols: Option<&[u32]>,
     ) -> Result<Option<Arc<DevicePattern>>> {
         places::spread(a, shape, rows, cols).map(|made| Some(Arc::new(made)))
+    }
+    fn reshaped(&self, a: &Arc<DevicePattern>, shape: (usize, usize)) -> Result<Option<Arc<DevicePattern>>> {
+        reshape::reshaped(a, shape).map(|made| Some(Arc::new(made)))
     }
     fn used(&self, a: &Arc<DevicePattern>, which: (bool, bool)) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         in_use::used(a, which).map(Some)

@@ -50,6 +50,7 @@ mod product;
 mod program;
 mod reduce;
 mod report;
+mod reshape;
 mod row_tiles;
 mod scale;
 pub(crate) mod segmented_merge;
