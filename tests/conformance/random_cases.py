@@ -10,7 +10,7 @@ OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "a
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
               "ewise_union": 3, "kronecker": 3, "diag": 1, "diag_extract": 1, "resize": 2, "concat": 2, "split": 2,
-              "sort": 2, "update": 3, "scale": 2, "function": 8}
+              "sort": 2, "update": 3, "scale": 2, "reshape": 2, "function": 8}
 # What most cases of values hold, and what some hold as well. Sums and products of the fractions are exact, so that no
 # order of summation shows.
 COMMON = {"f64": [-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 4.0, 6.5]}

@@ -176,6 +176,23 @@ class Regions:
         a = self.container(scalar, kind, m, n, "wild")
         return Case(words, {"A": a, "C": Operand(scalar, kind, p, q, [])})
 
+    def make_reshape(self, words):
+        scalar, (m, n) = self.rng.choice(TYPES), self.shape()
+        words["form"] = self.rng.choice(("rows", "columns"))
+        # SuiteSparse refuses most hypersparse ones (INVALID_VALUE, or out of memory).
+        m, n = min(m, 5000), min(n, 5000)
+        a = self.container(scalar, "m", m, n, "wild")
+        # Some of the rows' length is moved to the columns', or the other way.
+        moved = [d for d in (1, 2, 3, 4, 5, 7, 8, m) if d and m % d == 0]
+        back = [d for d in (2, 3, 4, 6, n) if d and n % d == 0]
+        if back and self.chance(0.5):
+            d = self.rng.choice(back)
+            p, q = m * d, n // d
+        else:
+            d = self.rng.choice(moved)
+            p, q = m // d, n * d
+        return Case(words, {"A": a, "C": Operand(scalar, "m", p, q, [])})
+
     def make_concat(self, words):
         scalar = self.rng.choice(TYPES)
         height, width = self.rng.randint(1, 3), self.rng.randint(1, 3)

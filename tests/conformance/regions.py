@@ -99,6 +99,13 @@ class Regions:
             check(lib.GrB_Matrix_resize(self.get("A"), c.nrows, c.ncols))
         return self.get("A")
 
+    def reshape(self, _, __):
+        c, made = self.case.operand("C"), ffi.new("GrB_Matrix *")
+        by_columns = self.case.form == "columns"
+        check(lib.GxB_Matrix_reshapeDup(made, self.get("A"), by_columns, c.nrows, c.ncols, ffi.NULL))
+        self.kept.append((lib.GrB_Matrix_free, made))
+        return made[0]
+
     def concat(self, head, _):
         height, width = (int(n) for n in self.case.tiles.split("x"))
         tiles = ffi.new("GrB_Matrix[]", [self.get(str(n)) for n in range(height * width)])

@@ -1,4 +1,4 @@
-//! ewise_union, kronecker, diagonals, tiles, sort and single elements, by type.
+//! ewise_union, kronecker, diagonals, tiles, other shapes, sort and single elements, by type.
 use crate::call::{Accumulated, Call, of_type, told};
 use crate::case::Fault;
 use oplus::prelude::*;
@@ -68,6 +68,14 @@ fn resized<T: Accumulated>(call: &Call) -> Fault<()> {
     call.is(&a)
 }
 
+fn reshaped<T: Accumulated>(call: &Call) -> Fault<()> {
+    let (a, c) = (call.matrix::<T>('A')?, call.operand('C')?);
+    call.is(&told(match call.case.word("form") {
+        "columns" => reshape_columns(&a, c.nrows, c.ncols),
+        _ => reshape(&a, c.nrows, c.ncols),
+    })?)
+}
+
 /// One by one, or all at once.
 fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
     let (set, removed) = (call.operand('U')?.coo::<T>()?, call.operand('D')?.coo::<T>()?);
@@ -103,6 +111,7 @@ fn moved<T: Accumulated>(call: &Call) -> Fault<()> {
         "diag" => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),
         "diag_extract" => call.is_vector(&told(diag_extract(&call.matrix::<T>('A')?, call.number("k")?).eval())?),
         "resize" => resized::<T>(call),
+        "reshape" => reshaped::<T>(call),
         "concat" => joined::<T>(call),
         "split" => cut::<T>(call),
         "update" => updated::<T>(call),
