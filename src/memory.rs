@@ -7,6 +7,7 @@ mod spare;
 
 use crate::algebra::Scalar;
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 pub(crate) use spare::Buffer;
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
@@ -18,14 +19,18 @@ fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
     }
 }
 
+/// Whether `take` gets its memory: what is kept for later may be what is missing now.
+fn taken(mut take: impl FnMut() -> bool) -> bool {
+    take() || (spare::free_all() && take())
+}
+
 /// An empty vector with room for `n`.
 pub(crate) fn with_capacity<T>(operation: &'static str, n: usize) -> Result<Vec<T>> {
     if let Some(v) = spare::take(n) {
         return Ok(v);
     }
     let mut v = Vec::new();
-    // What is kept for later may be what is missing now.
-    if v.try_reserve_exact(n).is_err() && !(spare::free_all() && v.try_reserve_exact(n).is_ok()) {
+    if !taken(|| v.try_reserve_exact(n).is_ok()) {
         return Err(out_of_memory::<T>(operation, n));
     }
     pages::prefer_huge(v.spare_capacity_mut());
@@ -45,15 +50,17 @@ pub(crate) fn zeroed<T: Scalar>(operation: &'static str, n: usize) -> Result<Vec
     if layout.size() == 0 {
         return filled(operation, n, T::zeroed());
     }
-    // SAFETY: the size is not zero; all bytes zero is a value by the contract of `Scalar`, and the layout is that of a
-    // vector of n.
-    unsafe {
-        let start = std::alloc::alloc_zeroed(layout).cast::<T>();
-        if start.is_null() {
-            return Err(out_of_memory::<T>(operation, n));
-        }
-        Ok(Vec::from_raw_parts(start, n, n))
+    let mut start = std::ptr::null_mut();
+    let take = || {
+        // SAFETY: the size is not zero.
+        start = unsafe { std::alloc::alloc_zeroed(layout) };
+        !start.is_null()
+    };
+    if !taken(take) {
+        return Err(out_of_memory::<T>(operation, n));
     }
+    // SAFETY: all bytes zero is a value by the contract of `Scalar`, and the layout is that of a vector of n.
+    Ok(unsafe { Vec::from_raw_parts(start.cast(), n, n) })
 }
 
 /// A copy of a slice.
@@ -81,5 +88,15 @@ pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> R
         *v = with_capacity(operation, n)?;
         return Ok(());
     }
-    v.try_reserve(n).map_err(|_| out_of_memory::<T>(operation, v.len().saturating_add(n)))
+    match taken(|| v.try_reserve(n).is_ok()) {
+        true => Ok(()),
+        false => Err(out_of_memory::<T>(operation, v.len().saturating_add(n))),
+    }
+}
+
+/// What is made side by side, in order.
+pub(crate) fn collected<I: IndexedParallelIterator>(operation: &'static str, items: I) -> Result<Vec<I::Item>> {
+    let mut v = with_capacity(operation, items.len())?;
+    items.collect_into_vec(&mut v);
+    Ok(v)
 }

@@ -138,8 +138,39 @@ fn given_back() {
     assert!(matches!(apply(&b, Negate).eval(), Err(Error::OutOfMemory { .. })));
 }
 
-const TASKS: [(&str, fn()); 4] =
-    [("had_again", had_again), ("not_kept", not_kept), ("bounded", bounded), ("given_back", given_back)];
+/// Some results that are dropped, and no memory left but theirs.
+fn nothing_left_but_kept() {
+    let a = diagonal(N);
+    drop((0..9).map(|_| apply(&a, Negate).eval().expect("memory enough")).collect::<Vec<_>>());
+    MOST.store(LIVE.load(SeqCst), SeqCst);
+}
+
+/// Also for memory that comes zeroed, the cells of a bitmap.
+fn given_back_for_zeros() {
+    let a: Matrix<u8> = Matrix::build(4096, 4096, &[(7, 9, 3), (9, 7, 5)]).expect("a matrix");
+    nothing_left_but_kept();
+    let bitmap = a.to_format(Format::Bitmap).expect("what is kept is enough");
+    assert_eq!((bitmap.get(9, 7).expect("a place"), bitmap.nvals()), (Some(5), 2));
+}
+
+/// And for a list that grows.
+fn given_back_for_more() {
+    nothing_left_but_kept();
+    let mut updates: Updates<f64> = Updates::new();
+    for i in 0..N {
+        updates.set(i, i, 0.5).expect("what is kept is enough");
+    }
+    assert!(LIVE.load(SeqCst) >= 24 * N as usize);
+}
+
+const TASKS: [(&str, fn()); 6] = [
+    ("had_again", had_again),
+    ("not_kept", not_kept),
+    ("bounded", bounded),
+    ("given_back", given_back),
+    ("given_back_for_zeros", given_back_for_zeros),
+    ("given_back_for_more", given_back_for_more),
+];
 const TASK: &str = "OPLUS_TEST_HOST_KEEP";
 
 #[test]
@@ -178,5 +209,7 @@ fn no_more_is_kept_than_may_be() {
 
 #[test]
 fn what_is_kept_is_given_back_when_it_is_missed() {
-    run("given_back", None);
+    for task in ["given_back", "given_back_for_zeros", "given_back_for_more"] {
+        run(task, None);
+    }
 }

@@ -77,7 +77,7 @@ fn placed(operation: &'static str, a: &Pattern, inner: &[u32]) -> Result<ColumnC
         }
         spans
     };
-    let spans: Vec<Vec<(u32, u32)>> = pieces(a.nrows, 1 << 14).map(piece).collect();
+    let spans: Vec<Vec<(u32, u32)>> = memory::collected(operation, pieces(a.nrows, 1 << 14).map(piece))?;
     let mut rows = memory::with_capacity(operation, inner.len() + 1)?;
     rows.extend((0..=inner.len()).map(|p| {
         let (from, to) = spans.iter().map(|s| s[p]).fold((u32::MAX, 0), |x, y| (x.0.min(y.0), x.1.max(y.1)));

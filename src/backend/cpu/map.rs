@@ -8,6 +8,7 @@ use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::memory;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -85,12 +86,12 @@ pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<Hos
     pull::lines("reduce_rows", pattern, &Arc::default(), pull::soon_final::<T, M>(), &sums)
 }
 
-pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
+pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Result<Option<T>> {
     if values.len() <= SERIAL {
-        return fold::<T, M>(values);
+        return Ok(fold::<T, M>(values));
     }
     if matches!(M::terminal(), Terminal::Always) {
-        return values.first().copied();
+        return Ok(values.first().copied());
     }
     // A final sum is that of everything: pieces that did not start yet need not.
     let done = AtomicBool::new(false);
@@ -104,8 +105,8 @@ pub(super) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
         }
         sum
     };
-    let sums: Vec<Option<T>> = pieces(values.len(), SERIAL).map(one).collect();
-    sums.into_iter().flatten().reduce(M::apply)
+    let sums = memory::collected("reduce", pieces(values.len(), SERIAL).map(one))?;
+    Ok(sums.into_iter().flatten().reduce(M::apply))
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Backend for Cpu {
     }
 
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
-        Ok(map::reduce::<T, M>(&a.values))
+        map::reduce::<T, M>(&a.values)
     }
 
     fn transpose<T: Scalar>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {

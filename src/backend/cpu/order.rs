@@ -38,20 +38,20 @@ fn first_best<T: Ordered, const LARGEST: bool>(values: &[T], range: Range<usize>
 
 pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
     let operation = "argmin";
-    let best = |row: &[T]| {
+    let best = |row: &[T]| -> Result<Option<usize>> {
         if row.len() <= SERIAL {
-            return first_best::<T, LARGEST>(row, 0..row.len());
+            return Ok(first_best::<T, LARGEST>(row, 0..row.len()));
         }
         let one = |piece| first_best::<T, LARGEST>(row, piece);
         // In order of the pieces: of equal ones the first stays.
-        let found: Vec<Option<usize>> = pieces(row.len(), SERIAL).map(one).collect();
-        found.into_iter().flatten().reduce(|x, y| if better::<T, LARGEST>(row[y], row[x]) { y } else { x })
+        let found = memory::collected(operation, pieces(row.len(), SERIAL).map(one))?;
+        Ok(found.into_iter().flatten().reduce(|x, y| if better::<T, LARGEST>(row[y], row[x]) { y } else { x }))
     };
     let kernel = |block: &Block, rows: &mut Rows<u64>, _: &mut ()| {
         rows.reserve(operation, block.columns.len())?;
         for i in block.columns.clone() {
             let (columns, values) = a.row(i as usize);
-            if let Some(e) = best(values) {
+            if let Some(e) = best(values)? {
                 let place = columns[e] as usize;
                 let id = at.j.as_ref().map_or(place as u64, |ids| ids[place]);
                 // SAFETY: room for every row of the block was reserved.
