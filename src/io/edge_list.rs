@@ -1,6 +1,6 @@
 //! Edge lists: one edge a line, `source target [weight]`, separated by blanks, tabs, commas or semicolons.
 use super::matrix_market::FromMatrixMarket;
-use super::text::{Fields, Piece, at_path, line_where, parse_error, pieces, shown};
+use super::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown};
 use super::{file, number, parts};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -77,7 +77,7 @@ const COMMENTS: &[&[u8]] = &[b"#", b"%", b"//"];
 /// ```
 pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>, options: &EdgeListOptions) -> Result<Coo<T>> {
     let path = path.as_ref();
-    file::read(path).and_then(|text| parse(&text, options)).map_err(|e| at_path(e, path))
+    file::read(path, &mut look).and_then(|text| parse(&text, options)).map_err(|e| at_path(e, path))
 }
 
 /// The edges of a text, compressed or not. O(bytes), parallel.
@@ -91,7 +91,11 @@ pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>, options: &EdgeListOptio
 /// # Ok::<(), oplus::Error>(())
 /// ```
 pub fn read_bytes<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<Coo<T>> {
-    parse(&file::decompressed(text.into())?, options)
+    parse(&file::decompressed(text.into(), &mut look)?, options)
+}
+
+fn look(text: &[u8], _: bool) -> Result<()> {
+    lines_end(text)
 }
 
 fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<Coo<T>> {
@@ -107,7 +111,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
         line += 1;
     }
     let (pieces, ..) = pieces(fields.rest(), line, COMMENTS)?;
-    let parsed: Vec<Result<Coo<T>>> = pieces.par_iter().map(|p| parse_piece(p, options)).collect();
+    let parsed = memory::collected("read", pieces.par_iter().map(|p| parse_piece(p, options)))?;
     let mut found = memory::with_capacity("read", parsed.len())?;
     for part in parsed {
         found.push(part?);
@@ -124,7 +128,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
 
 /// The line of the edge at `position` of a file without header.
 pub(super) fn line_of(path: &Path, position: u64) -> Option<u64> {
-    let (text, mut before) = (file::read(path).ok()?, 0);
+    let (text, mut before) = (file::read(path, &mut look).ok()?, 0);
     line_where(&text, 1, COMMENTS, |_| {
         before += 1;
         before > position

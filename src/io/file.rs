@@ -1,12 +1,16 @@
 //! Whole files in memory, decompressed by what they hold, not by their name.
 use crate::error::{Error, Result};
 use std::borrow::Cow;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn io_error(path: &Path, e: &std::io::Error) -> Error {
     Error::Io { path: path.to_path_buf(), message: e.to_string() }
+}
+
+fn out_of_memory(operation: &'static str, needed: u64) -> Error {
+    Error::OutOfMemory { operation, device: "host".into(), needed, available: None }
 }
 
 /// The file, to be read.
@@ -15,23 +19,58 @@ pub(crate) fn opened(path: &Path) -> Result<std::fs::File> {
     std::fs::File::open(path).map_err(|e| io_error(path, &e))
 }
 
+/// Bytes unpacked at a time.
+const PIECE: usize = 1 << 20;
+
+/// Looks at a text as it is unpacked: at all that there is so far, and whether it is the whole. An error ends it: what is small
+/// when it is packed may be larger than memory.
+pub(crate) type Look<'a> = &'a mut dyn FnMut(&[u8], bool) -> Result<()>;
+
 /// The file's text; gzip and Zstandard are known by their first bytes.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut file = opened(path)?;
+pub(crate) fn read(path: &Path, look: Look<'_>) -> Result<Vec<u8>> {
+    let file = opened(path)?;
     let size = file.metadata().map_err(|e| io_error(path, &e))?.len();
-    let mut bytes = crate::memory::with_capacity("read", usize::try_from(size).unwrap_or(usize::MAX))?;
-    file.read_to_end(&mut bytes).map_err(|e| io_error(path, &e))?;
-    decompressed(bytes.into()).map(Cow::into_owned)
+    let mut file = BufReader::new(file);
+    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    let failed = |e: &std::io::Error| match e.raw_os_error() {
+        Some(_) => io_error(path, e),
+        None => broken(e),
+    };
+    let mut state = State::default();
+    match compression(start) {
+        None => text(&mut file, usize::try_from(size).ok(), look),
+        Some(compression) => text(&mut *decoder(compression, file, &mut state)?, None, look),
+    }
+    .map_err(|e| e.of(failed))
+}
+
+/// All that comes, about `size` bytes where that is known.
+fn text(from: &mut dyn Read, size: Option<usize>, look: Look<'_>) -> Result<Vec<u8>, Stopped> {
+    let mut text = Vec::new();
+    // One byte more than there should be shows the end. Grown by what is really there: a file that unpacks to more than
+    // memory holds is an error.
+    let left =
+        |there: usize| size.and_then(|size| size.checked_sub(there)).map_or(PIECE, |left| left.saturating_add(1));
+    let mut more = left(0).min(PIECE);
+    loop {
+        let whole = !append(&mut text, from, more)?;
+        look(&text, whole).map_err(Stopped::Ours)?;
+        if whole {
+            return Ok(text);
+        }
+        more = left(text.len());
+    }
 }
 
 /// What `find` finds in a beginning of the file's text, `find(text, whole)` with ever longer ones; no more is read.
 pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Option<X>>) -> Result<X> {
     let file = opened(path)?;
-    let mut file = std::io::BufReader::new(file);
+    let mut file = BufReader::new(file);
     let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    let mut state = State::default();
     let mut from: Box<dyn Read + '_> = match compression(start) {
         None => Box::new(file),
-        Some(compression) => decoder(compression, file)?,
+        Some(compression) => decoder(compression, file, &mut state)?,
     };
     let (mut bytes, mut more) = (Vec::new(), 1 << 12);
     loop {
@@ -52,11 +91,11 @@ pub(crate) fn streamed<X>(path: &Path, take: impl FnOnce(&mut dyn Read, Option<u
     let about = file.metadata().map_err(|e| io_error(path, &e))?;
     // A pipe's size says nothing.
     let size = about.is_file().then_some(about.len());
-    let mut file = std::io::BufReader::new(file);
+    let mut file = BufReader::new(file);
     let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
     match compression(start) {
         None => take(&mut file, size),
-        Some(compression) => take(&mut decoder(compression, file)?, None),
+        Some(compression) => take(&mut decoder(compression, file, &mut State::default())?, None),
     }
 }
 
@@ -74,51 +113,84 @@ fn compression(bytes: &[u8]) -> Option<Compression> {
     }
 }
 
+/// What a decoder works on while it reads.
+#[derive(Default)]
+struct State {
+    #[cfg(feature = "compression")]
+    zstandard: Option<zstd::zstd_safe::DCtx<'static>>,
+}
+
+/// Bytes that gzip's state takes at most, of its reader and of its writer, whatever the data. The crate allocates them as Rust
+/// does it, which ends the process where memory has run out; taken and given back before, they are there nearly surely.
 #[cfg(feature = "compression")]
-fn decoder<'a>(compression: Compression, from: impl BufRead + 'a) -> Result<Box<dyn Read + 'a>> {
+const GZIP: (usize, usize) = (64 << 10, 512 << 10);
+
+/// Zstandard does not say how much it lacked; its window is the most.
+const WINDOW: u64 = 1 << 27;
+
+#[cfg(feature = "compression")]
+fn decoder<'a>(compression: Compression, from: impl BufRead + 'a, state: &'a mut State) -> Result<Box<dyn Read + 'a>> {
     Ok(match compression {
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(from)),
-        Compression::Zstandard => Box::new(zstd::stream::read::Decoder::with_buffer(from).map_err(|e| broken(&e))?),
+        Compression::Gzip => {
+            drop(crate::memory::with_capacity::<u8>("read", GZIP.0)?);
+            Box::new(flate2::bufread::MultiGzDecoder::new(from))
+        }
+        Compression::Zstandard => {
+            let new = zstd::zstd_safe::DCtx::try_create().ok_or_else(|| out_of_memory("read", WINDOW))?;
+            Box::new(zstd::stream::read::Decoder::with_context(from, state.zstandard.insert(new)))
+        }
     })
 }
 
 #[cfg(not(feature = "compression"))]
-fn decoder<'a>(_: Compression, _: impl BufRead + 'a) -> Result<Box<dyn Read + 'a>> {
+fn decoder<'a>(_: Compression, _: impl BufRead + 'a, _: &'a mut State) -> Result<Box<dyn Read + 'a>> {
     let reason = "the file is compressed and oplus was built without the feature `compression`".to_string();
     Err(Error::Parse { path: None, line: None, reason })
 }
 
 fn broken(e: &std::io::Error) -> Error {
-    Error::Parse { path: None, line: None, reason: format!("cannot be decompressed: {e}") }
+    let reason = || format!("cannot be decompressed: {e}");
+    memory_error("read", e).unwrap_or_else(|| Error::Parse { path: None, line: None, reason: reason() })
+}
+
+/// The error where it says that memory ran out: those of Zstandard are known by their texts alone.
+pub(crate) fn memory_error(operation: &'static str, e: &std::io::Error) -> Option<Error> {
+    #[cfg(feature = "compression")]
+    let lacking = {
+        use zstd::zstd_safe::{get_error_name, zstd_sys::ZSTD_ErrorCode};
+        let code = 0usize.wrapping_sub(ZSTD_ErrorCode::ZSTD_error_memory_allocation as usize);
+        e.kind() == std::io::ErrorKind::Other && e.to_string() == get_error_name(code)
+    };
+    #[cfg(not(feature = "compression"))]
+    let lacking = false;
+    (lacking || e.kind() == std::io::ErrorKind::OutOfMemory).then(|| out_of_memory(operation, WINDOW))
 }
 
 /// The text of compressed bytes, other bytes as they are.
-pub(crate) fn decompressed(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, [u8]>> {
+pub(crate) fn decompressed<'a>(bytes: Cow<'a, [u8]>, look: Look<'_>) -> Result<Cow<'a, [u8]>> {
     let Some(compression) = compression(&bytes) else { return Ok(bytes) };
-    let (mut text, mut from) = (Vec::new(), decoder(compression, &bytes[..])?);
-    // Grown by what is really there: a file that unpacks to more than memory holds is an error.
-    while append(&mut text, &mut from, 1 << 20).map_err(|e| e.of(broken))? {}
-    drop(from);
+    let mut state = State::default();
+    let text = text(&mut *decoder(compression, &bytes[..], &mut state)?, None, look).map_err(|e| e.of(broken))?;
     Ok(text.into())
 }
 
 enum Stopped {
     Io(std::io::Error),
-    Memory(Error),
+    Ours(Error),
 }
 
 impl Stopped {
     fn of(self, f: impl Fn(&std::io::Error) -> Error) -> Error {
         match self {
             Stopped::Io(e) => f(&e),
-            Stopped::Memory(e) => e,
+            Stopped::Ours(e) => e,
         }
     }
 }
 
 /// Up to `n` bytes more; whether there may be others after them.
 fn append(bytes: &mut Vec<u8>, from: &mut dyn Read, n: usize) -> Result<bool, Stopped> {
-    crate::memory::reserve("read", bytes, n).map_err(Stopped::Memory)?;
+    crate::memory::reserve("read", bytes, n).map_err(Stopped::Ours)?;
     let read = from.take(n as u64).read_to_end(bytes).map_err(Stopped::Io)?;
     Ok(read == n)
 }
@@ -138,7 +210,7 @@ pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> s
     // `fill` may have run out of memory.
     written.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
         Some(ours) => ours.clone(),
-        None => io_error(path, &e),
+        None => memory_error("write", &e).unwrap_or_else(|| io_error(path, &e)),
     })
 }
 
@@ -151,15 +223,21 @@ fn write_to(
     match path.extension().and_then(|e| e.to_str()) {
         #[cfg(feature = "compression")]
         Some("gz") => {
+            drop(crate::memory::with_capacity::<u8>("write", GZIP.1).map_err(std::io::Error::other)?);
             let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
             fill(&mut encoder)?;
             std::io::Write::flush(&mut encoder.finish()?)
         }
         #[cfg(feature = "compression")]
         Some("zst") => {
-            let mut encoder = zstd::stream::write::Encoder::new(file, 0)?;
+            let new = zstd::zstd_safe::CCtx::try_create();
+            let mut state = new.ok_or_else(|| std::io::Error::other(out_of_memory("write", WINDOW)))?;
+            let room = crate::memory::with_capacity("write", 1 << 15).map_err(std::io::Error::other)?;
+            let encoder = zstd::stream::raw::Encoder::with_context(&mut state);
+            let mut encoder = zstd::stream::zio::Writer::with_output_buffer(room, file, encoder);
             fill(&mut encoder)?;
-            std::io::Write::flush(&mut encoder.finish()?)
+            encoder.finish()?;
+            std::io::Write::flush(&mut encoder.into_inner().0)
         }
         #[cfg(not(feature = "compression"))]
         Some("gz" | "zst") => Err(std::io::Error::other("oplus was built without the feature `compression`")),

@@ -5,10 +5,25 @@ use rayon::prelude::*;
 use std::path::Path;
 
 /// Bytes of a piece, about.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = LINE;
 
 pub(crate) fn parse_error(line: u64, reason: impl Into<String>) -> Error {
     Error::Parse { path: None, line: Some(line), reason: reason.into() }
+}
+
+/// No line is longer: of a file that is a single one, packed, no more is unpacked.
+pub(crate) const LINE: usize = 1 << 20;
+
+pub(crate) fn long_line(line: u64) -> Error {
+    parse_error(line, format!("the line is longer than {LINE} bytes"))
+}
+
+/// Refuses a text so far whose last line is too long already.
+pub(crate) fn lines_end(text: &[u8]) -> Result<()> {
+    if text.len() <= LINE || text.iter().rev().take(LINE + 1).any(|b| *b == b'\n') {
+        return Ok(());
+    }
+    Err(long_line(1 + text.iter().filter(|b| **b == b'\n').count() as u64))
 }
 
 /// The same error with the file's name.
@@ -102,6 +117,12 @@ pub(crate) fn pieces<'a>(text: &'a [u8], first: u64, comments: &[&[u8]]) -> Resu
     let (mut line, mut entry) = (first, 0u64);
     for p in &mut pieces {
         (p.line, p.entry, line, entry) = (line, entry, line + p.line, entry + p.entries);
+        // A piece ends with the first line that reaches beyond `PIECE`: no other can be too long.
+        let whole = p.text.strip_suffix(b"\n").unwrap_or(p.text);
+        let last = whole.iter().rposition(|b| *b == b'\n').map_or(whole, |n| &whole[n + 1..]);
+        if last.len() > LINE {
+            return Err(long_line(line - 1));
+        }
     }
     Ok((pieces, entry, line))
 }

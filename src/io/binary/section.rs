@@ -15,6 +15,9 @@ pub(super) struct Source<'a> {
 }
 
 pub(super) fn io_failed(e: &std::io::Error) -> Error {
+    if let Some(lacking) = crate::io::file::memory_error("binary::read", e) {
+        return lacking;
+    }
     let reason = match e.kind() {
         std::io::ErrorKind::UnexpectedEof => "the file ends too early".to_string(),
         _ => format!("cannot be read: {e}"),

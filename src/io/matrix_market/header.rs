@@ -1,7 +1,7 @@
 //! The banner and the size line.
 use crate::error::Result;
 use crate::io::number::{Refused, unsigned};
-use crate::io::text::{Fields, parse_error, shown};
+use crate::io::text::{Fields, LINE, lines_end, long_line, parse_error, shown};
 
 /// How entries are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,26 @@ pub(super) fn parse(text: &[u8]) -> Result<Parsed<'_>> {
     begin(text)?.ok_or_else(ends)
 }
 
+/// The header of a text that begins so, `None` where more of it is needed.
+pub(super) fn beginning(text: &[u8], whole: bool) -> Result<Option<Header>> {
+    if whole {
+        return parse(text).map(|p| Some(p.header));
+    }
+    // A line that is cut could read as another number; one without an end is no banner.
+    let found = match text.iter().rposition(|b| *b == b'\n') {
+        Some(n) => begin(&text[..=n])?,
+        None if text.len() > LINE => begin(text)?,
+        None => None,
+    };
+    match found {
+        Some(parsed) => Ok(Some(parsed.header)),
+        None => lines_end(text).map(|()| None),
+    }
+}
+
+/// No size line is looked for behind so many bytes of comments.
+const LONGEST: usize = 8 << 20;
+
 /// The header, `None` where the text, cut at the end of a line, does not reach the size line.
 pub(super) fn begin(text: &[u8]) -> Result<Option<Parsed<'_>>> {
     let mut rest = Fields::new(text);
@@ -83,6 +103,9 @@ pub(super) fn begin(text: &[u8]) -> Result<Option<Parsed<'_>>> {
     let word = |n: usize| banner[n].as_str();
     if word(0) != "%%matrixmarket" {
         return Err(parse_error(1, "not a Matrix Market file: it must begin with %%MatrixMarket"));
+    }
+    if first.len() > LINE {
+        return Err(long_line(1));
     }
     if word(1) != "matrix" {
         return Err(parse_error(1, format!("object {:?} is not `matrix`", word(1))));
@@ -110,9 +133,15 @@ pub(super) fn begin(text: &[u8]) -> Result<Option<Parsed<'_>>> {
     while !rest.at_end() {
         let is_size = rest.is_entry(COMMENTS);
         let content = rest.next_line();
+        if content.len() > LINE {
+            return Err(long_line(line));
+        }
         if is_size {
             let header = size_line(content, line, layout, field, symmetry)?;
             return Ok(Some(Parsed { header, body: rest.rest(), line: line + 1 }));
+        }
+        if text.len() - rest.rest().len() > LONGEST {
+            return Err(parse_error(line, format!("no size line in the first {LONGEST} bytes")));
         }
         line += 1;
     }

@@ -2,7 +2,7 @@
 use super::header::{self, COMMENTS, Field, Header, Layout, Symmetry};
 use super::value::{FromMatrixMarket, Refused};
 use crate::error::Result;
-use crate::io::text::{Fields, Piece, at_path, line_where, parse_error, pieces, shown};
+use crate::io::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown};
 use crate::io::{file, number, parts};
 use crate::memory;
 use crate::storage::Coo;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// ```
 pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>) -> Result<Coo<T>> {
     let path = path.as_ref();
-    file::read(path).and_then(|text| parse(&text)).map_err(|e| at_path(e, path))
+    file::read(path, &mut look()).and_then(|text| parse(&text)).map_err(|e| at_path(e, path))
 }
 
 /// What a file says of itself; only its beginning is read. O(its comments).
@@ -43,16 +43,7 @@ pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>) -> Result<Coo<T>> {
 /// ```
 pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
     let path = path.as_ref();
-    let header = |text: &[u8], whole: bool| {
-        // A line that is cut could read as another number.
-        let lines = text.iter().rposition(|b| *b == b'\n').map_or(&text[..0], |n| &text[..=n]);
-        match whole {
-            true => header::parse(text).map(|p| Some(p.header)),
-            false if lines.is_empty() => Ok(None),
-            false => Ok(header::begin(lines)?.map(|p| p.header)),
-        }
-    };
-    file::read_until(path, header).map_err(|e| at_path(e, path))
+    file::read_until(path, header::beginning).map_err(|e| at_path(e, path))
 }
 
 /// The entries of a Matrix Market text, compressed or not. O(bytes), parallel.
@@ -68,7 +59,16 @@ pub fn read_header(path: impl AsRef<Path>) -> Result<Header> {
 /// # Ok(()) }
 /// ```
 pub fn read_bytes<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
-    parse(&file::decompressed(text.into())?)
+    parse(&file::decompressed(text.into(), &mut look())?)
+}
+
+/// Looks at the header until it is there, then whether lines end.
+fn look() -> impl FnMut(&[u8], bool) -> Result<()> {
+    let mut known = false;
+    move |text, whole| {
+        known = known || header::beginning(text, whole)?.is_some();
+        lines_end(text)
+    }
 }
 
 fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
@@ -83,7 +83,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
         return Err(parse_error(line, reason));
     }
     let (pieces, entries, end) = pieces(body, line, COMMENTS)?;
-    let parsed: Vec<Result<Coo<T>>> = pieces.par_iter().map(|p| parse_piece(p, &header)).collect();
+    let parsed = memory::collected("read", pieces.par_iter().map(|p| parse_piece(p, &header)))?;
     let mut found = memory::with_capacity("read", parsed.len())?;
     for part in parsed {
         found.push(part?);
@@ -97,7 +97,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
 
 /// The line that holds, or implies, an entry of a coordinate file: the one at `position` of what is read.
 pub(crate) fn line_of(path: &Path, position: u64) -> Option<u64> {
-    let text = file::read(path).ok()?;
+    let text = file::read(path, &mut look()).ok()?;
     let header::Parsed { header, body, line } = header::parse(&text).ok()?;
     let mut before = 0;
     line_where(body, line, COMMENTS, |fields| {
