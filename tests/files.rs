@@ -1,5 +1,11 @@
 //! Edge lists, files by the endings of their names, and what is said of bad ones.
-use oplus::io::edge_list::{self, EdgeListOptions, Weights};
+#[cfg(feature = "compression")]
+#[path = "common/allocator.rs"]
+mod allocator;
+#[path = "common/random.rs"]
+mod random;
+
+use oplus::io::edge_list::{self, Delimiter, EdgeListOptions, Shape, Weights};
 use oplus::prelude::*;
 
 fn edges(text: &str, weights: Weights) -> oplus::Result<Vec<(u64, u64, f64)>> {
@@ -62,4 +68,287 @@ fn floats_beyond_their_range_are_infinite() {
     let read = oplus::io::matrix_market::read_bytes::<f32>(text).unwrap();
     assert_eq!(read.values, [f32::INFINITY]);
     assert!(oplus::io::matrix_market::read_bytes::<i64>(text).is_err());
+}
+
+/// A file of a few kilobytes that unpacks to 64 MiB of one byte behind a beginning.
+#[cfg(feature = "compression")]
+fn bomb(path: &std::path::Path, beginning: &str, byte: u8) {
+    use std::io::Write;
+    let (file, block) = (std::fs::File::create(path).unwrap(), vec![byte; 1 << 20]);
+    let fill = |to: &mut dyn Write| {
+        to.write_all(beginning.as_bytes()).unwrap();
+        (0..64).for_each(|_| to.write_all(&block).unwrap());
+    };
+    if path.extension().is_some_and(|e| e == "gz") {
+        let mut to = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+        fill(&mut to);
+        to.finish().unwrap();
+    } else {
+        let mut to = zstd::stream::write::Encoder::new(file, 0).unwrap();
+        fill(&mut to);
+        to.finish().unwrap();
+    }
+}
+
+/// What is no Matrix Market file, has a line without an end or comments without one is not unpacked.
+#[cfg(feature = "compression")]
+#[test]
+fn bombs_stay_packed() {
+    use oplus::io::matrix_market as mm;
+    let _alone = allocator::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    let cases = [
+        ("zeros.mtx", String::new(), 0, "1: not a Matrix Market file"),
+        ("banner.mtx", head.trim_end().to_string(), b' ', "1: the line is longer than"),
+        ("comment.mtx", format!("{head}%"), b'c', "2: the line is longer than"),
+        ("lines.mtx", head.to_string(), b'\n', ": no size line in the first"),
+        ("entry.mtx", format!("{head}% c\n9 9 2\n1 1 5\n2 2 7"), b' ', "5: the line is longer than"),
+        ("edges.csv", "0,1\n1,2".to_string(), b'1', "2: the line is longer than"),
+    ];
+    for (name, beginning, byte, what) in cases {
+        for ending in ["gz", "zst"] {
+            let path = folder.path().join(format!("{name}.{ending}"));
+            bomb(&path, &beginning, byte);
+            let (read, most) = allocator::measured(|| Matrix::<f64>::read(&path));
+            let told = read.unwrap_err().to_string();
+            assert!(told.contains(&format!("{name}.{ending}:")) && told.contains(what), "{told}");
+            assert!(most < 32 << 20, "{name}.{ending}: {most} bytes");
+            let bytes = std::fs::read(&path).unwrap();
+            let (read, most) = allocator::measured(|| match name.ends_with("csv") {
+                true => edge_list::read_bytes::<f64>(&bytes, &Default::default()).map(drop),
+                false => mm::read_bytes::<f64>(&bytes).map(drop).and(mm::read_header(&path).map(drop)),
+            });
+            let told = read.unwrap_err().to_string();
+            assert!(told.contains(what) && most < 32 << 20, "{told}: {most} bytes");
+        }
+    }
+}
+
+/// The same where nothing is packed.
+#[test]
+fn lines_end_somewhere() {
+    use oplus::io::matrix_market as mm;
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    let (blanks, short) = (" ".repeat((1 << 20) + 1), " ".repeat((1 << 20) - 10));
+    let told = |text: String, line: u64| {
+        let error = mm::read_bytes::<f64>(text.as_bytes()).unwrap_err();
+        assert!(matches!(&error, Error::Parse { line: Some(l), .. } if *l == line), "{error}");
+        assert!(error.to_string().contains("longer than"), "{error}");
+    };
+    told(format!("{head}%{blanks}\n1 1 1\n1 1 5\n"), 2);
+    told(format!("{head}1 1{blanks}1\n1 1 5\n"), 2);
+    told(format!("{head}9 9 2\n1 1 5\n2 2{blanks}7\n"), 4);
+    told(format!("{head}9 9 2\n{}1 1 5{blanks}\n2 2 7", "% c\n".repeat(1000)), 1003);
+    let good = format!("{head}%{short}\n9 9 2\n1 1{short}5\n2 2{short}7");
+    assert_eq!(mm::read_bytes::<f64>(good.as_bytes()).unwrap().values, [5.0, 7.0]);
+    let error = edge_list::read_bytes::<f64>(format!("0 1\n1{blanks}2\n").as_bytes(), &Default::default()).unwrap_err();
+    assert_eq!(error.to_string(), "input:2: the line is longer than 1048576 bytes");
+}
+
+type Edges = Vec<(u64, u64, f64)>;
+
+fn read_with(text: &str, options: &EdgeListOptions) -> Result<((u64, u64), Edges)> {
+    let coo = edge_list::read_bytes::<f64>(text.as_bytes(), options)?;
+    Ok(((coo.nrows, coo.ncols), (0..coo.len()).map(|e| (coo.rows[e], coo.columns[e], coo.values[e])).collect()))
+}
+
+#[test]
+fn vertices_may_count_from_one() {
+    let options = EdgeListOptions { one_based: true, ..Default::default() };
+    assert_eq!(read_with("1 2\n3 1 0.5\n", &options).unwrap(), ((3, 3), vec![(0, 1, 1.0), (2, 0, 0.5)]));
+    let e = read_with("1 2\n2 0\n", &options).unwrap_err();
+    assert_eq!(e.to_string(), "input:2: target 0 in a list that counts from 1");
+    // The last vertex number that has an index, and one beyond.
+    let far = read_with("18446744073709551615 1\n", &options).unwrap();
+    assert_eq!(far, ((u64::MAX, u64::MAX), vec![(u64::MAX - 1, 0, 1.0)]));
+    assert!(read_with("18446744073709551615 1\n", &Default::default()).unwrap_err().to_string().contains("range"));
+}
+
+#[test]
+fn shapes_are_met_or_given() {
+    let text = "0 7\n2 1\n";
+    let shape = |shape| read_with(text, &EdgeListOptions { shape, ..Default::default() });
+    assert_eq!(shape(Shape::Square).unwrap().0, (8, 8));
+    assert_eq!(shape(Shape::Bipartite).unwrap().0, (3, 8));
+    assert_eq!(shape(Shape::Given(5, 9)).unwrap().0, (5, 9));
+    for (given, what) in [
+        (Shape::Given(2, 8), "input:2: source 2 is out of range, there are 2"),
+        (Shape::Given(3, 7), "input:1: target 7 is out of range, there are 7"),
+        (Shape::Given(0, 0), "input:1: source 0 is out of range, there are 0"),
+    ] {
+        assert_eq!(shape(given).unwrap_err().to_string(), what);
+    }
+    for (of, expected) in [(Shape::Square, (0, 0)), (Shape::Bipartite, (0, 0)), (Shape::Given(0, 4), (0, 4))] {
+        assert_eq!(
+            read_with("# none\n", &EdgeListOptions { shape: of, ..Default::default() }).unwrap(),
+            (expected, vec![])
+        );
+    }
+}
+
+#[test]
+fn delimiters() {
+    let with =
+        |delimiter, text| read_with(text, &EdgeListOptions { delimiter, ..Default::default() }).map(|found| found.1);
+    let expected = vec![(0, 1, 2.5), (1, 2, 1.0)];
+    for (delimiter, text) in [
+        (Delimiter::Auto, "0,1,2.5\n1 , 2\n"),
+        (Delimiter::Auto, "0;1;2.5\n1; 2\n"),
+        (Delimiter::Auto, "0 1\t2.5\n 1  2 \r\n"),
+        // Each line is looked at by itself, and a comma comes before a semicolon.
+        (Delimiter::Auto, "0;1;2.5\n1,2\n"),
+        (Delimiter::Whitespace, "0\t 1 2.5\r\n1 2\n"),
+        (Delimiter::Byte(b' '), "0  1 2.5\n1\t2\n"),
+        (Delimiter::Byte(b','), "0,1,2.5\n1 ,\t2\n"),
+        (Delimiter::Byte(b';'), "0;1;2.5\n1;2\n"),
+        (Delimiter::Byte(b'\t'), "0\t1\t2.5\n1\t 2\t\n"),
+        (Delimiter::Byte(b'|'), "0|1|2.5\n1|2|\n"),
+    ] {
+        assert_eq!(with(delimiter, text).unwrap(), expected, "{delimiter:?} {text:?}");
+    }
+    for (delimiter, text, what) in [
+        (Delimiter::Whitespace, "0,1\n", "input:1: source: \"0,1\" is not a vertex number"),
+        (Delimiter::Byte(b','), "0 1\n", "input:1: source: \"0·1\" is not a vertex number"),
+        (Delimiter::Byte(b'\t'), "0\t\t1\n", "input:1: the target is missing"),
+        (Delimiter::Auto, "0,1;2\n", "input:1: target: \"1;2\" is not a vertex number"),
+        (Delimiter::Byte(b';'), ";1\n", "input:1: the source is missing"),
+    ] {
+        assert_eq!(with(delimiter, text).unwrap_err().to_string(), what, "{delimiter:?} {text:?}");
+    }
+    for byte in *b"\n\r059.+-" {
+        let e = with(Delimiter::Byte(byte), "0 1\n").unwrap_err();
+        assert!(matches!(&e, Error::InvalidValue { operation: "edge_list::read", .. }), "{e}");
+    }
+}
+
+#[test]
+fn comments_and_column_names() {
+    let text = "# a\n% b\n// c\n\n  # e\n0 1\n\t// f\n1 2\n";
+    assert_eq!(read_with(text, &Default::default()).unwrap().1, [(0, 1, 1.0), (1, 2, 1.0)]);
+    let named = "# a\n\nfrom,to,km\n0,1,7\n// b\n";
+    let options = EdgeListOptions { header: true, ..Default::default() };
+    assert_eq!(read_with(named, &options).unwrap().1, [(0, 1, 7.0)]);
+    let e = read_with(named, &Default::default()).unwrap_err();
+    assert_eq!(e.to_string(), "input:3: source: \"from\" is not a vertex number");
+    // Lines are counted from the file's first.
+    let e = read_with(&named.replace("0,1", "0,x"), &options).unwrap_err();
+    assert_eq!(e.to_string(), "input:4: target: \"x\" is not a vertex number");
+    assert!(read_with("from to\n", &options).unwrap().1.is_empty());
+    assert!(read_with("", &options).unwrap().1.is_empty());
+}
+
+#[cfg(feature = "compression")]
+#[test]
+fn packed_edge_lists() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let text = "# from to\n0\t1\t2.5\n2\t0\n";
+    for (name, text) in [("a.tsv.gz", text.to_string()), ("a.csv.zst", text.replace('\t', ","))] {
+        let path = folder.path().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        if name.ends_with("gz") {
+            let mut to = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+            to.write_all(text.as_bytes()).unwrap();
+            to.finish().unwrap();
+        } else {
+            let mut to = zstd::stream::write::Encoder::new(file, 0).unwrap();
+            to.write_all(text.as_bytes()).unwrap();
+            to.finish().unwrap();
+        }
+        let a: Matrix<f64> = Matrix::read(&path).unwrap();
+        assert_eq!((a.shape(), a.entries().unwrap()), ((3, 3), vec![(0, 1, 2.5), (2, 0, 1.0)]), "{name}");
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let e = Matrix::<f64>::read(&path).unwrap_err();
+        assert!(matches!(&e, Error::Parse { path: Some(p), .. } if *p == path), "{e}");
+    }
+}
+
+/// Valid lists, bent: whatever comes is a value or an error that names a line there is.
+#[test]
+fn mutated_edge_lists_never_panic() {
+    let seeds = [
+        "# c\n0,1,2.5\n1,2\n",
+        "0 1 -3\n2 0 7e3\n% c\n",
+        "from;to\n1;2;0.5\n2;3;\n",
+        "0\t1\n// c\n18446744073709551614\t0\n",
+    ];
+    let pieces: [&[u8]; 8] = [b"18446744073709551615", b"-1", b"1e999", b"\n", b";", b"\xff\xfe", b",,", b" "];
+    let mut numbers = random::Rng(0x2545_f491_4f6c_dd1d);
+    let mut random = |n: usize| numbers.below(n as u64) as usize;
+    let delimiters = [Delimiter::Auto, Delimiter::Whitespace, Delimiter::Byte(b','), Delimiter::Byte(b'\t')];
+    let shapes = [Shape::Square, Shape::Bipartite, Shape::Given(3, 4)];
+    let weights = [Weights::Optional, Weights::Required, Weights::Ignored];
+    let (mut errors, mut read) = (0, 0);
+    for round in 0..20_000 {
+        let mut text = seeds[round % seeds.len()].as_bytes().to_vec();
+        for _ in 0..random(4) {
+            let at = random(text.len().max(1)).min(text.len().saturating_sub(1));
+            match random(4) {
+                _ if text.is_empty() => break,
+                0 => text[at] = random(256) as u8,
+                1 => text.truncate(at),
+                2 => drop(text.remove(at)),
+                _ => drop(text.splice(at..at, pieces[random(pieces.len())].iter().copied())),
+            }
+        }
+        let options = EdgeListOptions {
+            one_based: random(2) == 0,
+            shape: shapes[random(3)],
+            delimiter: delimiters[random(4)],
+            weights: weights[random(3)],
+            header: random(2) == 0,
+        };
+        match edge_list::read_bytes::<f64>(&text, &options) {
+            Ok(coo) => {
+                read += coo.len();
+                assert!(coo.rows.iter().all(|i| *i < coo.nrows) && coo.columns.iter().all(|j| *j < coo.ncols));
+                assert!(coo.rows.capacity() <= text.len(), "{} for {} bytes", coo.rows.capacity(), text.len());
+            }
+            Err(Error::Parse { line: Some(line), .. }) => {
+                errors += 1;
+                let lines = text.iter().filter(|b| **b == b'\n').count() as u64 + 1;
+                assert!((1..=lines).contains(&line), "line {line} of {lines}");
+            }
+            Err(e) => panic!("{e}"),
+        }
+    }
+    assert!(errors > 1000 && read > 1000, "{errors} errors, {read} edges");
+}
+
+/// Files of matrices without rows, without columns, without either.
+#[test]
+fn dimensions_may_be_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+        for (layout, size) in [("coordinate", format!("{m} {n} 0")), ("array", format!("{m} {n}"))] {
+            for field in ["real", "integer", "complex"] {
+                let text = format!("%%MatrixMarket matrix {layout} {field} general\n{size}\n");
+                std::fs::write(path("a.mtx"), &text).unwrap();
+                let a: Matrix<c64> = Matrix::read(path("a.mtx")).unwrap();
+                assert_eq!((a.shape(), a.nvals()), ((m, n), 0), "{text}");
+                std::fs::write(path("a.mtx"), text + "1 1 1 1\n").unwrap();
+                let e = Matrix::<c64>::read(path("a.mtx")).unwrap_err();
+                assert!(matches!(e, Error::Parse { line: Some(3), .. }), "{e}");
+            }
+        }
+        let a: Matrix<f64> = Matrix::build(m, n, &[]).unwrap();
+        for name in ["a.mtx", "a.oplus"] {
+            a.write(path(name)).unwrap();
+            let back: Matrix<f64> = Matrix::read(path(name)).unwrap();
+            assert_eq!((back.shape(), back.nvals()), ((m, n), 0), "{name}");
+        }
+        let b: Matrix<f64> = transpose(&a).eval().unwrap();
+        assert_eq!(mxm(&a, &b).eval().unwrap().shape(), (m, m));
+    }
+    for symmetry in ["symmetric", "skew-symmetric"] {
+        std::fs::write(path("a.mtx"), format!("%%MatrixMarket matrix array real {symmetry}\n0 0\n")).unwrap();
+        assert_eq!(Matrix::<f64>::read(path("a.mtx")).unwrap().shape(), (0, 0));
+    }
+    std::fs::write(path("x.mtx"), "%%MatrixMarket matrix array real general\n0 1\n").unwrap();
+    assert_eq!(Vector::<f64>::read(path("x.mtx")).unwrap().len(), 0);
+    std::fs::write(path("a.csv"), "").unwrap();
+    assert_eq!(Matrix::<f64>::read(path("a.csv")).unwrap().shape(), (0, 0));
 }
