@@ -153,6 +153,7 @@ fn by_degree(a: &Matrix<bool, PlusPair>, if_skewed: bool) -> Result<Option<Vec<u
     }
     let mut order: Vec<u64> = memory::with_capacity(operation, n)?;
     order.extend(0..n as u64);
-    order.sort_by_key(|v| std::cmp::Reverse(degrees[*v as usize]));
+    // No two are equal: a stable sort would take memory of its own.
+    order.sort_unstable_by_key(|v| (std::cmp::Reverse(degrees[*v as usize]), *v));
     Ok(Some(order))
 }
