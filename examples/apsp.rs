@@ -30,8 +30,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let (sum, diameter) = (reduce(distances, Plus)?, reduce(distances, Max)?.max(0.0));
     arguments.common.print(json!({
         "rows": weights.nrows(), "reachable_pairs": distances.nvals(), "distance_sum": sum, "diameter": diameter, "ms": ms,
-    }));
-    Ok(())
+    }))
 }
 
 fn main() -> std::process::ExitCode {

@@ -42,8 +42,7 @@ fn run(arguments: Arguments) -> Result<()> {
     }
     arguments.common.print(json!({
         "reached": found.reached, "depth": found.depth, "level_sum": found.level_sum, "parents_valid": valid, "ms": ms,
-    }));
-    Ok(())
+    }))
 }
 
 fn main() -> std::process::ExitCode {

@@ -3,7 +3,12 @@
 //! `cargo run --release --example inspect_kernel -- --semiring min_plus --type f64 --strategy esc --arch 90 --source`
 //!
 //! Needs NVRTC (found at run time), and but for `--start` no GPU. Shared memory is what the kernel declares itself; what a launch adds is not in it.
+mod common;
+#[path = "common/names.rs"]
+mod names;
+
 use clap::{Parser, ValueEnum};
+use names::SemiringName;
 use oplus::algebra::semiring_text;
 use oplus::backend::cuda::{Context, Source, compile_for};
 use oplus::prelude::*;
@@ -11,14 +16,13 @@ use oplus_codegen::{SemiringText, Spec, Template};
 
 #[derive(Parser)]
 struct Options {
-    /// plus_times, min_plus, max_plus, min_max, max_min, plus_pair, any_pair, lor_land (bool only); plus_times alone of complex
-    /// numbers
+    /// ⊕.⊗
     #[arg(long, default_value = "plus_times")]
-    semiring: String,
+    semiring: SemiringName,
     /// bool, i32, i64, u64, f32, f64, c32, c64, f16 or bf16
     #[arg(long = "type", default_value = "f64")]
     scalar: String,
-    /// What is generated
+    /// What is generated: a strategy's kernel of numbers, or one that another kernel goes before or after
     #[arg(long, default_value = "esc")]
     strategy: Strategies,
     /// Rows of at most so many products (esc), so many columns (window, block)
@@ -47,26 +51,39 @@ struct Options {
     cubin: Option<std::path::PathBuf>,
 }
 
-#[derive(ValueEnum, Clone, Copy)]
+#[derive(ValueEnum, Clone, Copy, PartialEq)]
+#[value(rename_all = "snake_case")]
 enum Strategies {
     Analyze,
     Symbolic,
     Hash,
+    #[value(alias = "hash-table")]
     HashTable,
+    #[value(alias = "hash-thread")]
     HashThread,
     Band,
     Thread,
+    #[value(alias = "thread-count")]
     ThreadCount,
     Esc,
     Window,
+    #[value(alias = "bitmap_rank")]
     Block,
+    #[value(alias = "block-count")]
     BlockCount,
     Slices,
+    #[value(alias = "esc_global")]
     Expand,
+    ColumnRow,
     Contract,
+    #[value(alias = "segmented-merge")]
     SegmentedMerge,
+    #[value(alias = "row_row")]
     Rows,
+    #[value(alias = "rows-count")]
     RowsCount,
+    Dot,
+    Masked,
     Spmv,
     Spmspv,
 }
@@ -86,69 +103,104 @@ impl Strategies {
             Self::Block => Template::SpgemmBlock,
             Self::BlockCount => Template::SpgemmBlockCount,
             Self::Slices => Template::SpgemmSlices,
-            Self::Expand => Template::SpgemmExpand,
+            Self::Expand | Self::ColumnRow => Template::SpgemmExpand,
             Self::Contract => Template::SpgemmContract,
             Self::SegmentedMerge => Template::SegmentedMerge,
             Self::Rows => Template::SpgemmRows,
             Self::RowsCount => Template::SpgemmRowsCount,
+            Self::Dot => Template::SpgemmDot,
+            Self::Masked => Template::SpgemmMasked,
             Self::Spmv => Template::Spmv,
             Self::Spmspv => Template::Spmspv,
         }
     }
+    /// Without a mask there is no such kernel.
+    fn needs_mask(self) -> bool {
+        matches!(self, Self::Dot | Self::Masked)
+    }
 }
 
-/// `Count` is what `plus_pair` counts in.
-fn numbers<T: Ordered, Count: HasOne>(name: &str) -> Option<SemiringText>
-where
-    PlusTimes: Semiring<T, T>,
-    MinPlus: Semiring<T, T>,
-    MaxPlus: Semiring<T, T>,
-    MinMax: Semiring<T, T>,
-    MaxMin: Semiring<T, T>,
-    PlusPair<Count>: Semiring<T, T>,
-    AnyPair<T>: Semiring<T, T>,
-{
-    Some(match name {
-        "plus_times" => semiring_text::<T, T, PlusTimes>(),
-        "min_plus" => semiring_text::<T, T, MinPlus>(),
-        "max_plus" => semiring_text::<T, T, MaxPlus>(),
-        "min_max" => semiring_text::<T, T, MinMax>(),
-        "max_min" => semiring_text::<T, T, MaxMin>(),
-        "plus_pair" => semiring_text::<T, T, PlusPair<Count>>(),
-        "any_pair" => semiring_text::<T, T, AnyPair<T>>(),
-        _ => return None,
-    })
+/// `$count` is what `plus_pair` counts in.
+macro_rules! numbers {
+    ($t:ty, $count:ty, $name:expr) => {
+        Some(match $name {
+            SemiringName::PlusTimes => semiring_text::<$t, $t, PlusTimes>(),
+            SemiringName::MinPlus => semiring_text::<$t, $t, MinPlus>(),
+            SemiringName::MaxPlus => semiring_text::<$t, $t, MaxPlus>(),
+            SemiringName::MinMax => semiring_text::<$t, $t, MinMax>(),
+            SemiringName::MaxMin => semiring_text::<$t, $t, MaxMin>(),
+            SemiringName::MinTimes => semiring_text::<$t, $t, MinTimes>(),
+            SemiringName::MaxTimes => semiring_text::<$t, $t, MaxTimes>(),
+            SemiringName::MinFirst => semiring_text::<$t, $t, MinFirst>(),
+            SemiringName::MinSecond => semiring_text::<$t, $t, MinSecond>(),
+            SemiringName::MaxFirst => semiring_text::<$t, $t, MaxFirst>(),
+            SemiringName::MaxSecond => semiring_text::<$t, $t, MaxSecond>(),
+            SemiringName::PlusFirst => semiring_text::<$t, $t, PlusFirst>(),
+            SemiringName::PlusSecond => semiring_text::<$t, $t, PlusSecond>(),
+            SemiringName::AnyFirst => semiring_text::<$t, $t, AnyFirst>(),
+            SemiringName::AnySecond => semiring_text::<$t, $t, AnySecond>(),
+            SemiringName::AnyPair => semiring_text::<$t, $t, AnyPair<$t>>(),
+            SemiringName::PlusPair => semiring_text::<$t, $t, PlusPair<$count>>(),
+            SemiringName::LorLand | SemiringName::LxorLand => return None,
+        })
+    };
 }
 
-fn semiring(name: &str, scalar: &str) -> Option<SemiringText> {
-    match (scalar, name) {
-        ("bool", "lor_land") => Some(semiring_text::<bool, bool, LorLand>()),
-        ("bool", "any_pair") => Some(semiring_text::<bool, bool, AnyPair>()),
-        ("i32", _) => numbers::<i32, i32>(name),
-        ("i64", _) => numbers::<i64, i64>(name),
-        ("u64", _) => numbers::<u64, u64>(name),
-        ("f32", _) => numbers::<f32, f32>(name),
-        ("f64", _) => numbers::<f64, f64>(name),
-        ("c32", "plus_times") => Some(semiring_text::<c32, c32, PlusTimes>()),
-        ("c64", "plus_times") => Some(semiring_text::<c64, c64, PlusTimes>()),
+macro_rules! complex {
+    ($t:ty, $name:expr) => {
+        Some(match $name {
+            SemiringName::PlusTimes => semiring_text::<$t, $t, PlusTimes>(),
+            SemiringName::PlusFirst => semiring_text::<$t, $t, PlusFirst>(),
+            SemiringName::PlusSecond => semiring_text::<$t, $t, PlusSecond>(),
+            SemiringName::AnyFirst => semiring_text::<$t, $t, AnyFirst>(),
+            SemiringName::AnySecond => semiring_text::<$t, $t, AnySecond>(),
+            SemiringName::AnyPair => semiring_text::<$t, $t, AnyPair<$t>>(),
+            SemiringName::PlusPair => semiring_text::<$t, $t, PlusPair<$t>>(),
+            _ => return None,
+        })
+    };
+}
+
+fn semiring(name: SemiringName, scalar: &str) -> Option<SemiringText> {
+    match scalar {
+        "bool" => Some(match name {
+            SemiringName::LorLand => semiring_text::<bool, bool, LorLand>(),
+            SemiringName::LxorLand => semiring_text::<bool, bool, LxorLand>(),
+            SemiringName::AnyFirst => semiring_text::<bool, bool, AnyFirst>(),
+            SemiringName::AnySecond => semiring_text::<bool, bool, AnySecond>(),
+            SemiringName::AnyPair => semiring_text::<bool, bool, AnyPair>(),
+            SemiringName::PlusPair => semiring_text::<bool, bool, PlusPair>(),
+            _ => return None,
+        }),
+        "i32" => numbers!(i32, i32, name),
+        "i64" => numbers!(i64, i64, name),
+        "u64" => numbers!(u64, u64, name),
+        "f32" => numbers!(f32, f32, name),
+        "f64" => numbers!(f64, f64, name),
+        "c32" => complex!(c32, name),
+        "c64" => complex!(c64, name),
         #[cfg(feature = "half")]
-        ("f16", _) => numbers::<f16, f32>(name),
+        "f16" => numbers!(f16, f32, name),
         #[cfg(feature = "half")]
-        ("bf16", _) => numbers::<bf16, f32>(name),
+        "bf16" => numbers!(bf16, f32, name),
         _ => None,
     }
 }
 
-fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let template = options.strategy.template();
     let mut spec = Spec::new(template, options.arch);
     if template.needs_semiring() {
-        let text = semiring(&options.semiring, &options.scalar)
-            .ok_or_else(|| format!("there is no {} over {}", options.semiring, options.scalar))?;
+        let name = options.semiring.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default();
+        let text = semiring(options.semiring, &options.scalar)
+            .ok_or_else(|| format!("there is no {name} over {}", options.scalar))?;
         spec = spec.semiring(text);
     }
     if template.flags().contains(&"masked") {
-        spec = spec.flag("masked", options.masked);
+        spec = spec.flag("masked", options.masked || options.strategy.needs_mask());
+    }
+    if options.strategy == Strategies::ColumnRow {
+        spec = spec.flag("by_columns", true);
     }
     if template.flags().contains(&"narrow") {
         spec = spec.flag("narrow", !options.wide);
@@ -169,15 +221,19 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     }
     let source = spec.source()?;
     if options.source {
-        println!("{source}");
+        common::say(format_args!("{source}\n"))?;
     }
-    println!("// {}, sm_{}, {} lines", spec.key(), options.arch, source.lines().count());
+    let lines = source.lines().count();
+    common::say(format_args!("// {}, sm_{}, {lines} lines\n", spec.key(), options.arch))?;
     let start = std::time::Instant::now();
     let compiled = compile_for(options.arch, template.name(), &source)?;
-    println!("// compiled in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
-    println!("{:32} {:>9} {:>8} {:>8} {:>8}", "// kernel", "registers", "shared", "stack", "spilled");
+    common::say(format_args!("// compiled in {:.0} ms\n", start.elapsed().as_secs_f64() * 1e3))?;
+    let columns = format!("{:32} {:>9} {:>8} {:>8} {:>8}\n", "// kernel", "registers", "shared", "stack", "spilled");
+    common::say(columns)?;
     for (name, r) in &compiled.resources {
-        println!("{name:32} {:>9} {:>8} {:>8} {:>8}", r.registers, r.shared, r.stack, r.spill_stores + r.spill_loads);
+        let spilled = r.spill_stores + r.spill_loads;
+        let (registers, shared, stack) = (r.registers, r.shared, r.stack);
+        common::say(format_args!("{name:32} {registers:>9} {shared:>8} {stack:>8} {spilled:>8}\n"))?;
     }
     if options.start {
         start_twice(&spec, &source, compiled.resources.keys().next().ok_or("no kernel")?)?;
@@ -202,7 +258,7 @@ fn start_twice(spec: &Spec, text: &str, kernel: &str) -> std::result::Result<(),
         let context = Context::separate(0)?;
         let start = std::time::Instant::now();
         context.kernel(&source, kernel)?;
-        println!("// {how} and loaded in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+        common::say(format_args!("// {how} and loaded in {:.1} ms\n", start.elapsed().as_secs_f64() * 1e3))?;
     }
     Ok(())
 }
@@ -211,11 +267,5 @@ fn main() -> std::process::ExitCode {
     // NVRTC keeps what it compiled with the driver's own cache: `--start` would not be told how long that took.
     // SAFETY: this program has one thread, and nothing has read the variable yet.
     unsafe { std::env::set_var("CUDA_CACHE_DISABLE", "1") };
-    match run(&Options::parse()) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            std::process::ExitCode::from(2)
-        }
-    }
+    common::main(run)
 }

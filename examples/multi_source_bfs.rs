@@ -6,7 +6,7 @@ use oplus::algorithm::{MultiSourceBfsOptions, Progress, multi_source_bfs, undire
 use oplus::generate::{self, Random};
 use oplus::prelude::*;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,8 @@ struct Arguments {
     /// Source vertices, from 0
     #[arg(long, value_delimiter = ',', conflicts_with = "random_sources")]
     sources: Option<Vec<u64>>,
-    /// So many distinct random sources
-    #[arg(long)]
+    /// So many distinct random sources, all vertices where there are fewer
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=1 << 24))]
     random_sources: Option<u64>,
     /// Seed of the sources, and of the generated graph
     #[arg(long, default_value_t = 1)]
@@ -36,7 +36,13 @@ fn random_sources(graph: &Matrix<bool>, count: u64, seed: u64) -> Result<Vec<u64
     let mut random = Random::new(seed, 0);
     let with_edges: Vec<u64> = reduce_rows(graph, Lor).eval()?.entries()?.into_iter().map(|e| e.0).collect();
     let (n, count) = (graph.nrows(), count.min(graph.nrows()) as usize);
-    let (mut seen, mut sources) = (BTreeSet::new(), Vec::new());
+    let missing = |_| {
+        let needed = 24 * count as u64;
+        Error::OutOfMemory { operation: "random_sources", device: "host".into(), needed, available: None }
+    };
+    let (mut seen, mut sources) = (HashSet::new(), Vec::new());
+    seen.try_reserve(count).map_err(missing)?;
+    sources.try_reserve_exact(count).map_err(missing)?;
     while sources.len() < count {
         let source = match sources.len() < with_edges.len() {
             true => with_edges[random.below(with_edges.len() as u64) as usize],
@@ -64,8 +70,8 @@ fn run(arguments: Arguments) -> Result<()> {
         None => {
             spinner.set_message("generating an R-MAT graph of 2^17 vertices");
             let coo = generate::rmat(17, 10, Default::default(), arguments.seed)?;
-            let values = vec![true; coo.len()];
-            Matrix::from_coo(&Coo { nrows: coo.nrows, ncols: coo.ncols, rows: coo.rows, columns: coo.columns, values })?
+            let weighted: Matrix<f64> = Matrix::from_coo(&coo)?;
+            apply(&weighted, Pair::<bool>::default()).eval()?
         }
     };
     let graph = if arguments.undirected { undirected(&graph)? } else { graph };
@@ -88,19 +94,20 @@ fn run(arguments: Arguments) -> Result<()> {
     let ms = common::ms(start);
     spinner.finish_and_clear();
     if !arguments.common.json {
-        println!("{n} vertices, {} edges, on {device}: {} sources in {ms} ms", graph.nvals(), sources.len());
-        println!("{:>10} {:>10} {:>7} {:>12}", "source", "reached", "depth", "mean level");
+        let (edges, count) = (graph.nvals(), sources.len());
+        common::say(format_args!("{n} vertices, {edges} edges, on {device}: {count} sources in {ms} ms\n"))?;
+        common::say(format_args!("{:>10} {:>10} {:>7} {:>12}\n", "source", "reached", "depth", "mean level"))?;
         for (s, source) in sources.iter().enumerate() {
             let mean = found.level_sum[s] as f64 / found.reached[s] as f64;
-            println!("{source:>10} {:>10} {:>7} {mean:>12.3}", found.reached[s], found.depth[s]);
+            let (reached, depth) = (found.reached[s], found.depth[s]);
+            common::say(format_args!("{source:>10} {reached:>10} {depth:>7} {mean:>12.3}\n"))?;
         }
         return Ok(());
     }
     arguments.common.print(json!({
         "device": device.to_string(), "rows": n, "nnz": graph.nvals(), "sources": sources, "reached": found.reached,
         "depth": found.depth, "level_sum": found.level_sum, "ms": ms,
-    }));
-    Ok(())
+    }))
 }
 
 fn main() -> std::process::ExitCode {

@@ -1,11 +1,14 @@
 //! One sparse product over a chosen semiring and type.
 mod common;
+#[path = "common/names.rs"]
+mod names;
 
 use clap::{Parser, ValueEnum};
+use names::SemiringName;
 use oplus::io::matrix_market::{self, Field, FromMatrixMarket, ToMatrixMarket};
 use oplus::prelude::*;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// C⟨M⟩ = A ⊕.⊗ B
@@ -21,10 +24,9 @@ struct Arguments {
     /// Type of the values; bool is true where a value is not zero, sums of f16 and bf16 are f32
     #[arg(long = "type", default_value = "f64")]
     scalar: ScalarName,
-    /// How: auto, or one of the names that an unknown one is answered with
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", help = strategies())]
     strategy: Strategy,
-    /// Matrix Market file whose positions alone C may have
+    /// Matrix Market file of any field whose positions alone C may have, those of stored zeros too
     #[arg(long)]
     mask: Option<PathBuf>,
     /// Hold workspace and result to so many bytes
@@ -50,30 +52,6 @@ struct Arguments {
     check: bool,
     #[command(flatten)]
     common: common::Common,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq)]
-#[value(rename_all = "snake_case")]
-enum SemiringName {
-    PlusTimes,
-    MinPlus,
-    MaxPlus,
-    MinMax,
-    MaxMin,
-    MinTimes,
-    MaxTimes,
-    MinFirst,
-    MinSecond,
-    MaxFirst,
-    MaxSecond,
-    PlusFirst,
-    PlusSecond,
-    AnyFirst,
-    AnySecond,
-    AnyPair,
-    PlusPair,
-    LorLand,
-    LxorLand,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq)]
@@ -120,17 +98,32 @@ plain! {
     bf16: 0.0, |x| [x.as_f64(), 0.0];
 }
 
+/// How products may be made.
+fn strategies() -> String {
+    let names: Vec<&str> = Strategy::ALL.iter().map(|s| s.name()).collect();
+    format!("How [possible values: {}]", names.join(", "))
+}
+
+/// The positions of a file, whatever its values are.
+fn positions(path: &Path) -> Result<Matrix<bool>> {
+    match matrix_market::read_header(path) {
+        Ok(header) if header.field == Field::Complex => Matrix::<c64>::read(path)?.with_value(true),
+        _ => Matrix::read(path),
+    }
+}
+
 fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default()
 }
 
 /// Equal; floating sums may run in another order on a GPU, and what cancels is measured by the largest value.
 fn close<T: Plain>(found: &[T], expected: &[T]) -> bool {
-    let parts = |values: &[T]| values.iter().flat_map(|v| v.plain()).collect::<Vec<f64>>();
-    let (found, expected) = (parts(found), parts(expected));
-    let finite = expected.iter().map(|v| v.abs()).filter(|v| v.is_finite());
+    fn parts<T: Plain>(values: &[T]) -> impl Iterator<Item = f64> {
+        values.iter().flat_map(|v| v.plain())
+    }
+    let finite = parts(expected).map(f64::abs).filter(|v| v.is_finite());
     let allowed = T::TOLERANCE * finite.fold(0.0, f64::max);
-    found.iter().zip(&expected).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
+    parts(found).zip(parts(expected)).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
 }
 
 /// A product, its milliseconds, and with `--explain` what was said of it.
@@ -196,7 +189,7 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
     let device = arguments.common.device()?;
     let a: Matrix<T> = Matrix::read(&arguments.a)?;
     let b = arguments.b.as_ref().map_or_else(|| Ok(a.clone()), Matrix::read)?;
-    let mask: Option<Matrix<bool>> = arguments.mask.as_ref().map(Matrix::read).transpose()?;
+    let mask: Option<Matrix<bool>> = arguments.mask.as_deref().map(positions).transpose()?;
     let on = |arguments: &Arguments, device: Device| -> Result<Made<C>> {
         let mask = mask.as_ref().map(|m| m.to(&device)).transpose()?.map(|m| m.structure());
         multiply(arguments, &a.to(&device)?, &b.to(&device)?, mask.as_ref())
@@ -227,13 +220,12 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
     });
     // Where something fails, the error is all that is on stderr.
     if let Some(said) = &said {
-        eprint!("{}{}", said.0, said.1);
+        common::tell(format_args!("{}{}", said.0, said.1));
         if arguments.common.json {
             object["explain"] = explained(said);
         }
     }
-    arguments.common.print(object);
-    Ok(())
+    arguments.common.print(object)
 }
 
 /// Σₖ entries of column k of A · entries of row k of B, transposes applied.

@@ -30,10 +30,8 @@ fn run(arguments: Arguments) -> Result<()> {
     let ms = common::ms(start);
     let distances = &found.distances;
     let (sum, most) = (reduce(distances, Plus)?, reduce(distances, Max)?);
-    arguments
-        .common
-        .print(json!({ "reached": distances.nvals(), "distance_sum": sum, "max_distance": most, "rounds": found.rounds, "ms": ms }));
-    Ok(())
+    let reached = distances.nvals();
+    arguments.common.print(json!({ "reached": reached, "distance_sum": sum, "max_distance": most, "ms": ms }))
 }
 
 fn main() -> std::process::ExitCode {

@@ -27,8 +27,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let ms = common::ms(start);
     arguments.common.print(json!({
         "device": device.to_string(), "rows": graph.nrows(), "edges": found.edges, "triangles": found.triangles, "ms": ms,
-    }));
-    Ok(())
+    }))
 }
 
 fn main() -> std::process::ExitCode {

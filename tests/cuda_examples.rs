@@ -1,4 +1,5 @@
-//! The examples with `--device cuda`: the figures of independent oracles, and the refusals of the CPU.
+//! The examples on a GPU, emulated or not, by `OPLUS_DEVICE` and by `--device cuda`: the figures of independent oracles, and the
+//! refusals of the CPU.
 #![cfg(feature = "cuda")]
 #[path = "common/emulator.rs"]
 mod emulator;
@@ -86,4 +87,50 @@ fn multigrid() {
     }
     let found = json("multigrid", &["--grid", "4"]);
     assert!(found["converged"] == true && found["error"].as_f64().unwrap() < 1e-6, "{found}");
+}
+
+/// `--device` says which, whatever the environment says; two GPUs here.
+#[test]
+fn devices_by_option() {
+    if !on_cuda() {
+        return;
+    }
+    let karate = data("karate.mtx");
+    let on = |name: &str, arguments: &[&str], device: &str| {
+        let mut command = example(name);
+        command.args(arguments).args(["--device", device, "--json"]).env("OPLUS_DEVICE", "cpu").env("EMU_DEVICES", "2");
+        let output = command.output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(0) => Ok(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()),
+            Some(2) if output.stdout.is_empty() && err.lines().count() == 1 => Err(err),
+            _ => panic!("{name} on {device}: {err}"),
+        }
+    };
+    // A machine's own GPU may be its only one.
+    let second = if matches!(emulator::cuda(), Some(Cuda::Emulated(_))) { &["cuda:1"][..] } else { &[] };
+    for (asked, is) in [("cuda", "cuda:0"), ("cuda:0", "cuda:0")].into_iter().chain(second.iter().map(|d| (*d, *d))) {
+        let triangles = on("triangle_count", &[&karate], asked).unwrap();
+        assert_eq!((&triangles["device"], &triangles["triangles"]), (&is.into(), &45.into()));
+        let found = on("spgemm", &[&karate, "--mask", &karate, "--check"], asked).unwrap();
+        assert_eq!((&found["device"], &found["sum"]), (&is.into(), &270.0.into()));
+        let found = on("multi_source_bfs", &[&karate, "--sources", "0"], asked).unwrap();
+        assert_eq!((&found["device"], &found["reached"][0]), (&is.into(), &34.into()));
+    }
+    for (name, more) in
+        [("bfs", &["--source", "0"][..]), ("sssp", &["--source", "0"]), ("apsp", &[]), ("triangle_count", &[])]
+    {
+        assert!(on(name, &[&[karate.as_str()], more].concat(), "cuda").is_ok(), "{name}");
+        let e = on(name, &[&[karate.as_str()], more].concat(), "cuda:7").unwrap_err();
+        assert!(e.starts_with("error: cuda:7 is not available: "), "{name}: {e}");
+    }
+}
+
+#[test]
+fn masks_are_structural() {
+    if !on_cuda() {
+        return;
+    }
+    check_masks();
+    check_parity();
 }

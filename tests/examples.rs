@@ -85,6 +85,8 @@ fn products_over_every_semiring_and_type() {
             check_product(semiring, add, multiply, scalar);
         }
     }
+    check_parity();
+    check_masks();
     for scalar in ["c32", "c64"] {
         let found = json("spgemm", &[&data("hermitian.mtx"), "--type", scalar, "--check"]);
         assert_eq!((&found["nnz_c"], &found["sum"]), (&4.into(), &serde_json::json!([12.0, 0.0])), "{scalar}");
@@ -205,6 +207,9 @@ fn bad_arguments() {
     refused("multi_source_bfs", &[&karate, "--sources", "0,99", "--json"], "source 99 at position 1");
     refused("bfs", &[&karate, "--source", "-1"], "-1");
     refused("bfs", &[&karate], "--source");
+    for count in ["18446744073709551615", "16777217", "-1"] {
+        refused("multi_source_bfs", &["--random-sources", count], count);
+    }
     refused("sssp", &[&data("negative_cycle.mtx"), "--source", "0"], "negative cycle");
     refused("apsp", &[&data("negative_cycle.mtx"), "--json"], "negative cycle");
     refused("spgemm", &[&karate, "--semiring", "plus_minus"], "plus_minus");
@@ -302,4 +307,82 @@ fn first_programs_run() {
             String::from_utf8_lossy(&output.stderr)
         );
     }
+}
+
+/// An object has these members and no others: what `--json` promises.
+#[test]
+fn members_of_the_objects() {
+    let (karate, weights) = (data("karate.mtx"), data("weights.mtx"));
+    let product = "device semiring type strategy rows cols nnz_a nnz_b products nnz_c sum ms";
+    for (name, arguments, members) in [
+        ("multi_source_bfs", &[&karate, "--sources", "0,5"][..], "device rows nnz sources reached depth level_sum ms"),
+        ("spgemm", &[&karate], product),
+        ("triangle_count", &[&karate], "device rows edges triangles ms"),
+        ("apsp", &[&weights], "rows reachable_pairs distance_sum diameter ms"),
+        ("sssp", &[&weights, "--source", "0"], "reached distance_sum max_distance ms"),
+        ("bfs", &[&karate, "--source", "0"], "reached depth level_sum parents_valid ms"),
+    ] {
+        let found = json(name, arguments);
+        let mut found: Vec<&str> = found.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut members: Vec<&str> = members.split(' ').collect();
+        found.sort_unstable();
+        members.sort_unstable();
+        assert_eq!(found, members, "{name}");
+    }
+}
+
+#[test]
+fn help_names_what_there_is() {
+    let help = String::from_utf8(run("spgemm", &["--help"]).stdout).unwrap();
+    for name in oplus::spgemm::Strategy::ALL.iter().map(|s| s.name()).chain(NUMBERS.map(|n| n.0)) {
+        assert!(help.contains(name), "{name}: {help}");
+    }
+    assert!(help.contains("lor_land") && help.contains("lxor_land"), "{help}");
+}
+
+/// A disk that is full is an error; nobody who listens any more is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn stdout_that_cannot_be_written() {
+    let (karate, folder) = (data("karate.mtx"), tempfile::tempdir().unwrap());
+    let one = written(folder.path(), "one.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+    for (name, arguments) in [
+        ("multi_source_bfs", &[&karate, "--sources", "0"][..]),
+        ("spgemm", &[&karate]),
+        ("triangle_count", &[&karate]),
+        ("apsp", &[&one]),
+        ("sssp", &[&one, "--source", "0"]),
+        ("bfs", &[&karate, "--source", "0"]),
+        ("multigrid", &["--grid", "3"]),
+    ] {
+        for more in [&["--json"][..], &[], &["--help"]] {
+            let to = |stdout: std::process::Stdio| {
+                let output = example(name).args(arguments).args(more).stdout(stdout).output().unwrap();
+                (output.status.code(), String::from_utf8(output.stderr).unwrap())
+            };
+            let full = to(std::fs::File::create("/dev/full").unwrap().into());
+            let words = "error: stdout: No space left on device (os error 28)\n";
+            assert_eq!(full, (Some(2), words.to_string()), "{name} {more:?}");
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            assert_eq!(to(writer.into()), (Some(0), String::new()), "{name} {more:?}");
+        }
+        // Nor is the error's own line worth a panic.
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let output = example(name).arg("--no-such-option").stderr(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn tools_refuse_as_the_others() {
+    refused("inspect_kernel", &["--semiring", "plus_minus"], "plus_pair");
+    refused("inspect_kernel", &["--strategy", "gustavson"], "segmented_merge");
+    refused("inspect_kernel", &["--arch", "old"], "--arch");
+    refused("inspect_kernel", &["--semiring", "lor_land"], "there is no lor_land over f64");
+    refused("inspect_kernel", &["--type", "f8"], "there is no plus_times over f8");
+    refused("benchmark", &["--no-such-option"], "--no-such-option");
+    refused("benchmark", &["calls", "--entries", "0"], "0 is not in 1..");
+    refused("benchmark", &["plot", "/no/such/file"], "/no/such/file");
 }

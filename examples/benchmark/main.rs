@@ -8,6 +8,8 @@ mod bandwidth;
 mod beside;
 mod calls;
 mod cases;
+#[path = "../common/mod.rs"]
+mod common;
 mod cusparse;
 mod factors;
 mod full;
@@ -22,7 +24,6 @@ mod rows;
 mod session;
 mod strategies;
 
-use clap::Parser;
 use measure::Sum;
 use options::{Command, Options};
 use session::Session;
@@ -37,7 +38,7 @@ pub(crate) fn named(path: &Path, error: impl std::fmt::Display) -> Failure {
     format!("{}: {error}", path.display()).into()
 }
 
-fn run(options: &Options) -> Outcome<()> {
+fn run(options: Options) -> Outcome<()> {
     match &options.command {
         None => products::run(&mut Session::new(&options.common)?, &options.products),
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
@@ -50,11 +51,5 @@ fn run(options: &Options) -> Outcome<()> {
 }
 
 fn main() -> std::process::ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            std::process::ExitCode::from(2)
-        }
-    }
+    common::main(run)
 }

@@ -2,6 +2,8 @@
 #![allow(dead_code)]
 use clap::Parser;
 use oplus::prelude::*;
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -24,28 +26,47 @@ impl Common {
         Ok(device)
     }
     /// The result: as JSON, in which a sum that is no finite number is null, or as lines for people.
-    pub(crate) fn print(&self, object: serde_json::Value) {
+    pub(crate) fn print(&self, object: serde_json::Value) -> Result<()> {
         if self.json {
-            return println!("{object}");
+            return say(format_args!("{object}\n"));
         }
-        for (name, value) in object.as_object().into_iter().flatten() {
-            println!("{name:>16}  {value}");
-        }
+        object
+            .as_object()
+            .into_iter()
+            .flatten()
+            .try_for_each(|(name, value)| say(format_args!("{name:>16}  {value}\n")))
     }
 }
 
+/// To stdout; where nobody reads it any more, nowhere.
+pub(crate) fn say(text: impl Display) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::Io { path: "stdout".into(), message: e.to_string() }),
+        _ => Ok(()),
+    }
+}
+
+/// To stderr, where that can be written to.
+pub(crate) fn tell(text: impl Display) {
+    // There is nobody else to tell.
+    let _ = write!(std::io::stderr(), "{text}");
+}
+
 /// Parses the arguments and runs; whatever fails is one line on stderr and exit code 2.
-pub(crate) fn main<A: Parser>(run: impl FnOnce(A) -> Result<()>) -> std::process::ExitCode {
+pub(crate) fn main<A: Parser, E: Display>(run: impl FnOnce(A) -> Result<(), E>) -> std::process::ExitCode {
     let fail = |text: String| {
         let line = text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ");
-        eprintln!("error: {}", line.trim_start_matches("error: "));
+        tell(format_args!("error: {}\n", line.trim_start_matches("error: ")));
         std::process::ExitCode::from(2)
     };
     let arguments = match A::try_parse() {
         Ok(arguments) => arguments,
         Err(e) if !e.use_stderr() => {
-            print!("{e}");
-            return std::process::ExitCode::SUCCESS;
+            return match say(e) {
+                Ok(()) => std::process::ExitCode::SUCCESS,
+                Err(e) => fail(e.to_string()),
+            };
         }
         Err(e) => {
             let text = e.to_string();

@@ -85,8 +85,7 @@ fn run(arguments: Arguments) -> Result<()> {
         "operator_complexity": entries as f64 / a.nvals().max(1) as f64,
         "steps": solved.steps, "converged": solved.residual <= arguments.tolerance, "residual": solved.residual,
         "error": reduce_stored(&off, Max)?, "setup_ms": setup_ms, "ms": ms,
-    }));
-    Ok(())
+    }))
 }
 
 fn main() -> std::process::ExitCode {

@@ -128,7 +128,7 @@ pub fn check_apsp(path: &str, expected: &[Vec<f64>]) {
 }
 
 pub type Operator = fn(f64, f64) -> f64;
-pub const NUMBERS: [(&str, Operator, Operator); 12] = [
+pub const NUMBERS: [(&str, Operator, Operator); 17] = [
     ("plus_times", |x, y| x + y, |x, y| x * y),
     ("min_plus", f64::min, |x, y| x + y),
     ("max_plus", f64::max, |x, y| x + y),
@@ -141,6 +141,12 @@ pub const NUMBERS: [(&str, Operator, Operator); 12] = [
     ("plus_second", |x, y| x + y, |_, y| y),
     ("min_first", f64::min, |x, _| x),
     ("max_second", f64::max, |_, y| y),
+    ("max_times", f64::max, |x, y| x * y),
+    ("min_second", f64::min, |_, y| y),
+    ("max_first", f64::max, |x, _| x),
+    // Of the products the one of the smallest k.
+    ("any_first", |x, _| x, |x, _| x),
+    ("any_second", |x, _| x, |_, y| y),
 ];
 
 /// nnz of C, products and sum by three loops over dense matrices of options.
@@ -165,6 +171,38 @@ pub fn dense((m, n, edges): &(usize, usize, Vec<Edge>), transposed: bool) -> Vec
     let mut d = vec![vec![None; n]; m];
     edges.iter().for_each(|(i, j, w)| if transposed { d[*j][*i] = Some(*w) } else { d[*i][*j] = Some(*w) });
     d
+}
+
+/// Over bool, where what is not zero is true: parity of the products that are.
+pub fn check_parity() {
+    let (m, n, edges) = tiny("wide.mtx");
+    let truth: Vec<Edge> = edges.into_iter().map(|(i, j, v)| (i, j, f64::from(v != 0.0))).collect();
+    let wide = (m, n, truth);
+    for flag in ["--transpose-a", "--transpose-b"] {
+        let (a, b) = (dense(&wide, flag == "--transpose-a"), dense(&wide, flag == "--transpose-b"));
+        let found = json("spgemm", &[&data("wide.mtx"), "--semiring", "lxor_land", "--type", "bool", flag, "--check"]);
+        let (entries, _, sum) = product(&a, &b, |x, y| f64::from(x != y), |x, y| x * y);
+        assert_eq!(found["nnz_c"], entries, "{flag}");
+        assert!(near(&found["sum"], sum), "{flag}: {found} against {sum}");
+    }
+}
+
+/// Masks are structural: all entries of a file admit, whatever their field and value.
+pub fn check_masks() {
+    let folder = tempfile::tempdir().unwrap();
+    let wide = data("wide.mtx");
+    for (field, entries) in [
+        ("real", "1 1 0\n2 1 nan\n"),
+        ("integer", "1 1 0\n2 1 -7\n"),
+        ("pattern", "1 1\n2 1\n"),
+        ("complex", "1 1 0 0\n2 1 0 1\n"),
+    ] {
+        let text = format!("%%MatrixMarket matrix coordinate {field} general\n2 2 2\n{entries}");
+        let mask = written(folder.path(), "mask.mtx", text.as_bytes());
+        let found = json("spgemm", &[&wide, "--transpose-b", "--mask", &mask, "--check"]);
+        // Of [13 0; 0 25] the first column.
+        assert_eq!((&found["nnz_c"], &found["sum"]), (&2.into(), &13.0.into()), "{field}");
+    }
 }
 
 /// A wide matrix by its transpose, and its transpose by it.
