@@ -309,6 +309,7 @@ fn in_a_process_of_its_own() {
             assert_eq!(best, expected);
         }
         "lost" => lost_kernels_tell_nothing(),
+        "two" => two_devices_are_not_mixed(),
         "cache" => {
             let (hits, misses) = Cache::get().counts();
             println!("CACHE {hits} hits {misses} misses {:?}", Cache::get().status());
@@ -341,6 +342,53 @@ fn lost_kernels_tell_nothing() {
             assert_eq!(reduce(&x, Plus).unwrap(), sum);
         }
     }
+}
+
+/// Operands on two GPUs: both work alone, and together are an error that changes nothing.
+fn two_devices_are_not_mixed() {
+    let on = |device| Operands::on(device).unwrap();
+    let (here, there) = (on(GPU), on(Device::Cuda(1)));
+    let before = (here.contents(), there.contents());
+    assert_eq!(before.0, before.1);
+    assert_eq!(mxm(&here.a, &here.b).eval().unwrap().entries(), mxm(&there.a, &there.b).eval().unwrap().entries());
+    assert_eq!(there.a.device(), Device::Cuda(1));
+    let refused = |what: &str, result: Result<()>| match result {
+        Err(Error::DeviceMismatch { left, right, .. }) => {
+            assert!(left != right && [left, right].iter().all(|d| [GPU, Device::Cuda(1)].contains(d)), "{what}");
+        }
+        other => panic!("{what}: {other:?}"),
+    };
+    let (a, b, x) = (&here.a, &there.b, &there.x);
+    let mask = there.mask.structure();
+    refused("mxm", mxm(a, b).eval().map(drop));
+    refused("mxm, transposed", mxm(a, b).transpose_a().transpose_b().eval().map(drop));
+    refused("a mask", mxm(a, &here.b).mask(&mask).eval().map(drop));
+    refused("a sum", mxm(a, &here.b).mask(&mask).reduce(Plus).map(drop));
+    refused("mxv", mxv(a, x).eval().map(drop));
+    refused("vxm", vxm(x, a).eval().map(drop));
+    refused("ewise_add", ewise_add(a, b, Plus).eval().map(drop));
+    refused("ewise_mult", ewise_mult(a, b, Times).eval().map(drop));
+    refused("apply", apply(a, Negate).mask(&mask).eval().map(drop));
+    refused("kronecker", kronecker(a, b, Times).eval().map(drop));
+    refused("scaled", scale_rows(x, a, Times).eval().map(drop));
+    refused("concat", concat(&[[a, b]]).map(drop));
+    let plan = mxm(a, &here.b).plan().unwrap();
+    assert_eq!(plan.run(a, b).unwrap_err().to_string(), "plan: B is on cuda:1, the plan on cuda:0");
+    plan.run(a, &here.b).unwrap();
+    let mut c = there.a.clone();
+    refused("an output", mxm(a, &here.b).accumulate(Plus).into(&mut c));
+    refused("assign", assign(a, .., ..).into(&mut c));
+    assert_eq!(c.entries().unwrap(), there.a.entries().unwrap());
+    // Moved, it is as all others.
+    assert_eq!(mxm(a, &b.to(&GPU).unwrap()).eval().unwrap().entries(), mxm(a, &here.b).eval().unwrap().entries());
+    assert_eq!((here.contents(), there.contents()), before);
+    println!("ANSWER two");
+}
+
+#[test]
+fn two_devices_do_not_mix() {
+    let Some(text) = child("two", &[("EMU_DEVICES", words("2"))]) else { return };
+    assert!(text.contains("ANSWER two"), "{text}");
 }
 
 #[test]
