@@ -4,9 +4,10 @@ use crate::io::number::{Refused, unsigned};
 use crate::io::text::{Fields, LINE, lines_end, long_line, parse_error, shown};
 
 /// How entries are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// One entry a line, with its row and column.
+    #[default]
     Coordinate,
     /// All values, column by column.
     Array,
@@ -26,9 +27,10 @@ pub enum Field {
 }
 
 /// Which entries are written and what the others are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symmetry {
     /// All.
+    #[default]
     General,
     /// The lower triangle; a(j, i) = a(i, j).
     Symmetric,

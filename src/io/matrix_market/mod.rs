@@ -9,6 +9,7 @@
 //! - Fields `double` and `unsigned-integer` are taken as `real` and `integer`.
 mod header;
 mod reader;
+mod shape;
 mod value;
 mod writer;
 
@@ -17,4 +18,4 @@ pub(super) use reader::line_of;
 pub use header::{Field, Header, Layout, Symmetry};
 pub use reader::{read, read_bytes, read_header};
 pub use value::{FromMatrixMarket, Refused, ToMatrixMarket};
-pub use writer::{write, write_coo};
+pub use writer::{WriteOptions, write, write_coo, write_with};

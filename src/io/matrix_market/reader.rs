@@ -188,7 +188,7 @@ fn bad_index(
 }
 
 /// Where the n-th value of an array stands: columns first, symmetric ones from the diagonal (or below it) down.
-fn array_position(n: u64, header: &Header) -> (u64, u64) {
+pub(super) fn array_position(n: u64, header: &Header) -> (u64, u64) {
     let rows = header.nrows.max(1);
     let skip = match header.symmetry {
         Symmetry::General => return (n % rows, n / rows),

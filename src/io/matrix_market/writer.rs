@@ -1,6 +1,8 @@
-//! The writer: coordinate, general, every number so that it reads back the same.
-use super::header::Field;
-use super::value::ToMatrixMarket;
+//! The writer: every number so that it reads back the same.
+use super::header::{Field, Header, Layout, Symmetry};
+use super::reader::array_position;
+use super::shape;
+use super::value::{FromMatrixMarket, ToMatrixMarket};
 use crate::container::Matrix;
 use crate::error::{Error, Result};
 use crate::io::file;
@@ -50,31 +52,113 @@ pub fn write<T: ToMatrixMarket, S>(path: impl AsRef<Path>, a: &Matrix<T, S>) -> 
 /// ```
 pub fn write_coo<T: ToMatrixMarket>(path: impl AsRef<Path>, coo: &Coo<T>) -> Result<()> {
     check(coo)?;
-    let pattern = T::FIELD == Field::Pattern || coo.values.par_iter().all(|v| v.is_pattern()) && !coo.is_empty();
-    let field = match T::FIELD {
-        _ if pattern => "pattern",
-        Field::Real => "real",
-        Field::Integer => "integer",
-        Field::Complex => "complex",
-        Field::Pattern => "pattern",
+    coordinates(path.as_ref(), coo, Symmetry::General)
+}
+
+/// How a file is written; `Default` is how [`write()`] does it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// One entry a line with its position, or all values column by column.
+    pub layout: Layout,
+    /// Which entries are written: all, or those of the lower triangle, which say the others.
+    pub symmetry: Symmetry,
+}
+
+/// Writes a matrix in a layout and with a symmetry, which it must have: of every symmetry
+/// a(j, i) = a(i, j), −a(i, j) without entries on the diagonal, or the conjugate of a(i, j), by `==` or to the bit. An array has
+/// an entry everywhere, but for the diagonal of a skew-symmetric one: it cannot tell nothing from 0. Compressed and atomic as
+/// [`write()`]. O(nnz(A) log nnz(A)), parallel.
+///
+/// # Errors
+/// `NotSquare`; `InvalidValue` with the first position at which the matrix is not so, or where a Hermitian file is asked for of
+/// values that are not complex; `Io`, `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::io::matrix_market::{self, Layout, Symmetry, WriteOptions};
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("oplus-doc-s-{}.mtx", std::process::id()));
+/// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 4.0), (0, 1, 0.5), (1, 0, 0.5)])?;
+/// let symmetric = WriteOptions { symmetry: Symmetry::Symmetric, ..Default::default() };
+/// matrix_market::write_with(&path, &a, &symmetric)?;
+/// assert_eq!(matrix_market::read_header(&path)?.stored, 2);
+/// assert_eq!(Matrix::<f64>::read(&path)?.entries()?, a.entries()?);
+/// let array = WriteOptions { layout: Layout::Array, ..symmetric };
+/// assert!(matrix_market::write_with(&path, &a, &array).is_err());         // (1, 1) is absent
+/// # std::fs::remove_file(&path).ok();
+/// # Ok(()) }
+/// ```
+pub fn write_with<T: FromMatrixMarket + ToMatrixMarket, S>(
+    path: impl AsRef<Path>,
+    a: &Matrix<T, S>,
+    options: &WriteOptions,
+) -> Result<()> {
+    let skew = options.symmetry == Symmetry::SkewSymmetric;
+    if T::FIELD == Field::Pattern && (skew || options.layout == Layout::Array) {
+        let reason = format!("a pattern, as {} is written, is neither skew-symmetric nor an array", T::TEXT.name);
+        return Err(Error::InvalidValue { operation: "write", reason });
+    }
+    let coo = a.to_coo()?;
+    shape::has(&coo, options.symmetry)?;
+    if options.layout == Layout::Array {
+        shape::is_full(&coo, options.symmetry)?;
+        return array(path.as_ref(), &coo, options.symmetry);
+    }
+    match options.symmetry {
+        Symmetry::General => coordinates(path.as_ref(), &coo, options.symmetry),
+        symmetry => coordinates(path.as_ref(), &shape::lower(&coo)?, symmetry),
+    }
+}
+
+fn coordinates<T: ToMatrixMarket>(path: &Path, coo: &Coo<T>, symmetry: Symmetry) -> Result<()> {
+    // There is no −true.
+    let may = symmetry != Symmetry::SkewSymmetric;
+    let pattern = T::FIELD == Field::Pattern || may && coo.values.par_iter().all(|v| v.is_pattern()) && !coo.is_empty();
+    let field = if pattern { Field::Pattern } else { T::FIELD };
+    let (nrows, ncols, stored) = (coo.nrows, coo.ncols, coo.len() as u64);
+    let header = Header { layout: Layout::Coordinate, field, symmetry, nrows, ncols, stored };
+    put(path, &header, &|e, text| {
+        write!(text, "{} {}", coo.rows[e] + 1, coo.columns[e] + 1)?;
+        if pattern { Ok(()) } else { coo.values[e].write(text) }
+    })
+}
+
+/// Triplets in order that have an entry everywhere.
+fn array<T: ToMatrixMarket>(path: &Path, coo: &Coo<T>, symmetry: Symmetry) -> Result<()> {
+    let (field, nrows, ncols, n) = (T::FIELD, coo.nrows, coo.ncols, coo.nrows);
+    let stored = match symmetry {
+        Symmetry::General => coo.len() as u64,
+        Symmetry::SkewSymmetric => n * n.saturating_sub(1) / 2,
+        _ => n * (n + 1) / 2,
     };
+    let header = Header { layout: Layout::Array, field, symmetry, nrows, ncols, stored };
+    put(path, &header, &|e, text| {
+        let (i, j) = array_position(e as u64, &header);
+        let from = text.len();
+        coo.values[shape::place(&header, i, j)].write(text)?;
+        // The blank is for what stands before it.
+        if text.get(from) == Some(&b' ') {
+            text.remove(from);
+        }
+        Ok(())
+    })
+}
+
+/// The header, and the lines that `line` writes of each entry.
+fn put(path: &Path, header: &Header, line: &(dyn Fn(usize, &mut Vec<u8>) -> std::io::Result<()> + Sync)) -> Result<()> {
+    let count = header.stored as usize;
     let format = |block: usize| -> std::io::Result<Vec<u8>> {
-        let (from, to) = (block * BLOCK, ((block + 1) * BLOCK).min(coo.len()));
+        let (from, to) = (block * BLOCK, ((block + 1) * BLOCK).min(count));
         let mut text = crate::memory::with_capacity("write", 32 * (to - from)).map_err(std::io::Error::other)?;
-        for ((i, j), v) in coo.rows[from..to].iter().zip(&coo.columns[from..to]).zip(&coo.values[from..to]) {
+        for e in from..to {
             crate::memory::reserve("write", &mut text, LINE).map_err(std::io::Error::other)?;
-            write!(text, "{} {}", i + 1, j + 1)?;
-            if !pattern {
-                v.write(&mut text)?;
-            }
+            line(e, &mut text)?;
             text.push(b'\n');
         }
         Ok(text)
     };
-    file::write(path.as_ref(), |to| {
-        writeln!(to, "%%MatrixMarket matrix coordinate {field} general")?;
-        writeln!(to, "{} {} {}", coo.nrows, coo.ncols, coo.len())?;
-        let blocks = coo.len().div_ceil(BLOCK);
+    file::write(path, |to| {
+        write!(to, "{header}")?;
+        let blocks = count.div_ceil(BLOCK);
         for first in (0..blocks).step_by(AT_ONCE) {
             let texts: Vec<_> = (first..blocks.min(first + AT_ONCE)).into_par_iter().map(format).collect();
             for text in texts {
