@@ -2,6 +2,7 @@
 #[path = "common/semirings.rs"]
 mod semirings;
 
+use oplus::algebra::Arithmetic;
 use oplus::prelude::*;
 use quickcheck::QuickCheck;
 use semirings::{LISTED, Sample, Visitor, each};
@@ -113,14 +114,37 @@ where
         // Of the values that First and Second do not read nothing can be expected.
         "MinFirst" | "MaxFirst" | "PlusFirst" => (true, false),
         "MinSecond" | "MaxSecond" | "PlusSecond" => (false, true),
+        "MaxTimes" => [e == T::small(8); 2].into(),
         _ => (false, false),
     };
     assert!(!expect_left || stays(left), "{name}: {e:?} ⊗ {a:?} is {left:?}");
     assert!(!expect_right || stays(right), "{name}: {a:?} ⊗ {e:?} is {right:?}");
     // Documented absence.
-    if base == "MinTimes" {
-        let nothing = multiply::<T, S>(e, T::small(8), PLACES[0]);
-        assert!(!stays(nothing), "{name}: {e:?} ⊗ 0 is {nothing:?}");
+    match base {
+        "MinTimes" | "MaxTimes" if !expect_left => {
+            let nothing = multiply::<T, S>(e, T::small(8), PLACES[0]);
+            assert!(!stays(nothing), "{name}: {e:?} ⊗ 0 is {nothing:?}");
+        }
+        "MinFirst" | "MaxFirst" | "PlusFirst" => {
+            assert!(stays(right) == (a == e), "{name}: {a:?} ⊗ {e:?} is {right:?}")
+        }
+        "MinSecond" | "MaxSecond" | "PlusSecond" => {
+            assert!(stays(left) == (a == e), "{name}: {e:?} ⊗ {a:?} is {left:?}");
+        }
+        "PlusPair" | "MinSecondI" | "MaxSecondI" => {
+            assert!(!stays(left) && !stays(right), "{name}: {e:?} and {a:?}: {left:?}, {right:?}");
+        }
+        // What would be its identity is a term as all others.
+        _ if family(name) == "Any" => {
+            let kept = add::<T, S>(zero, left);
+            assert!(kept.same(zero), "{name}: {zero:?} ⊕ {left:?} is {kept:?}");
+            let product = |x: T, y: T| multiply::<T, S>(x, y, PLACES[0]);
+            let (reads, other) = (Mul::<T, S>::READS, T::small(9));
+            // The value that is read comes through, places and ones whatever the values.
+            assert!(reads.a || left.same(product(other, a)), "{name}: {e:?} ⊗ {a:?} is {left:?}");
+            assert!(reads.b || right.same(product(a, other)), "{name}: {a:?} ⊗ {e:?} is {right:?}");
+        }
+        _ => {}
     }
 }
 
@@ -158,11 +182,11 @@ where
 }
 
 /// Distributivity and saturation, over numbers.
-struct Arithmetic {
+struct Arithmetics {
     choices: [u64; 3],
 }
 
-impl Visitor for Arithmetic {
+impl Visitor for Arithmetics {
     fn visit<T: Sample, S: Semiring<T, T>>(&mut self, name: &str)
     where
         S::Out: Sample,
@@ -255,10 +279,58 @@ fn laws_of_every_semiring() {
     }
 }
 
+/// The monoids that are ⊕ of no named semiring: × and ≡.
+#[test]
+fn laws_of_monoids_alone() {
+    fn product<T: Sample + Arithmetic>(choices: [u64; 3])
+    where
+        Times: Monoid<T>,
+    {
+        let [x, y, z] = choices.map(T::pick);
+        let times = <Times as BinaryOp<T, T>>::apply;
+        let (name, e) = (T::TEXT.name, <Times as Monoid<T>>::identity());
+        assert!(times(x, y).same(times(y, x)), "{name}: {x:?} × {y:?}");
+        assert!(times(e, x).same(x) && times(x, e).same(x), "{name}: {e:?} × {x:?}");
+        assert!(matches!(<Times as Monoid<T>>::terminal(), Terminal::Never), "{name}");
+        let (left, right) = (times(times(x, y), z), times(x, times(y, z)));
+        if T::ROUNDING == 0.0 {
+            assert!(left.same(right), "{name}: ({x:?} × {y:?}) × {z:?} is {left:?}, not {right:?}");
+            return;
+        }
+        // Of floats up to rounding, where nothing leaves the range of full precision on the way.
+        let normal = |v: T| v.real().abs() > 1e-30 && v.real().abs() < 1e30;
+        let near = (left.real() - right.real()).abs() <= 4.0 * T::ROUNDING * left.real().abs();
+        let all = [x, y, z, times(x, y), times(y, z), left, right].into_iter().all(normal);
+        assert!(!all || near, "{name}: ({x:?} × {y:?}) × {z:?} is {left:?}, not {right:?}");
+    }
+    fn laws(a: u64, b: u64, c: u64) {
+        let choices = [a, b, c];
+        product::<i8>(choices);
+        product::<i16>(choices);
+        product::<i32>(choices);
+        product::<i64>(choices);
+        product::<u8>(choices);
+        product::<u16>(choices);
+        product::<u32>(choices);
+        product::<u64>(choices);
+        product::<f32>(choices);
+        product::<f64>(choices);
+    }
+    QuickCheck::new().tests(400).quickcheck(laws as fn(u64, u64, u64));
+    let same = |x, y| <Lxnor as BinaryOp<bool, bool>>::apply(x, y);
+    let e = <Lxnor as Monoid<bool>>::identity();
+    assert!(e && matches!(<Lxnor as Monoid<bool>>::terminal(), Terminal::Never));
+    for [x, y, z] in (0..8).map(|n| [n & 1, n & 2, n & 4].map(|bit| bit != 0)) {
+        assert_eq!(same(x, y), x == y);
+        assert_eq!(same(same(x, y), z), same(x, same(y, z)));
+        assert!(same(x, y) == same(y, x) && same(e, x) == x);
+    }
+}
+
 #[test]
 fn arithmetic_of_every_semiring() {
     fn laws(a: u64, b: u64, c: u64) {
-        each(&mut Arithmetic { choices: [a, b, c] });
+        each(&mut Arithmetics { choices: [a, b, c] });
     }
     QuickCheck::new().tests(400).quickcheck(laws as fn(u64, u64, u64));
     for a in 0..20 {

@@ -262,7 +262,7 @@ named! {
     PlusTimesMixed = Plus, TimesMixed;
     /// (min, +): shortest paths. Integers saturate and their largest value is ∞. ∞ annihilates except ∞ + −∞ of floats.
     MinPlus = Min, PlusTop;
-    /// (max, +): longest paths. Integers saturate and their smallest value is −∞.
+    /// (max, +): longest paths. Integers saturate and their smallest value is −∞. −∞ annihilates except −∞ + ∞ of floats.
     MaxPlus = Max, PlusBottom;
     /// (min, max): minimax paths. ∞ annihilates.
     MinMax = Min, Max;
@@ -270,51 +270,51 @@ named! {
     MaxMin = Max, Min;
     /// (min, ×); integers saturate. The identity does not annihilate (∞·0 is not ∞).
     MinTimes = Min, TimesSaturating;
-    /// (max, ×); integers saturate. The identity does not annihilate.
+    /// (max, ×); integers saturate. The identity does not annihilate (−∞·0 is not −∞), but for unsigned integers, of which it is 0.
     MaxTimes = Max, TimesSaturating;
-    /// (∨, ∧): reachability.
+    /// (∨, ∧): reachability. False annihilates.
     LorLand = Lor, Land;
-    /// (∧, ∨): the dual of [`LorLand`].
+    /// (∧, ∨): the dual of [`LorLand`]. True annihilates.
     LandLor = Land, Lor;
-    /// (⊻, ∧): the field of two elements.
+    /// (⊻, ∧): the field of two elements. False annihilates.
     LxorLand = Lxor, Land;
-    /// (bitwise ∨, ∧): sets as bits, joined along paths.
+    /// (bitwise ∨, ∧): sets as bits, joined along paths. 0 annihilates.
     BorBand = Bor, Band;
-    /// (bitwise ∧, ∨): the dual of [`BorBand`].
+    /// (bitwise ∧, ∨): the dual of [`BorBand`]. All bits annihilate.
     BandBor = Band, Bor;
-    /// (bitwise ⊻, ∧): a field of two elements in every bit.
+    /// (bitwise ⊻, ∧): a field of two elements in every bit. 0 annihilates.
     BxorBand = Bxor, Band;
-    /// (bitwise ≡, ∨): the dual of [`BxorBand`].
+    /// (bitwise ≡, ∨): the dual of [`BxorBand`]. All bits annihilate.
     BxnorBor = Bxnor, Bor;
-    /// (min, first): ignores B's values.
+    /// (min, first): ignores B's values. ∞ annihilates in A, and does not in B.
     MinFirst = Min, First;
-    /// (min, second): ignores A's values.
+    /// (min, second): ignores A's values. ∞ annihilates in B, and does not in A.
     MinSecond = Min, Second;
-    /// (max, first).
+    /// (max, first): ignores B's values. −∞ annihilates in A, and does not in B.
     MaxFirst = Max, First;
-    /// (max, second).
+    /// (max, second): ignores A's values. −∞ annihilates in B, and does not in A.
     MaxSecond = Max, Second;
-    /// (+, first).
+    /// (+, first): ignores B's values. 0 annihilates in A, and does not in B.
     PlusFirst = Plus, FirstWide;
-    /// (+, second).
+    /// (+, second): ignores A's values. 0 annihilates in B, and does not in A.
     PlusSecond = Plus, SecondWide;
-    /// (any, first).
+    /// (any, first): ignores B's values. `Any` has no identity, so nothing annihilates.
     AnyFirst = Any, First;
-    /// (any, second).
+    /// (any, second): ignores A's values. `Any` has no identity, so nothing annihilates.
     AnySecond = Any, Second;
-    /// (any, secondi): the smallest k of the products, as u64: BFS parents.
+    /// (any, secondi): the smallest k of the products, as u64: BFS parents. `Any` has no identity, so nothing annihilates.
     AnySecondI = Any, SecondI;
-    /// (min, secondi): the same as [`AnySecondI`] by an algebraic sum.
+    /// (min, secondi): the same as [`AnySecondI`] by an algebraic sum. Nothing annihilates: ⊗ is a place, whatever the values.
     MinSecondI = Min, SecondI;
-    /// (max, secondi): the largest k of the products.
+    /// (max, secondi): the largest k of the products. Nothing annihilates: ⊗ is a place, whatever the values.
     MaxSecondI = Max, SecondI;
-    /// (any, firsti): the row.
+    /// (any, firsti): the row. `Any` has no identity, so nothing annihilates.
     AnyFirstI = Any, FirstI;
-    /// (any, secondj): the column.
+    /// (any, secondj): the column. `Any` has no identity, so nothing annihilates.
     AnySecondJ = Any, SecondJ;
-    /// (any, pair): the pattern of the product; value-free.
+    /// (any, pair): the pattern of the product; value-free. `Any` has no identity, so nothing annihilates.
     AnyPair<C = bool> = Any, Pair<C>;
-    /// (+, pair): how many products an entry has; C counts.
+    /// (+, pair): how many products an entry has; C counts. 0 does not annihilate: a product is 1, whatever the values.
     PlusPair<C = u64> = Plus, Pair<C>;
 }
 

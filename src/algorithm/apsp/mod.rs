@@ -89,7 +89,7 @@ impl Apsp {
 /// bits between methods, never between runs of one, nor between the CPU and CUDA where both go the same way. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
 /// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553; in tiles on a GPU: Katz, Kider, 2008.
 ///
-/// W and the distances are n × n. Sums do not differ between devices for one method; `Auto` chooses another on CUDA.
+/// W and the distances are n × n. Sums do not differ between devices for one method, and `Auto` chooses alike on all.
 ///
 /// # Errors
 /// `NotSquare`, `InvalidValue` for NaN and −∞, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
