@@ -78,7 +78,8 @@ template <class T> __device__ inline T ldexp(T x, T y) {
 }
 
 template <class T> __device__ inline T pow(T x, T y) {
-  if constexpr (!Number<T>::is_float) {
+  if constexpr (SameType<T, bool>::value) return x || !y;
+  else if constexpr (!Number<T>::is_float) {
     if constexpr (Number<T>::is_signed) {
       if (y < 0) return x == 0 ? Number<T>::largest : x == 1 || (x == -1 && !(y & 1)) ? T(1) : x == -1 ? x : T(0);
     }

@@ -294,7 +294,8 @@ fn operators_mean_the_same_in_both_languages() {
     }
     mixed!(cases FromParts: f32 f32);
     mixed!(cases FromParts: f64 f64);
-    binary!(cases Lor Land Lxor Lxnor First Second Any IsEq IsNe IsLor IsLand IsLxor: bool);
+    binary!(cases Lor Land Lxor Lxnor First Second Any Eq Ne Lt Le Gt Ge Pow: bool);
+    binary!(cases IsEq IsNe IsLt IsLe IsGt IsGe IsLor IsLand IsLxor: bool);
     unary!(cases Identity, Not, IsTrue, IsZero: bool);
     cases.check("operators_mean_the_same_in_both_languages");
 }

@@ -21,6 +21,7 @@ mod on_the_cpu {
         bytes_12 Point;
         bytes_16 Hop;
         bytes_24 Route;
+        truth bool;
         complex_32 c32;
         complex_64 c64;
         #[cfg(feature = "half")] bytes_20 Spin;
@@ -56,6 +57,7 @@ mod on_cuda {
     )*} }
     all! {
         everything_of_complex_64 check_some c64, once;
+        truth check_some bool, some;
         bytes_3 check_some Rgb, some;
         bytes_12 check_some Point, some;
         bytes_16 check_some Hop, some;

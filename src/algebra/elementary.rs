@@ -2,7 +2,7 @@
 //!
 //! By the standard library, which asks the system's, and the crate `libm` where it has none or one that loses digits; on CUDA
 //! by the device's. Associated functions, not methods: `x.floor()` stays what it is for those who use `num_traits`.
-use super::scalar::{Arithmetic, Ordered};
+use super::scalar::{Arithmetic, Ordered, Scalar};
 
 mod complex;
 
@@ -98,9 +98,9 @@ pub trait Floating: Elementary + Ordered {
     fn ldexp(x: Self, y: Self) -> Self;
 }
 
-/// Numbers with powers: all.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no powers", label = "this operator needs numbers")]
-pub trait Power: Arithmetic {
+/// What has powers: all numbers, and bool.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no powers", label = "this operator needs numbers or bool")]
+pub trait Power: Scalar {
     /// xʸ.
     fn pow(x: Self, y: Self) -> Self;
 }
@@ -190,6 +190,13 @@ macro_rules! integer_powers { ($($t:ident)*) => {$(
     }
 )*} }
 integer_powers!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+impl Power for bool {
+    #[inline(always)]
+    fn pow(x: bool, y: bool) -> bool {
+        x || !y
+    }
+}
 
 macro_rules! functions { (
     $(Elementary $(#[$me:meta])* $e:ident;)* $(Test $(#[$mt:meta])* $p:ident;)*

@@ -9,7 +9,7 @@
 //! 1 to 5 units in the last place, 10 of [`Tgamma`], and of [`Lgamma`] more between −11 and −2.2, where it has zeros. `f16` and
 //! `bf16` go through f32 and are rounded once. Results of complex numbers are made by parts: ∞ · 0 in one is NaN.
 use super::complex::{ComplexNumber, Part};
-use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
+use super::scalar::{Arithmetic, Comparable, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
 use oplus_codegen::text::{OperatorText, Reads};
 use std::marker::PhantomData;
@@ -124,14 +124,14 @@ operator! { /// x = y.
 pub Eq[T: Scalar](T, T) -> bool = |x, y| x == y }
 operator! { /// x ≠ y.
 pub Ne[T: Scalar](T, T) -> bool = |x, y| x != y }
-operator! { /// x < y.
-pub Lt[T: Ordered](T, T) -> bool = |x, y| x < y }
+operator! { /// x < y; false < true.
+pub Lt[T: Comparable](T, T) -> bool = |x, y| x < y }
 operator! { /// x ≤ y.
-pub Le[T: Ordered](T, T) -> bool = |x, y| x <= y }
+pub Le[T: Comparable](T, T) -> bool = |x, y| x <= y }
 operator! { /// x > y.
-pub Gt[T: Ordered](T, T) -> bool = |x, y| x > y }
+pub Gt[T: Comparable](T, T) -> bool = |x, y| x > y }
 operator! { /// x ≥ y.
-pub Ge[T: Ordered](T, T) -> bool = |x, y| x >= y }
+pub Ge[T: Comparable](T, T) -> bool = |x, y| x >= y }
 
 unary_operator! { /// x.
 pub Identity[T: Scalar](T) -> T = |x| x }
@@ -256,14 +256,14 @@ index_operator! { /// Value equal to the thunk; NaN never.
 pub ValueEq[A: Scalar](A, A) -> bool = |x, _, _, y| x == y }
 index_operator! { /// Value different from the thunk; NaN always.
 pub ValueNe[A: Scalar](A, A) -> bool = |x, _, _, y| x != y }
-index_operator! { /// Value below the thunk.
-pub ValueLt[A: Ordered](A, A) -> bool = |x, _, _, y| x < y }
+index_operator! { /// Value below the thunk; false < true.
+pub ValueLt[A: Comparable](A, A) -> bool = |x, _, _, y| x < y }
 index_operator! { /// Value up to the thunk.
-pub ValueLe[A: Ordered](A, A) -> bool = |x, _, _, y| x <= y }
+pub ValueLe[A: Comparable](A, A) -> bool = |x, _, _, y| x <= y }
 index_operator! { /// Value above the thunk.
-pub ValueGt[A: Ordered](A, A) -> bool = |x, _, _, y| x > y }
+pub ValueGt[A: Comparable](A, A) -> bool = |x, _, _, y| x > y }
 index_operator! { /// Value from the thunk up.
-pub ValueGe[A: Ordered](A, A) -> bool = |x, _, _, y| x >= y }
+pub ValueGe[A: Comparable](A, A) -> bool = |x, _, _, y| x >= y }
 
 /// A unary operator as an index operator that looks at the value alone.
 #[derive(Clone, Copy, Debug, Default)]

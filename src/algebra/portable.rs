@@ -4,7 +4,7 @@
 pub use super::bits::functions::*;
 use super::complex::{ComplexNumber, Part};
 pub use super::elementary::functions::*;
-use super::scalar::{Arithmetic, Flag, Ordered, Truth};
+use super::scalar::{Arithmetic, Comparable, Flag, Ordered, Truth};
 
 /// x + y; integers wrap.
 #[inline(always)]
@@ -122,8 +122,8 @@ macro_rules! compared { ($($(#[$m:meta])* $f:ident($($x:ident),*) $e:expr;)*) =>
 macro_rules! ordered { ($($(#[$m:meta])* $f:ident $by:tt;)*) => {$(
     $(#[$m])*
     #[inline(always)]
-    pub fn $f<T: Ordered>(x: T, y: T) -> T {
-        if x $by y { T::ONE } else { T::ZERO }
+    pub fn $f<T: Comparable>(x: T, y: T) -> T {
+        if x $by y { T::one() } else { T::zeroed() }
     }
 )*} }
 compared! {

@@ -101,6 +101,16 @@ pub trait Arithmetic: Scalar {
     fn widened(self) -> Self::Sum;
 }
 
+/// Values in an order: ordered numbers, and bool with false < true.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no order",
+    label = "this operator needs values in an order: bool or numbers, but no complex ones"
+)]
+pub trait Comparable: super::operator::HasOne + PartialOrd {}
+#[diagnostic::do_not_recommend]
+impl<T: Ordered> Comparable for T {}
+impl Comparable for bool {}
+
 /// Ordered numbers that are added up as they are: integers, f32 and f64.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number type",
@@ -109,7 +119,7 @@ pub trait Arithmetic: Scalar {
 pub trait Number: Ordered<Sum = Self> {}
 impl<T: Ordered<Sum = T>> Number for T {}
 
-/// Numbers in an order: all but complex ones.
+/// Numbers in an order: all but complex ones. [`Comparable`] is what has an order alone.
 ///
 /// min and max omit NaN; `TOP` and `BOTTOM` are their identities, ±∞ for floats.
 #[diagnostic::on_unimplemented(

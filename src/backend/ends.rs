@@ -1,7 +1,7 @@
 //! What becomes of finished rows before they are stored: apply, select and the largest entries, one after the other.
 use super::cpu::Rows;
 use super::{Positions, in_front};
-use crate::algebra::{Gt, IndexUnaryOp, Ordered, Scalar};
+use crate::algebra::{Comparable, Gt, IndexUnaryOp, Scalar};
 use crate::error::Result;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
@@ -146,7 +146,7 @@ impl<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>> End<C, C> for Kept
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Largest(pub(crate) usize);
 
-impl<C: Ordered> End<C, C> for Largest {
+impl<C: Comparable> End<C, C> for Largest {
     fn rows(
         &self,
         operation: &'static str,

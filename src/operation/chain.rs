@@ -5,7 +5,7 @@ use super::places::too_long;
 use super::{
     Compute, Core, MaskParts, OfTwo, Operand, Operation, RunTwo, ScalarOf, mask_parts, oriented, same_shape, shape_of,
 };
-use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, UnaryOp};
+use crate::algebra::{BinaryOp, BindFirst, BindSecond, Comparable, IndexUnaryOp, OfValue, Scalar, UnaryOp};
 #[cfg(feature = "cuda")]
 use crate::backend::chain::ChainText;
 use crate::backend::chain::{Each, Join};

@@ -3,7 +3,7 @@ use super::factors::Factors;
 use super::places::too_long;
 use super::product::Product;
 use super::{Compute, Core, MaskParts, Operation, Overwrite, mask_parts, write};
-use crate::algebra::{BinaryOp, BindFirst, BindSecond, IndexUnaryOp, OfValue, Ordered, Scalar, Semiring, UnaryOp};
+use crate::algebra::{BinaryOp, BindFirst, BindSecond, Comparable, IndexUnaryOp, OfValue, Scalar, Semiring, UnaryOp};
 use crate::backend::chain::Each;
 use crate::backend::cpu::{self, Cpu};
 use crate::backend::ends::{End, Kept, Largest, Mapped, Then};
@@ -98,7 +98,7 @@ pub(super) fn kept<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y, Out = bool>>(thun
     let (end, steps) = (Arc::new(Kept::<F, Y>(thunk, PhantomData)), super::select::selecting::<C, Y, F>(thunk));
     Step { end, steps, each: Some(Each::of::<C, Y, F>(true, thunk)) }
 }
-pub(super) fn largest<C: Ordered>(k: u64) -> Step<C, C> {
+pub(super) fn largest<C: Comparable>(k: u64) -> Step<C, C> {
     let k = usize::try_from(k).unwrap_or(usize::MAX);
     Step { end: Arc::new(Largest(k)), steps: Arc::new(move |a| super::top_k::largest(a, k)), each: None }
 }
@@ -211,7 +211,7 @@ macro_rules! steps {
             /// ```
             pub fn top_k($self, k: u64) -> $after<$($args,)* $from>
             where
-                $from: Ordered,
+                $from: Comparable,
             {
                 let $step = largest::<$from>(k);
                 $then

@@ -1,6 +1,6 @@
 //! The largest entries of each row.
 use super::{OfOne, Operand, Operation, ScalarOf};
-use crate::algebra::Ordered;
+use crate::algebra::Comparable;
 use crate::backend::ends::Largest;
 use crate::backend::{Body, Positions, cpu};
 #[cfg(feature = "cuda")]
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// assert_eq!(top_k(&a, 2).eval()?.entries()?, [(0, 0, 5), (0, 1, 9), (1, 2, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Ordered>>>(
+pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Comparable>>>(
     a: &X,
     k: u64,
 ) -> Operation<OfOne<ScalarOf<X>, X::Container>> {
@@ -33,7 +33,7 @@ pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Ordered>>
     Operation::new(OfOne::new("top_k", a.operand(), Arc::new(move |a| largest::<ScalarOf<X>>(a, k))))
 }
 
-pub(super) fn largest<T: Ordered>(a: &Store<T>, k: usize) -> Result<Store<T>> {
+pub(super) fn largest<T: Comparable>(a: &Store<T>, k: usize) -> Result<Store<T>> {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(_) = a.device {
         let cuda = crate::backend::cuda::Cuda::on(a.device)?;

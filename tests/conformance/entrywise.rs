@@ -70,7 +70,8 @@ macro_rules! operators { ($($t:ident { $($name:literal $op:ident)* } { $($other:
     }
 } }
 operators! {
-    bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor "first" First "second" Second } {}
+    bool { "lor" Lor "land" Land "lxor" Lxor "lxnor" Lxnor "first" First "second" Second }
+        { "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge }
     u8 {
         "plus" Plus "minus" Minus "times" Times "div" Div "min" Min "max" Max "first" First "second" Second "bor" Bor
         "band" Band "bxor" Bxor "bxnor" Bxnor
@@ -174,7 +175,7 @@ fn by_value<T: Accumulated, F: IndexUnaryOp<T, T, Out = bool>>(call: &Call, f: F
     either!(call, |a: T| select(&a, f, thunk))
 }
 
-fn by_number<T: Accumulated + Number>(call: &Call) -> Fault<()> {
+fn by_order<T: Accumulated + Comparable>(call: &Call) -> Fault<()> {
     match call.case.word("f") {
         "valuelt" => by_value::<T, _>(call, ValueLt),
         "valuele" => by_value::<T, _>(call, ValueLe),
@@ -210,9 +211,9 @@ fn by_few<T: Accumulated>(call: &Call) -> Fault<()> {
 
 pub fn selection(call: &Call) -> Fault<()> {
     match call.operand('A')?.scalar {
-        "bool" => by_truth::<bool>(call),
-        "u8" => by_number::<u8>(call),
-        "i32" => by_number::<i32>(call),
+        "bool" => by_order::<bool>(call),
+        "u8" => by_order::<u8>(call),
+        "i32" => by_order::<i32>(call),
         "c64" => by_truth::<c64>(call),
         "i8" => by_some::<i8>(call),
         "i16" => by_some::<i16>(call),
@@ -222,7 +223,7 @@ pub fn selection(call: &Call) -> Fault<()> {
         "u64" => by_some::<u64>(call),
         "f32" => by_some::<f32>(call),
         "c32" => by_few::<c32>(call),
-        _ => by_number::<f64>(call),
+        _ => by_order::<f64>(call),
     }
 }
 

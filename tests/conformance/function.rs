@@ -115,8 +115,13 @@ macro_rules! complex { ($call:ident $t:ident) => { among!($call $t:
     { "pow" Pow "rminus" Rminus "rdiv" Rdiv "iseq" IsEq "isne" IsNe })
 } }
 
+macro_rules! boolean { ($call:ident $t:ident) => { among!($call $t: {}
+    { "pow" Pow "isgt" IsGt "islt" IsLt "isge" IsGe "isle" IsLe "iseq" IsEq "isne" IsNe })
+} }
+
 pub fn run(call: &Call) -> Fault<()> {
     match call.operand('A')?.scalar {
+        "bool" => boolean!(call bool),
         "i8" => integer!(call i8),
         "u8" => integer!(call u8),
         "i16" => integer!(call i16),

@@ -14,9 +14,10 @@ FLOATING = ("exp2", "expm1", "log2", "log10", "log1p", "asin", "acos", "atan", "
             "lgamma", "tgamma", "frexpx", "frexpe")
 # Names: types. `lor` and the like of numbers, `bshift` by an i8.
 UNARY = {"bnot": INTEGERS, "lnot": NUMBERS, **dict.fromkeys(ELEMENTARY, FLOATS + COMPLEX), **dict.fromkeys(FLOATING, FLOATS)}
-BINARY = {**dict.fromkeys(BITS + ("bget", "bset", "bclr", "bshift"), INTEGERS), "pow": NUMBERS + COMPLEX,
-          **dict.fromkeys(("rminus", "rdiv", "iseq", "isne"), NUMBERS + COMPLEX),
-          **dict.fromkeys(("isgt", "islt", "isge", "isle", "lor", "land", "lxor"), NUMBERS),
+BOOL = ("bool",)
+BINARY = {**dict.fromkeys(BITS + ("bget", "bset", "bclr", "bshift"), INTEGERS), "pow": NUMBERS + COMPLEX + BOOL,
+          **dict.fromkeys(("rminus", "rdiv"), NUMBERS + COMPLEX), **dict.fromkeys(("iseq", "isne"), NUMBERS + COMPLEX + BOOL),
+          **dict.fromkeys(("isgt", "islt", "isge", "isle"), NUMBERS + BOOL), **dict.fromkeys(("lor", "land", "lxor"), NUMBERS),
           **dict.fromkeys(("atan2", "hypot", "fmod", "remainder", "copysign", "ldexp"), FLOATS)}
 TESTS = ("isinf", "isnan", "isfinite")
 EDGES = {"f64": [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1e308, -1e308, 5e-324, 2.5e-308, 709.7, 1e-9, 171.5],
@@ -27,6 +28,8 @@ LENGTH = 24
 class Functions:
     def argument(self, scalar, f):
         rng = self.rng
+        if scalar == "bool":
+            return self.chance(0.5)
         if scalar in INTEGERS:
             bits = int(scalar[1:])
             low, high = (0, (1 << bits) - 1) if scalar[0] == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)

@@ -29,7 +29,7 @@ RESULTS = {"plus_pair": "u64", "any_pair": "bool", "lor_ne": "bool", "lor_lt": "
            **dict.fromkeys(("secondi", "secondj", "firsti", "firsti1", "secondi1", "secondj1"), "u64")}
 # Operators that ewise_add, ewise_mult, apply_first and apply_second have; comparisons all but ewise_add.
 BINARY = {
-    "bool": ("lor", "land", "lxor", "lxnor", "first", "second"), "u8": ARITHMETIC + BITS + COMPARISONS,
+    "bool": ("lor", "land", "lxor", "lxnor", "first", "second") + COMPARISONS, "u8": ARITHMETIC + BITS + COMPARISONS,
     "i32": ARITHMETIC + ("bget", "bset", "bclr", "rminus", "iseq") + COMPARISONS,
     "f64": ARITHMETIC + ("rdiv", "fmod", "isgt", "copysign") + COMPARISONS,
     "c64": ("plus", "minus", "times", "div", "first", "second", "eq", "ne"),
@@ -57,7 +57,7 @@ VALUES = tuple(f"value{f}" for f in COMPARISONS)
 POSITIONS = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt")
 PREDICATES = {
     **dict.fromkeys(TYPES, (("valuene", "valuelt", "valuege"), ("triu",))), "c32": (("valuene",), ("triu",)),
-    **dict.fromkeys(("bool", "c64"), (VALUES[:2], POSITIONS)), **dict.fromkeys(("u8", "i32", "f64"), (VALUES, POSITIONS)),
+    "c64": (VALUES[:2], POSITIONS), **dict.fromkeys(("bool", "u8", "i32", "f64"), (VALUES, POSITIONS)),
 }
 BUILDS = {
     "bool": ("lor", "lxor", "first", "second"), "c64": ("plus", "minus", "first", "second"),

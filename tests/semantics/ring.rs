@@ -249,6 +249,40 @@ fn r10_boolean_operators() {
         assert_eq!(table(made_vector(ewise_mult(&x, &y, Lxor))), [0, 1, 1, 0]); // −
         assert_eq!(table(made_vector(ewise_mult(&x, &y, Lxnor))), [1, 0, 0, 1]);
         assert_eq!(table(made_vector(apply(&x, Not))), [1, 1, 0, 0]);
+        // false < true.
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Lt))), [0, 1, 0, 0]);
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Le))), [1, 1, 0, 1]);
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Gt))), [0, 0, 1, 0]);
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Ge))), [1, 0, 1, 1]);
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, IsGt))), [0, 0, 1, 0]);
+        assert_eq!(table(made_vector(ewise_mult(&x, &y, Pow))), [1, 0, 1, 1]);
+    });
+}
+
+/// The order of booleans in all that goes by an order.
+#[test]
+fn r10_booleans_in_order() {
+    each(|d| {
+        let a = matrix(d, (2, 4), &[(0, 0, true), (0, 1, false), (0, 3, true), (1, 1, true), (1, 2, false)]);
+        let kept = |v: Vec<(u64, u64, bool)>| v.into_iter().map(|e| (e.0, e.1)).collect::<Vec<_>>();
+        let (low, high, all) = ([(0, 1), (1, 2)], [(0, 0), (0, 3), (1, 1)], [(0, 0), (0, 1), (0, 3), (1, 1), (1, 2)]);
+        assert_eq!(kept(made(select(&a, ValueLt, true))), low);
+        assert_eq!(kept(made(select(&a, ValueLe, false))), low);
+        assert_eq!(kept(made(select(&a, ValueGt, false))), high);
+        assert_eq!(kept(made(select(&a, ValueGe, true))), high);
+        assert_eq!(
+            (kept(made(select(&a, ValueLe, true))), kept(made(select(&a, ValueGe, false)))),
+            (all.into(), all.into())
+        );
+        assert_eq!((made(select(&a, ValueLt, false)), made(select(&a, ValueGt, true))), (vec![], vec![]));
+        let (values, columns) = sort(&a, Lt).unwrap();
+        assert_eq!(got(&values), [(0, 0, false), (0, 1, true), (0, 2, true), (1, 0, false), (1, 1, true)]);
+        assert_eq!(got(&columns), [(0, 0, 1), (0, 1, 0), (0, 2, 3), (1, 0, 2), (1, 1, 1)]);
+        assert_eq!(kept(made(top_k(&a, 2))), [(0, 0), (0, 3), (1, 1), (1, 2)]);
+        assert_eq!(made(top_k(&a, 1)), [(0, 0, true), (1, 1, true)]);
+        // Whether a row is below another somewhere.
+        let below = mxm(&a.over::<Compose<Lor, Lt>>(), &a.transposed().over()).eval().unwrap();
+        assert_eq!(got(&below), [(0, 0, false), (0, 1, true), (1, 0, false), (1, 1, false)]);
     });
 }
 

@@ -1,5 +1,5 @@
 //! Comparisons and logic whose result, 0 or 1, is of the operands' own type; arithmetic with its operands exchanged.
-use crate::algebra::scalar::{Arithmetic, Flag, Ordered};
+use crate::algebra::scalar::{Arithmetic, Comparable, Flag};
 use crate::{operator, unary_operator};
 
 operator! { /// x = y as 1 or 0 (SuiteSparse ISEQ).
@@ -7,13 +7,13 @@ pub IsEq[T: Flag](T, T) -> T = |x, y| is_eq(x, y) }
 operator! { /// x ≠ y as 1 or 0 (SuiteSparse ISNE).
 pub IsNe[T: Flag](T, T) -> T = |x, y| is_ne(x, y) }
 operator! { /// x > y as 1 or 0 (SuiteSparse ISGT).
-pub IsGt[T: Ordered](T, T) -> T = |x, y| is_gt(x, y) }
+pub IsGt[T: Comparable](T, T) -> T = |x, y| is_gt(x, y) }
 operator! { /// x < y as 1 or 0 (SuiteSparse ISLT).
-pub IsLt[T: Ordered](T, T) -> T = |x, y| is_lt(x, y) }
+pub IsLt[T: Comparable](T, T) -> T = |x, y| is_lt(x, y) }
 operator! { /// x ≥ y as 1 or 0 (SuiteSparse ISGE).
-pub IsGe[T: Ordered](T, T) -> T = |x, y| is_ge(x, y) }
+pub IsGe[T: Comparable](T, T) -> T = |x, y| is_ge(x, y) }
 operator! { /// x ≤ y as 1 or 0 (SuiteSparse ISLE).
-pub IsLe[T: Ordered](T, T) -> T = |x, y| is_le(x, y) }
+pub IsLe[T: Comparable](T, T) -> T = |x, y| is_le(x, y) }
 operator! { /// x ≠ 0 ∨ y ≠ 0 as 1 or 0 (SuiteSparse LOR of a type that is not bool).
 pub IsLor[T: Flag](T, T) -> T = |x, y| is_lor(x, y) }
 operator! { /// x ≠ 0 ∧ y ≠ 0 as 1 or 0 (SuiteSparse LAND of a type that is not bool).

@@ -74,7 +74,7 @@ unary_operator! { /// e of x = m·2ᵉ with |m| in [½, 1); 0 of 0, ±∞ and Na
 pub Frexpe[T: Floating](T) -> T = |x| frexpe(x) }
 
 operator! { /// xʸ. Of floats NaN if x or y is, then 1 where y = 0, else the library's. Of integers the exact power, which stops at
-/// the ends of the range: x⁻ⁿ is 0 but for 1 and −1, 0⁻ⁿ the largest value.
+/// the ends of the range: x⁻ⁿ is 0 but for 1 and −1, 0⁻ⁿ the largest value. Of bool x ∨ ¬y.
 /// ```
 /// use oplus::algebra::*;
 /// assert_eq!(<Pow as BinaryOp<i8, i8>>::apply(-2, 7), -128);

@@ -9,7 +9,7 @@ use crate::memory;
 use crate::operation::Overwrite;
 
 crate::operator! { /// Equal, or both NaN.
-pub(super) Alike[T: Ordered](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
+pub(super) Alike[T: Comparable](T, T) -> bool = |x, y| x == y || (x != x && y != y) }
 
 /// A row's entries on the diagonal: as they are, in rows of their own.
 pub(super) fn diagonal<T: Scalar>(cuda: &Cuda, v: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
@@ -34,11 +34,11 @@ pub(super) fn arg_rows<T: Ordered, const LARGEST: bool>(
 }
 
 crate::operator! { /// Whether y is behind x among the largest.
-pub(super) Behind[T: Ordered](T, T) -> bool = |x, y| y < x || (y != y && x == x) }
+pub(super) Behind[T: Comparable](T, T) -> bool = |x, y| y < x || (y != y && x == x) }
 
 /// The k largest entries of each row: all but those behind the k-th, which a stable sort finds. Of those that are equal to it
 /// the ones of larger columns are behind.
-pub(crate) fn top_k<T: Ordered>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Result<DeviceCsr<T>> {
+pub(crate) fn top_k<T: Comparable>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> Result<DeviceCsr<T>> {
     let pattern = &a.pattern;
     if k == 0 {
         return cuda.empty("top_k", pattern.nrows, pattern.ncols);
