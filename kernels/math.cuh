@@ -128,11 +128,106 @@ template <class P> __device__ inline Complex<P> exp(Complex<P> x) {
   if (x.im == P(0)) return {size, x.im};
   return {size * cos(x.im), size * sin(x.im)};
 }
-template <class P> __device__ inline Complex<P> log(Complex<P> x) {
-  const P size = abs(x), re = abs(x.re), im = abs(x.im);
-  const P large = re < im ? im : re, small = re < im ? re : im;
-  const bool near = size > P(0.5) && size < P(2);
-  return {near ? log1p((large - P(1)) * (large + P(1)) + small * small) / P(2) : log(size), arg(x)};
+template <class P> struct Ln;
+template <> struct Ln<f32> {
+  static constexpr f32 two = 0.6931471805599453, rest_of_two = -1.9046543e-9, unit2 = 1.4426950408889634,
+                       unit10 = 0.4342944819032518, right_angle = 1.5707963267948966, wide = 2.3e18;
+};
+template <> struct Ln<f64> {
+  static constexpr f64 two = 0.6931471805599453, rest_of_two = 2.3190468138462996e-17, unit2 = 1.4426950408889634,
+                       unit10 = 0.4342944819032518, right_angle = 1.5707963267948966, wide = 1.6e153;
+};
+// log |x| near 1, and what to take the logarithm of elsewhere.
+template <class P> __device__ inline bool near_one(P size) { return size > P(0.5) && size < P(2); }
+template <class P> __device__ inline P log_near_one(Complex<P> x) {
+  const P re = abs(x.re), im = abs(x.im), large = re < im ? im : re, small = re < im ? re : im;
+  return log1p((large - P(1)) * (large + P(1)) + small * small) * P(0.5);
+}
+template <class P> __device__ inline bool overflows(P size, Complex<P> x) { return is_inf(size) && !is_inf(x); }
+template <class P> __device__ inline P half_size(Complex<P> x) { return abs(Complex<P>(x.re * P(0.5), x.im * P(0.5))); }
+template <class P> __device__ inline P log_of_size(Complex<P> x) {
+  const P size = abs(x);
+  return near_one(size) ? log_near_one(x) : overflows(size, x) ? log(half_size(x)) + log(P(2)) : log(size);
+}
+template <class P> __device__ inline Complex<P> log(Complex<P> x) { return {log_of_size(x), arg(x)}; }
+template <class P> __device__ inline Complex<P> log2(Complex<P> x) {
+  const P size = abs(x), unit = Ln<P>::unit2;
+  const P re = near_one(size) ? log_near_one(x) * unit : overflows(size, x) ? log2(half_size(x)) + log2(P(2)) : log2(size);
+  return {re, arg(x) * unit};
+}
+template <class P> __device__ inline Complex<P> log10(Complex<P> x) {
+  const P size = abs(x), unit = Ln<P>::unit10;
+  const P re = near_one(size) ? log_near_one(x) * unit : overflows(size, x) ? log10(half_size(x)) + log10(P(2)) : log10(size);
+  return {re, arg(x) * unit};
+}
+template <class P> __device__ inline Complex<P> log1p(Complex<P> x) {
+  const Complex<P> y(P(1) + x.re, x.im);
+  return {near_one(abs(y)) ? log1p(x.re * (P(2) + x.re) + x.im * x.im) * P(0.5) : log_of_size(y), arg(y)};
+}
+template <class P> __device__ inline Complex<P> expm1(Complex<P> x) {
+  const P more = expm1(x.re);
+  if (x.im == P(0)) return {more, x.im};
+  const P half = sin(x.im * P(0.5));
+  return {more * cos(x.im) - P(2) * half * half, exp(x.re) * sin(x.im)};
+}
+__device__ inline f32 multiply_add(f32 x, f32 y, f32 z) { return ::fmaf(x, y, z); }
+__device__ inline f64 multiply_add(f64 x, f64 y, f64 z) { return ::fma(x, y, z); }
+template <class P> __device__ inline Complex<P> exp2(Complex<P> x) {
+  const P size = exp2(x.re);
+  if (x.im == P(0)) return {size, x.im};
+  const P angle = x.im * Ln<P>::two;
+  const P rest = multiply_add(x.im, Ln<P>::two, -angle) + x.im * Ln<P>::rest_of_two;
+  const P s = sin(angle), c = cos(angle), t = sin(rest), d = cos(rest);
+  return {size * (c * d - s * t), size * (s * d + c * t)};
+}
+template <class P> __device__ inline Complex<P> not_a_number() {
+  const P nan = infinity<P>() - infinity<P>();
+  return {nan, nan};
+}
+template <class P> __device__ inline bool is_wide(Complex<P> x) { return abs(x.re) > Ln<P>::wide || abs(x.im) > Ln<P>::wide; }
+template <class P> __device__ inline P log_of_twice(Complex<P> x) { return log_of_size(x) + Ln<P>::two; }
+template <class P> __device__ inline Complex<P> asin(Complex<P> x) {
+  if (is_nan(x)) return not_a_number<P>();
+  if (is_wide(x)) return {atan2(x.re, abs(x.im)), copysign(log_of_twice(x), x.im)};
+  const Complex<P> p = sqrt(Complex<P>(P(1) - x.re, -x.im)), q = sqrt(Complex<P>(P(1) + x.re, x.im));
+  return {atan2(x.re, p.re * q.re - p.im * q.im), asinh(p.re * q.im - p.im * q.re)};
+}
+template <class P> __device__ inline Complex<P> acos(Complex<P> x) {
+  if (is_nan(x)) return not_a_number<P>();
+  if (is_wide(x)) return {atan2(abs(x.im), x.re), copysign(log_of_twice(x), -x.im)};
+  const Complex<P> p = sqrt(Complex<P>(P(1) - x.re, -x.im)), q = sqrt(Complex<P>(P(1) + x.re, x.im));
+  return {P(2) * atan2(p.re, q.re), asinh(q.re * p.im - q.im * p.re)};
+}
+template <class P> __device__ inline Complex<P> acosh(Complex<P> x) {
+  if (is_nan(x)) return not_a_number<P>();
+  if (is_wide(x)) return {log_of_twice(x), arg(x)};
+  const Complex<P> p = sqrt(Complex<P>(x.re - P(1), x.im)), q = sqrt(Complex<P>(x.re + P(1), x.im));
+  return {asinh(p.re * q.re + p.im * q.im), P(2) * atan2(p.im, q.re)};
+}
+template <class P> __device__ inline Complex<P> atanh(Complex<P> x) {
+  if (is_nan(x)) return not_a_number<P>();
+  const P a = abs(x.re), b = abs(x.im);
+  P re, im;
+  if (is_wide(x)) {
+    const P size = abs(Complex<P>(a * P(0.25), b * P(0.25)));
+    re = is_inf(size) ? P(0) : a * P(0.25) / size / size * P(0.25);
+    im = Ln<P>::right_angle;
+  } else if (a == P(1) && b < P(1)) {
+    re = (log(hypot(P(2), b)) - log(b)) * P(0.5);
+    im = b == P(0) ? b : atan2(P(2), -b) * P(0.5);
+  } else {
+    re = log1p(P(4) * a / ((P(1) - a) * (P(1) - a) + b * b)) * P(0.25);
+    im = atan2(P(2) * b, (P(1) - a) * (P(1) + a) - b * b) * P(0.5);
+  }
+  return {copysign(re, x.re), copysign(im, x.im)};
+}
+template <class P> __device__ inline Complex<P> asinh(Complex<P> x) {
+  const Complex<P> y = asin(Complex<P>(-x.im, x.re));
+  return {y.im, -y.re};
+}
+template <class P> __device__ inline Complex<P> atan(Complex<P> x) {
+  const Complex<P> y = atanh(Complex<P>(-x.im, x.re));
+  return {y.im, -y.re};
 }
 template <class P> __device__ inline Complex<P> sin(Complex<P> x) {
   return {sin(x.re) * cosh(x.im), cos(x.re) * sinh(x.im)};

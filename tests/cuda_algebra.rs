@@ -399,7 +399,8 @@ fn elementary_functions() {
     nearly!(cases 32.0 1.0: Lgamma, f32 f64);
     nearly_binary!(cases 8.0: Pow f32 pairs(); Pow f64 pairs(); Atan2 f32 pairs(); Atan2 f64 pairs(); Hypot f32 pairs();
         Hypot f64 pairs(););
-    nearly!(cases 32.0 0.0: Exp Log Sin Cos Tan Sinh Cosh Tanh, c32 c64);
+    nearly!(cases 32.0 0.0: Exp Log Sin Cos Tan Sinh Cosh Tanh Exp2 Expm1 Log2 Log10 Log1p Asin Acos Atan Asinh Acosh Atanh,
+        c32 c64);
     nearly_binary!(cases 64.0: Pow c32 small_pairs(); Pow c64 small_pairs(););
     #[cfg(feature = "half")]
     {

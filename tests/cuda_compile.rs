@@ -98,3 +98,23 @@ fn threads_may_compile_at_once() {
         }
     });
 }
+
+/// Functions that no template of the library has by itself: those of complex numbers.
+#[test]
+fn functions_of_complex_numbers() {
+    use oplus::algebra::{OperatorText, Scalar, c32, c64};
+    let of = |scalar, all| {
+        let text = OperatorText { parameters: &["x", "_", "_", "_"], expression: all };
+        let place = <i64 as Scalar>::TEXT;
+        let function = oplus_codegen::FunctionText::new("op", vec![scalar, place, place, place], scalar, text);
+        let spec = oplus_codegen::Spec::new(oplus_codegen::Template::Map, 90).function(function);
+        let read = [("value", true), ("row", false), ("column", false), ("thunk", false)];
+        let spec = read.into_iter().fold(spec.number("select", 0), |spec, (name, is)| spec.flag(name, is));
+        compile(90, &spec.source().unwrap())
+    };
+    let single = of(<c32 as Scalar>::TEXT, "acos(atan(asinh(acosh(exp2(expm1(log2(log10(log1p(x)))))))))");
+    let double = of(<c64 as Scalar>::TEXT, "exp2(log1p(x))");
+    for compiled in [single, double].into_iter().flatten() {
+        assert!(!compiled.unwrap().resources.is_empty());
+    }
+}

@@ -4,6 +4,7 @@
 //! by the device's. Associated functions, not methods: `x.floor()` stays what it is for those who use `num_traits`.
 use super::scalar::{Arithmetic, Ordered, Scalar};
 
+mod branches;
 mod complex;
 
 /// Numbers with elementary functions: f32, f64, `f16` and `bf16` by way of f32, and complex ones.
@@ -27,27 +28,6 @@ pub trait Elementary: Arithmetic {
     fn cosh(x: Self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(x: Self) -> Self;
-    /// Up to a whole number.
-    fn ceil(x: Self) -> Self;
-    /// Down to a whole number.
-    fn floor(x: Self) -> Self;
-    /// To the nearest whole number, halves away from 0.
-    fn round(x: Self) -> Self;
-    /// Towards 0 to a whole number.
-    fn trunc(x: Self) -> Self;
-    /// −1, 0 or 1; of complex numbers x / |x| or 0.
-    fn signum(x: Self) -> Self;
-    /// ±∞.
-    fn is_inf(x: Self) -> bool;
-    /// NaN.
-    fn is_nan(x: Self) -> bool;
-    /// Neither ±∞ nor NaN.
-    fn is_finite(x: Self) -> bool;
-}
-
-/// Real numbers with elementary functions: f32, f64, `f16` and `bf16` by way of f32.
-#[diagnostic::on_unimplemented(message = "`{Self}` is no floating-point number", note = "`.cast::<f64>()` first")]
-pub trait Floating: Elementary + Ordered {
     /// 2ˣ.
     fn exp2(x: Self) -> Self;
     /// eˣ − 1.
@@ -70,6 +50,27 @@ pub trait Floating: Elementary + Ordered {
     fn acosh(x: Self) -> Self;
     /// The inverse of the hyperbolic tangent.
     fn atanh(x: Self) -> Self;
+    /// Up to a whole number.
+    fn ceil(x: Self) -> Self;
+    /// Down to a whole number.
+    fn floor(x: Self) -> Self;
+    /// To the nearest whole number, halves away from 0.
+    fn round(x: Self) -> Self;
+    /// Towards 0 to a whole number.
+    fn trunc(x: Self) -> Self;
+    /// −1, 0 or 1; of complex numbers x / |x| or 0.
+    fn signum(x: Self) -> Self;
+    /// ±∞.
+    fn is_inf(x: Self) -> bool;
+    /// NaN.
+    fn is_nan(x: Self) -> bool;
+    /// Neither ±∞ nor NaN.
+    fn is_finite(x: Self) -> bool;
+}
+
+/// Real numbers with elementary functions: f32, f64, `f16` and `bf16` by way of f32.
+#[diagnostic::on_unimplemented(message = "`{Self}` is no floating-point number", note = "`.cast::<f64>()` first")]
+pub trait Floating: Elementary + Ordered {
     /// ∛x.
     fn cbrt(x: Self) -> Self;
     /// The error function.
@@ -142,10 +143,12 @@ fn sign<T: Arithmetic + PartialOrd>(x: T) -> T {
 reals! {
     f32 powf {
         sqrt f32::sqrt, exp f32::exp, log f32::ln, sin f32::sin, cos f32::cos, tan f32::tan, sinh f32::sinh,
-        cosh f32::cosh, tanh f32::tanh, ceil f32::ceil, floor f32::floor, round f32::round, trunc f32::trunc,
-        signum sign, ;
+        cosh f32::cosh, tanh f32::tanh,
         exp2 f32::exp2, expm1 f32::exp_m1, log2 f32::log2, log10 f32::log10, log1p f32::ln_1p, asin f32::asin,
-        acos f32::acos, atan f32::atan, asinh libm::asinhf, acosh |x| if x < 1.0 { f32::NAN } else { libm::acoshf(x) }, atanh libm::atanhf, cbrt f32::cbrt,
+        acos f32::acos, atan f32::atan, asinh libm::asinhf, acosh |x| if x < 1.0 { f32::NAN } else { libm::acoshf(x) }, atanh libm::atanhf,
+        ceil f32::ceil, floor f32::floor, round f32::round, trunc f32::trunc,
+        signum sign, ;
+        cbrt f32::cbrt,
         erf libm::erff, erfc libm::erfcf, lgamma libm::lgammaf, tgamma libm::tgammaf, frexpx |x| libm::frexpf(x).0,
         frexpe |x| if x.is_finite() { libm::frexpf(x).1 as f32 } else { 0.0 }, ;
         atan2 f32::atan2, hypot f32::hypot, fmod |x, y| x % y, remainder libm::remainderf, copysign f32::copysign,
@@ -153,10 +156,12 @@ reals! {
     }
     f64 powf {
         sqrt f64::sqrt, exp f64::exp, log f64::ln, sin f64::sin, cos f64::cos, tan f64::tan, sinh f64::sinh,
-        cosh f64::cosh, tanh f64::tanh, ceil f64::ceil, floor f64::floor, round f64::round, trunc f64::trunc,
-        signum sign, ;
+        cosh f64::cosh, tanh f64::tanh,
         exp2 f64::exp2, expm1 f64::exp_m1, log2 f64::log2, log10 f64::log10, log1p f64::ln_1p, asin f64::asin,
-        acos f64::acos, atan f64::atan, asinh libm::asinh, acosh |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }, atanh libm::atanh, cbrt f64::cbrt,
+        acos f64::acos, atan f64::atan, asinh libm::asinh, acosh |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }, atanh libm::atanh,
+        ceil f64::ceil, floor f64::floor, round f64::round, trunc f64::trunc,
+        signum sign, ;
+        cbrt f64::cbrt,
         erf libm::erf, erfc libm::erfc, lgamma libm::lgamma, tgamma libm::tgamma, frexpx |x| libm::frexp(x).0,
         frexpe |x| if x.is_finite() { libm::frexp(x).1.into() } else { 0.0 }, ;
         atan2 f64::atan2, hypot f64::hypot, fmod |x, y| x % y, remainder libm::remainder, copysign f64::copysign,
@@ -242,6 +247,17 @@ functions! {
     Elementary /** The hyperbolic sine. */ sinh;
     Elementary /** The hyperbolic cosine. */ cosh;
     Elementary /** The hyperbolic tangent. */ tanh;
+    Elementary /** 2ˣ. */ exp2;
+    Elementary /** eˣ − 1. */ expm1;
+    Elementary /** The logarithm to base 2. */ log2;
+    Elementary /** The logarithm to base 10. */ log10;
+    Elementary /** log(1 + x). */ log1p;
+    Elementary /** The inverse of the sine. */ asin;
+    Elementary /** The inverse of the cosine. */ acos;
+    Elementary /** The inverse of the tangent. */ atan;
+    Elementary /** The inverse of the hyperbolic sine. */ asinh;
+    Elementary /** The inverse of the hyperbolic cosine. */ acosh;
+    Elementary /** The inverse of the hyperbolic tangent. */ atanh;
     Elementary /** Up to a whole number. */ ceil;
     Elementary /** Down to a whole number. */ floor;
     Elementary /** To the nearest whole number, halves away from 0. */ round;
@@ -250,17 +266,6 @@ functions! {
     Test /** ±∞. */ is_inf;
     Test /** NaN. */ is_nan;
     Test /** Neither ±∞ nor NaN. */ is_finite;
-    Floating /** 2ˣ. */ exp2;
-    Floating /** eˣ − 1. */ expm1;
-    Floating /** The logarithm to base 2. */ log2;
-    Floating /** The logarithm to base 10. */ log10;
-    Floating /** log(1 + x). */ log1p;
-    Floating /** The inverse of the sine. */ asin;
-    Floating /** The inverse of the cosine. */ acos;
-    Floating /** The inverse of the tangent. */ atan;
-    Floating /** The inverse of the hyperbolic sine. */ asinh;
-    Floating /** The inverse of the hyperbolic cosine. */ acosh;
-    Floating /** The inverse of the hyperbolic tangent. */ atanh;
     Floating /** ∛x. */ cbrt;
     Floating /** The error function. */ erf;
     Floating /** 1 − erf(x). */ erfc;

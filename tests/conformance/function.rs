@@ -111,6 +111,8 @@ macro_rules! complex { ($call:ident $t:ident) => { among!($call $t:
     {
         "sqrt" Sqrt "exp" Exp "log" Log "sin" Sin "cos" Cos "tan" Tan "sinh" Sinh "cosh" Cosh "tanh" Tanh "ceil" Ceil
         "floor" Floor "round" Round "trunc" Trunc "signum" Signum "isinf" IsInf "isnan" IsNan "isfinite" IsFinite
+        "exp2" Exp2 "expm1" Expm1 "log2" Log2 "log10" Log10 "log1p" Log1p "asin" Asin "acos" Acos "atan" Atan "asinh" Asinh
+        "acosh" Acosh "atanh" Atanh
     }
     { "pow" Pow "rminus" Rminus "rdiv" Rdiv "iseq" IsEq "isne" IsNe })
 } }

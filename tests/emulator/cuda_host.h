@@ -53,6 +53,8 @@ float frexpf(float, int*) noexcept;
 double frexp(double, int*) noexcept;
 float ldexpf(float, int) noexcept;
 double ldexp(double, int) noexcept;
+float fmaf(float, float, float) noexcept;
+double fma(double, double, double) noexcept;
 }
 #ifndef EMU_RUNTIME
 inline float sqrt(float x) { return sqrtf(x); }

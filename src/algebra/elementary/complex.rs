@@ -1,4 +1,5 @@
 //! Elementary functions of complex numbers: by parts, each step as in kernels/math.cuh.
+use super::branches::{self, log_of_size};
 use super::{Elementary, Power};
 use crate::algebra::complex::{c32, c64};
 use crate::algebra::scalar::Arithmetic;
@@ -33,17 +34,29 @@ macro_rules! complex { ($($c:ident $t:ident)*) => {$(
             let size = x.re.exp();
             if x.im == 0.0 { $c { re: size, im: x.im } } else { $c { re: size * x.im.cos(), im: size * x.im.sin() } }
         }
-        fn log(x: $c) -> $c {
-            let size = x.magnitude();
-            let (re, im) = (x.re.abs(), x.im.abs());
-            let (large, small) = if re < im { (im, re) } else { (re, im) };
-            // Near 1 the logarithm is what is beside it.
-            let log = if size > 0.5 && size < 2.0 {
-                ((large - 1.0) * (large + 1.0) + small * small).ln_1p() / 2.0
-            } else {
-                size.ln()
-            };
-            $c { re: log, im: x.im.atan2(x.re) }
+        fn log(x: $c) -> $c { $c { re: log_of_size(x, 1.0, $t::ln), im: x.im.atan2(x.re) } }
+        fn log2(x: $c) -> $c {
+            let unit = std::$t::consts::LOG2_E;
+            $c { re: log_of_size(x, unit, $t::log2), im: x.im.atan2(x.re) * unit }
+        }
+        fn log10(x: $c) -> $c {
+            let unit = std::$t::consts::LOG10_E;
+            $c { re: log_of_size(x, unit, $t::log10), im: x.im.atan2(x.re) * unit }
+        }
+        fn log1p(x: $c) -> $c { branches::log1p(x) }
+        fn expm1(x: $c) -> $c { branches::expm1(x) }
+        fn exp2(x: $c) -> $c { branches::exp2(x) }
+        fn asin(x: $c) -> $c { branches::asin(x) }
+        fn acos(x: $c) -> $c { branches::acos(x) }
+        fn acosh(x: $c) -> $c { branches::acosh(x) }
+        fn atanh(x: $c) -> $c { branches::atanh(x) }
+        fn asinh(x: $c) -> $c {
+            let y = branches::asin($c { re: -x.im, im: x.re });
+            $c { re: y.im, im: -y.re }
+        }
+        fn atan(x: $c) -> $c {
+            let y = branches::atanh($c { re: -x.im, im: x.re });
+            $c { re: y.im, im: -y.re }
         }
         fn sin(x: $c) -> $c { $c { re: x.re.sin() * x.im.cosh(), im: x.re.cos() * x.im.sinh() } }
         fn cos(x: $c) -> $c { $c { re: x.re.cos() * x.im.cosh(), im: -(x.re.sin() * x.im.sinh()) } }

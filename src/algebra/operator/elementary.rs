@@ -37,27 +37,28 @@ pub IsNan[T: Elementary](T) -> bool = |x| is_nan(x) }
 unary_operator! { /// x is neither ±∞ nor NaN; of complex numbers no part is.
 pub IsFinite[T: Elementary](T) -> bool = |x| is_finite(x) }
 unary_operator! { /// 2ˣ.
-pub Exp2[T: Floating](T) -> T = |x| exp2(x) }
+pub Exp2[T: Elementary](T) -> T = |x| exp2(x) }
 unary_operator! { /// eˣ − 1, exact near 0.
-pub Expm1[T: Floating](T) -> T = |x| expm1(x) }
-unary_operator! { /// The logarithm to base 2.
-pub Log2[T: Floating](T) -> T = |x| log2(x) }
-unary_operator! { /// The logarithm to base 10.
-pub Log10[T: Floating](T) -> T = |x| log10(x) }
-unary_operator! { /// log(1 + x), exact near 0.
-pub Log1p[T: Floating](T) -> T = |x| log1p(x) }
-unary_operator! { /// The angle in [−π/2, π/2] with this sine.
-pub Asin[T: Floating](T) -> T = |x| asin(x) }
-unary_operator! { /// The angle in [0, π] with this cosine.
-pub Acos[T: Floating](T) -> T = |x| acos(x) }
-unary_operator! { /// The angle in [−π/2, π/2] with this tangent.
-pub Atan[T: Floating](T) -> T = |x| atan(x) }
-unary_operator! { /// The inverse of [`Sinh`].
-pub Asinh[T: Floating](T) -> T = |x| asinh(x) }
-unary_operator! { /// The inverse of [`Cosh`] from 0 up.
-pub Acosh[T: Floating](T) -> T = |x| acosh(x) }
-unary_operator! { /// The inverse of [`Tanh`].
-pub Atanh[T: Floating](T) -> T = |x| atanh(x) }
+pub Expm1[T: Elementary](T) -> T = |x| expm1(x) }
+unary_operator! { /// The logarithm to base 2; of complex numbers [`Log`] by log 2.
+pub Log2[T: Elementary](T) -> T = |x| log2(x) }
+unary_operator! { /// The logarithm to base 10; of complex numbers [`Log`] by log 10.
+pub Log10[T: Elementary](T) -> T = |x| log10(x) }
+unary_operator! { /// log(1 + x), exact near 0; cut where x ≤ −1.
+pub Log1p[T: Elementary](T) -> T = |x| log1p(x) }
+unary_operator! { /// The angle in [−π/2, π/2] with this sine; of complex numbers its real part is there, cut where |x| ≥ 1 on the real axis.
+pub Asin[T: Elementary](T) -> T = |x| asin(x) }
+unary_operator! { /// The angle in [0, π] with this cosine; of complex numbers its real part is there, cut where |x| ≥ 1 on the real axis.
+pub Acos[T: Elementary](T) -> T = |x| acos(x) }
+unary_operator! { /// The angle in [−π/2, π/2] with this tangent; of complex numbers its real part is there, cut where |x| ≥ 1 on the
+/// imaginary axis.
+pub Atan[T: Elementary](T) -> T = |x| atan(x) }
+unary_operator! { /// The inverse of [`Sinh`]; of complex numbers with its imaginary part in [−π/2, π/2], cut where |x| ≥ 1 on the imaginary axis.
+pub Asinh[T: Elementary](T) -> T = |x| asinh(x) }
+unary_operator! { /// The inverse of [`Cosh`] from 0 up; of complex numbers with its imaginary part in [−π, π], cut where x ≤ 1.
+pub Acosh[T: Elementary](T) -> T = |x| acosh(x) }
+unary_operator! { /// The inverse of [`Tanh`]; of complex numbers with its imaginary part in [−π/2, π/2], cut where |x| ≥ 1 on the real axis.
+pub Atanh[T: Elementary](T) -> T = |x| atanh(x) }
 unary_operator! { /// The cube root.
 pub Cbrt[T: Floating](T) -> T = |x| cbrt(x) }
 unary_operator! { /// The error function.
