@@ -84,7 +84,7 @@
 //! # #[cfg(feature = "half")] mod it {
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f32>> { a.mxm(&a) }
-//! fn sum(a: Matrix<f16>) -> oplus::Result<f32> { reduce(&a.cast::<f32>()?, Plus) }
+//! fn sum(a: Matrix<f16>) -> oplus::Result<f32> { reduce(&a, Plus) }
 //! # }
 //! ```
 //! ```compile_fail

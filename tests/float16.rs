@@ -14,6 +14,15 @@ where
     Cast::<U>::apply(x)
 }
 
+/// All there are.
+fn devices() -> Vec<Device> {
+    #[cfg(feature = "cuda")]
+    let cuda = common::emulator::cuda().map(|_| Device::Cuda(0));
+    #[cfg(not(feature = "cuda"))]
+    let cuda = None;
+    [Device::Reference, Device::Cpu].into_iter().chain(cuda).collect()
+}
+
 /// The nearest value, of two equally near the even one, by looking at the neighbours of what was found.
 macro_rules! nearest {
     ($h:ident) => {
@@ -192,6 +201,40 @@ macro_rules! halves { ($($name:ident $h:ident;)*) => {$( mod $name {
             let shortest: Matrix<$h, MinPlus> = mxm(&a.over::<MinPlus>(), &a.over::<MinPlus>().transposed()).eval()?;
             assert_eq!(shortest.entries()?, [(0, 0, $h::from_f32(2.0))]);
             assert_eq!(reduce(&a, Max)?, $h::ONE);
+        }
+        Ok(())
+    }
+
+    /// Without a product too: by rows, by columns and of everything; by others than + and × they stay what they are.
+    #[test]
+    fn reductions_are_made_in_f32() -> oplus::Result<()> {
+        let (m, n) = (3, 5000);
+        let value = |i: u64, j: u64| $h::from_f32(if i == 1 { 0.0 } else { 1.0 + ((i + j) % 3) as f32 / 8.0 });
+        let all: Vec<_> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j, value(i, j)))).collect();
+        // Numbers of eighths below 2²⁴: exact in f32, in any order.
+        let by = |keep: &dyn Fn(u64, u64) -> bool| -> f32 {
+            all.iter().filter(|e| keep(e.0, e.1)).map(|e| e.2.to_f32()).sum()
+        };
+        for device in super::devices() {
+            let a = Matrix::<$h>::build(m, n, &all)?.to(&device)?;
+            let rows: Vector<f32> = reduce_rows(&a, Plus).eval()?;
+            assert_eq!(rows.entries()?, (0..m).map(|i| (i, by(&|r, _| r == i))).collect::<Vec<_>>(), "{device}");
+            let columns = reduce_rows(&a, Plus).transpose_a().eval()?.entries()?;
+            assert_eq!(columns, (0..n).map(|j| (j, by(&|_, c| c == j))).collect::<Vec<_>>(), "{device}");
+            let sum: f32 = reduce(&a, Plus)?;
+            assert_eq!((sum, reduce(&a.transposed(), Plus)?), (by(&|_, _| true), sum), "{device}");
+            assert_eq!((reduce(&a, Max)?, reduce(&a, Min)?), ($h::from_f32(1.25), $h::ZERO), "{device}");
+            assert_eq!(reduce_rows(&a, Min).eval()?.entries()?, [(0, $h::ONE), (1, $h::ZERO), (2, $h::ONE)], "{device}");
+            // 3¹⁵ is beyond f16, and has more digits than either.
+            let threes = Vector::<$h>::full(15, $h::from_f32(3.0))?.to(&device)?;
+            assert_eq!(reduce(&threes, Times)?, 3f32.powi(15), "{device}");
+            assert_eq!(reduce_stored(&threes, Plus)?, Some(45.0), "{device}");
+            let none = Vector::<$h>::new(9)?.to(&device)?;
+            assert_eq!((reduce(&none, Plus)?, reduce(&none, Times)?, reduce_stored(&none, Plus)?), (0.0, 1.0, None));
+            // Rows are written by an accumulator of f32.
+            let mut sums = Vector::<f32>::full(m, 0.5)?.to(&device)?;
+            reduce_rows(&a, Plus).accumulate(Plus).into(&mut sums)?;
+            assert_eq!(sums.entries()?, rows.entries()?.iter().map(|e| (e.0, e.1 + 0.5)).collect::<Vec<_>>(), "{device}");
         }
         Ok(())
     }

@@ -2,11 +2,13 @@
 //!
 //! An operator's result is that of f32, rounded once. Sums are not made in 16 bits: the products of (+,×), (+,first) and
 //! (+,second) are f32 ([`Arithmetic::Sum`]), exact, and so is the result. `mxm(&a, &b).apply(Cast::<f16>::default())` rounds
-//! each sum once, as rows are made; `.cast::<f16>()` does it to a result that is there.
+//! each sum once, as rows are made; `.cast::<f16>()` does it to a result that is there. So are sums by `reduce` and `reduce_rows`
+//! ([`Reduction`]).
 use super::cast::Cast;
 use super::complex::{c32, c64};
-use super::operator::UnaryOp;
+use super::operator::{Plus, Times, UnaryOp};
 use super::scalar::{Arithmetic, Ordered, Scalar, Truth};
+use super::semiring::Reduction;
 use ::half::{bf16, f16};
 use oplus_codegen::text::{OperatorText, ScalarText};
 
@@ -90,6 +92,16 @@ macro_rules! halves { ($($h:ident)*) => {$(
         #[inline(always)] fn as_f64(self) -> f64 { self.to_f32().into() }
         #[inline(always)] fn of_f64(x: f64) -> Self { $h::from_f32(round_to_odd(x)) }
         #[inline(always)] fn of_u64(x: u64) -> Self { Self::of_f64(cut_to_odd(x)) }
+    }
+    impl Reduction<$h> for Plus {
+        type Sum = f32;
+        type Monoid = Plus;
+        type Term = Cast<f32>;
+    }
+    impl Reduction<$h> for Times {
+        type Sum = f32;
+        type Monoid = Times;
+        type Term = Cast<f32>;
     }
     integers!($h: u8 u16 u32 i8 i16 i32);
     conversions! { $h

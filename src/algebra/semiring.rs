@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a monoid over `{T}`",
-    note = "`f16` and `bf16` are added up as `f32`: convert with `.cast()` first"
+    note = "`f16` and `bf16` are added up as `f32`: see `Reduction`, or convert with `.cast()`"
 )]
 pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     /// e with e ⊕ x = x.
@@ -29,7 +29,8 @@ pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     }
 }
 
-/// `f16` and `bf16` are not added up, their products are `f32`: sums of them as they are would stop growing at 2048 ones.
+/// `f16` and `bf16` are not added up as they are, sums would stop growing at 2048 ones: products are `f32`, and so is what [`Reduction`]
+/// makes of them.
 impl<T: Arithmetic<Sum = T>> Monoid<T> for Plus {
     fn identity() -> T {
         T::ZERO
@@ -137,8 +138,8 @@ impl<T: Bits> Monoid<T> for Bxnor {
         T::ONES
     }
 }
-/// `Any` has no identity in algebra; what stands here is initial memory only: every sum starts from its first term,
-/// and reducing nothing by `Any` gives no value.
+/// `Any` has no identity in algebra. What stands here, 0, is what [`reduce`](crate::operation::reduce()) gives where there is nothing, as
+/// in SuiteSparse; [`reduce_stored`](crate::operation::reduce_stored) tells. Every other sum starts from its first term.
 impl<T: Scalar> Monoid<T> for Any {
     fn identity() -> T {
         T::zeroed()
@@ -147,6 +148,33 @@ impl<T: Scalar> Monoid<T> for Any {
         Terminal::Always
     }
     const ATOMIC: Atomic = Atomic::First;
+}
+
+/// How values of `T` are reduced: by a monoid of `T`, to a `T`; [`Plus`] and [`Times`] of `f16` and `bf16` in `f32`, which is the
+/// result's type, as that of a product's sums is.
+/// ```
+/// # #[cfg(feature = "half")] fn main() -> oplus::Result<()> {
+/// use oplus::prelude::*;
+/// let x: Vector<f16> = Vector::full(5000, f16::ONE)?;
+/// assert_eq!(reduce(&x, Plus)?, 5000f32);
+/// assert_eq!(reduce(&x, Max)?, f16::ONE);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "half"))] fn main() {}
+/// ```
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a monoid over `{T}`, which values are reduced by")]
+pub trait Reduction<T: Scalar>: Copy + Send + Sync + 'static {
+    /// The type of sums.
+    type Sum: Scalar;
+    /// What adds terms up.
+    type Monoid: Monoid<Self::Sum>;
+    /// A value as a term; exact.
+    type Term: UnaryOp<T, Out = Self::Sum>;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Scalar, M: Monoid<T>> Reduction<T> for M {
+    type Sum = T;
+    type Monoid = M;
+    type Term = Identity;
 }
 
 /// What a product of an `A` and a `B` is, and how products are added.

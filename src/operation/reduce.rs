@@ -1,12 +1,14 @@
 //! reduce: rows to a vector, everything to a scalar.
 use super::{Compute, Core, One, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::scalar::same;
-use crate::algebra::{Any, Monoid, Scalar};
+use crate::algebra::{Any, Monoid, OfValue, Reduction, Scalar};
 use crate::backend::{Body, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
 use crate::error::Result;
 use crate::format::filled;
 use crate::storage::{axis::Axis, store::Store};
+use std::any::Any as Anything;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)).
@@ -14,7 +16,8 @@ use std::sync::Arc;
 /// Integers, booleans, min and max give the same bits everywhere. Floating sums run in column order on the host; on CUDA
 /// too in rows of up to 64 entries, longer ones in a tree that depends on where the entries of A are, and on nothing else.
 ///
-/// A is m × n, t of length m. GraphBLAS C API 2.1, GrB_reduce.
+/// A is m × n, t of length m. GraphBLAS C API 2.1, GrB_reduce. Sums and products of `f16` and `bf16` are made in f32, the type of t
+/// ([`Reduction`]), of values that are copied as f32.
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.
@@ -26,13 +29,21 @@ use std::sync::Arc;
 /// assert_eq!(reduce_rows(&a, Plus).transpose_a().eval()?.entries()?, [(0, 1), (1, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn reduce_rows<T: Scalar, S: 'static, M: Monoid<T>>(
+pub fn reduce_rows<T: Scalar, S: 'static, M: Reduction<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
-) -> Operation<Lines<T, Vector<T, S>>> {
-    let mut lines = Lines::new("reduce", a.operand(), rows_summed::<T, M>);
-    lines.core.turned = Some(columns_summed::<T, M>);
+) -> Operation<Lines<T, Vector<M::Sum, S>>> {
+    let mut lines = Lines::new("reduce", a.operand(), |a| rows_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
+    lines.core.turned = Some(|a| columns_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
     Operation::new(lines)
+}
+
+/// The values as terms of sums; themselves where they are.
+fn terms<T: Scalar, M: Reduction<T>>(a: &Store<T>) -> Result<Cow<'_, Store<M::Sum>>> {
+    if let Some(a) = (a as &dyn Anything).downcast_ref() {
+        return Ok(Cow::Borrowed(a));
+    }
+    super::apply::mapping::<T, bool, OfValue<M::Term>>(false)(a).map(Cow::Owned)
 }
 
 /// What all sums are, where all entries are one value and sums of it are it, to the bit.
@@ -101,8 +112,9 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
     }
 }
 
-/// s = ⊕ of all entries; the identity where there are none. O(nnz(A)).
+/// s = ⊕ of all entries; the identity where there are none, 0 by [`Any`]. O(nnz(A)).
 ///
+/// `f16` and `bf16` by Plus and Times: as [`reduce_rows`] has them.
 /// GraphBLAS C API 2.1, GrB_reduce to a scalar. Floating sums run in another order on CUDA than on the host, each fixed by the places of the entries alone: all runs agree,
 /// for any number of threads.
 /// ```
@@ -115,9 +127,8 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
-pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<ScalarOf<X>> {
-    let (a, transposed) = a.operand();
-    total::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
+pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result<M::Sum> {
+    Ok(reduce_stored(a, monoid)?.unwrap_or_else(<M::Monoid as Monoid<M::Sum>>::identity))
 }
 
 /// s = ⊕ of all entries, or `None` where there are none: the empty scalar. O(nnz(A)).
@@ -133,13 +144,9 @@ pub fn reduce<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<S
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
-pub fn reduce_stored<X: Operand, M: Monoid<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<ScalarOf<X>>> {
+pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<M::Sum>> {
     let (a, transposed) = a.operand();
-    sum::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)
-}
-
-fn total<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<T> {
-    Ok(sum::<T, M>(a)?.unwrap_or_else(M::identity))
+    sum::<M::Sum, M::Monoid>(terms::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)?.as_ref())
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {

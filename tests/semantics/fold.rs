@@ -14,6 +14,12 @@ fn d1_nothing_is_the_identity_and_with_accumulator_no_change() {
             (reduce_stored(&none, Plus).unwrap(), reduce_stored(&vector(d, 3, &[(1, 0)]), Plus).unwrap()),
             (None, Some(0))
         );
+        // By Any, which has no identity, 0.
+        assert_eq!((reduce(&none, Any).unwrap(), reduce_stored(&none, Any).unwrap()), (0, None));
+        assert_eq!(
+            (reduce(&vector::<bool>(d, 3, &[]), Any).unwrap(), reduce(&vector(d, 3, &[(2, 7)]), Any).unwrap()),
+            (false, 7)
+        );
         let mut w = vector(d, 3, &[(0, 5), (2, 6)]);
         reduce_rows(&none, Plus).accumulate(Minus).into(&mut w).unwrap();
         assert_eq!(w.entries().unwrap(), [(0, 5), (2, 6)]);
