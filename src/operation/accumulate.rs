@@ -11,9 +11,13 @@ pub struct Overwrite;
 pub struct With<F>(PhantomData<F>);
 
 /// How a result `T` meets an old entry `C`. Wrapping the operator in `With` keeps the two impls apart.
+///
+/// `T` is `C`, with an accumulator too: a new entry that meets no old one stands as it is, and nothing is converted that does not say so.
+/// The standard, whose accumulators have types of their own, converts it to the output's.
 #[diagnostic::on_unimplemented(
     message = "a result of type `{T}` cannot be written into a container of `{C}` this way",
-    note = "without accumulator the types must be equal; `.accumulate(op)` needs op: BinaryOp<{C}, {T}, Out = {C}>"
+    note = "the types must be equal: `.cast::<{C}>()` of the result, or `.apply(Cast::<{C}>::default())` before it is written",
+    note = "`.accumulate(op)` needs op: BinaryOp<{C}, {C}, Out = {C}>"
 )]
 pub trait Accumulate<C: Scalar, T: Scalar>: Copy + Send + Sync + 'static {
     /// The same where there is a new entry, and where there is none the old one stays.
