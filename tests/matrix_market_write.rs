@@ -29,7 +29,7 @@ fn of_symmetry(n: u64, symmetry: Symmetry, values: &[(i8, i8)], full: bool) -> M
     for i in 0..n {
         for j in 0..=i {
             let (re, im) = next.next().unwrap_or((0.5, 0.0));
-            let skipped = !full && (i * 7 + j * 3 + n) % 3 == 0;
+            let skipped = !full && (i * 7 + j * 3 + n).is_multiple_of(3);
             if skipped || (symmetry == Symmetry::SkewSymmetric && i == j) {
                 continue;
             }

@@ -92,7 +92,7 @@ trials! {
     Point: Nearest, MixPoint, PointBefore, TurnPoint, Nearest, |n| Point::make((n % 7) as f32, -((n % 5) as f32), (n % 3) as f32);
     Hop: Shortest, MixHop, HopBefore, TurnHop, Shortest, |n| Hop::make((n % 4) as f64, n % 3);
     Route: Cheapest, MixRoute, RouteBefore, TurnRoute, Cheapest, |n| Route::make((n % 4) as f64, n % 3, n as i32 % 5, -(n as i32 % 7));
-    bool: LorLand, Le, Lt, Not, Lxor, |n| n % 3 == 0;
+    bool: LorLand, Le, Lt, Not, Lxor, |n| n.is_multiple_of(3);
     c32: Compose<Plus, Inner>, MixNumbers, Shorter, Conjugate, Plus, |n| c32::new((n % 7) as f32 - 3.0, (n % 5) as f32 - 2.0);
     c64: PlusTimes, MixNumbers, Shorter, Conjugate, Plus, |n| c64::new((n % 7) as f64 - 3.0, (n % 5) as f64 - 2.0);
 }
