@@ -1,4 +1,5 @@
 //! Complex functions beside their branch points and on their cuts: known values, and what holds of all numbers.
+#![allow(clippy::approx_constant, reason = "values of the C library as it printed them")]
 use oplus::prelude::*;
 use quickcheck::quickcheck;
 
