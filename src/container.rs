@@ -35,6 +35,9 @@ pub trait Container: sealed::Sealed + Clone {
     type Kind;
     /// The same kind with other values and another label.
     type Of<T: Scalar, S>: Container<Scalar = T, Label = S>;
+    /// Whether it is a vector.
+    #[doc(hidden)]
+    const VECTOR: bool;
     #[doc(hidden)]
     fn told(e: Error) -> Error;
     #[doc(hidden)]
@@ -95,7 +98,7 @@ pub struct Vector<T, S = PlusTimes> {
 }
 
 macro_rules! container {
-    ($name:ident $kind:ident $told:expr) => {
+    ($name:ident $kind:ident $vector:literal $told:expr) => {
         impl<T, S> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { store: self.store.clone(), label: PhantomData }
@@ -107,6 +110,7 @@ macro_rules! container {
             type Label = S;
             type Kind = $kind;
             type Of<U: Scalar, R> = $name<U, R>;
+            const VECTOR: bool = $vector;
             fn told(e: Error) -> Error {
                 $told(e)
             }
@@ -169,13 +173,13 @@ macro_rules! container {
             /// # Ok(()) }
             /// ```
             pub fn structure(&self) -> Mask {
-                Mask::structural(self.store.pattern())
+                Mask::of(self.store.pattern(), $vector)
             }
         }
     };
 }
-container!(Matrix OfMatrices std::convert::identity);
-container!(Vector OfVectors Error::of_vectors);
+container!(Matrix OfMatrices false std::convert::identity);
+container!(Vector OfVectors true Error::of_vectors);
 
 /// Indices looked at by one thread at a time.
 const PIECE: usize = 1 << 14;

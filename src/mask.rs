@@ -2,13 +2,14 @@
 use crate::algebra::{IsTrue, Truth};
 use crate::backend::on_backend;
 use crate::container::Container;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::store::{PatternStore, Store};
 
 /// Positions, or with [`complement`](Mask::complement) all positions but these.
 ///
 /// A mask has no scalar type: a valued mask keeps the positions of its true entries. An error while they were found
-/// (memory, the device) surfaces where the mask is used.
+/// (memory, the device) surfaces where the mask is used. What makes matrices takes masks of matrices, what makes vectors those of vectors,
+/// and so does what assigns a row or a column; others are a `DimensionMismatch`, of a matrix of one row too.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -24,11 +25,28 @@ use crate::storage::store::{PatternStore, Store};
 pub struct Mask {
     pub(crate) pattern: Result<PatternStore>,
     pub(crate) complement: bool,
+    vector: bool,
+    /// Whether it was given to an operation that makes vectors; `None` before.
+    makes_vectors: Option<bool>,
 }
 
 impl Mask {
-    pub(crate) fn structural(pattern: Result<PatternStore>) -> Self {
-        Self { pattern, complement: false }
+    pub(crate) fn of(pattern: Result<PatternStore>, vector: bool) -> Self {
+        Self { pattern, complement: false, vector, makes_vectors: None }
+    }
+    /// For what makes vectors, or else matrices.
+    pub(crate) fn given(mut self, makes_vectors: bool) -> Self {
+        self.makes_vectors = Some(makes_vectors);
+        self
+    }
+    /// An error where it is of another kind than the result of this shape.
+    pub(crate) fn fits(&self, operation: &'static str, left: (u64, u64), right: (u64, u64)) -> Result<()> {
+        let vectors = (self.makes_vectors.unwrap_or(self.vector), self.vector);
+        if vectors.0 == vectors.1 && left == right {
+            return Ok(());
+        }
+        let (left_name, right_name) = ("the result", "the mask");
+        Err(Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors })
     }
     /// All positions that the mask did not admit; twice is none. O(1): they are not listed.
     pub fn complement(mut self) -> Self {
@@ -52,7 +70,7 @@ where
     C::Scalar: Truth,
 {
     fn as_mask(&self) -> Mask {
-        Mask { pattern: truths(self.parts().0), complement: false }
+        Mask::of(truths(self.parts().0), C::VECTOR)
     }
 }
 

@@ -93,11 +93,13 @@ macro_rules! halves { ($($h:ident)*) => {$(
         #[inline(always)] fn of_f64(x: f64) -> Self { $h::from_f32(round_to_odd(x)) }
         #[inline(always)] fn of_u64(x: u64) -> Self { Self::of_f64(cut_to_odd(x)) }
     }
+    #[diagnostic::do_not_recommend]
     impl Reduction<$h> for Plus {
         type Sum = f32;
         type Monoid = Plus;
         type Term = Cast<f32>;
     }
+    #[diagnostic::do_not_recommend]
     impl Reduction<$h> for Times {
         type Sum = f32;
         type Monoid = Times;

@@ -148,7 +148,10 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
         C: Container<Kind = K>,
         F: Accumulate<C::Scalar, T>,
     {
-        self.core.assign::<_, F>(self.mask.as_ref(), self.replace, c.parts_mut().0).map_err(C::told)
+        // A line of a matrix is a vector.
+        let vectors = C::VECTOR || self.core.shape != Shape::All;
+        let mask = self.mask.map(|mask| mask.given(vectors));
+        self.core.assign::<_, F>(mask.as_ref(), self.replace, c.parts_mut().0).map_err(C::told)
     }
 }
 

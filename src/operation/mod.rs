@@ -177,7 +177,7 @@ impl<K: Compute> Operation<K> {
     }
 }
 
-impl<K, F> Operation<K, F> {
+impl<K: Compute, F> Operation<K, F> {
     /// Only what the mask admits is written. The last call counts. O(1) of a [`Mask`]; of values O(m + nnz(M)): the true ones are found
     /// here.
     /// ```
@@ -195,9 +195,12 @@ impl<K, F> Operation<K, F> {
     /// # Ok(()) }
     /// ```
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
-        self.mask = Some(mask.as_mask());
+        self.mask = Some(mask.as_mask().given(K::Target::VECTOR));
         self
     }
+}
+
+impl<K, F> Operation<K, F> {
     /// Entries that the mask does not admit are deleted; without a mask it means nothing. O(1).
     pub fn replace(mut self) -> Self {
         self.replace = true;
@@ -298,7 +301,7 @@ pub(crate) fn mask_parts(
 ) -> Result<Option<MaskParts>> {
     let Some(mask) = mask else { return Ok(None) };
     let pattern = mask.pattern.clone()?;
-    same_shape(operation, ("the result", shape), ("the mask", pattern.shape()))?;
+    mask.fits(operation, shape, pattern.shape())?;
     same_device(operation, ("the result", device), ("the mask", pattern.device))?;
     Ok(Some(MaskParts { pattern, complement: mask.complement }))
 }

@@ -62,14 +62,14 @@ impl<T: Scalar, S> Transposed<T, S> {
     }
     /// The positions as seen, as a structural mask. They are transposed here: O(nnz + m + n).
     pub fn structure(&self) -> Mask {
-        Mask { pattern: oriented(&self.0.store, true).and_then(|store| store.pattern()), complement: false }
+        Mask::of(oriented(&self.0.store, true).and_then(|store| store.pattern()), false)
     }
 }
 
 /// True values as seen admit. They are transposed here: O(nnz + m + n).
 impl<T: Truth, S> AsMask for Transposed<T, S> {
     fn as_mask(&self) -> Mask {
-        Mask { pattern: oriented(&self.0.store, true).and_then(|store| truths(&store)), complement: false }
+        Mask::of(oriented(&self.0.store, true).and_then(|store| truths(&store)), false)
     }
 }
 

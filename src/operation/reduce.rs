@@ -71,7 +71,7 @@ fn by_columns<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>>
 }
 
 /// An operation that makes one entry of each row of a matrix of `A`: a vector `C`. Only these make vectors of matrices:
-/// ```compile_fail
+/// ```compile_fail,E0599
 /// use oplus::prelude::*;
 /// let x: Vector<i32> = Vector::new(3).unwrap();
 /// let _ = apply(&x, Negate).transpose_a();

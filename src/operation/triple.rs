@@ -63,7 +63,7 @@ type Inner<A, P, T, S> = Operation<Product<A, P, Matrix<T, S>, S>>;
 impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     /// Only what the mask admits is computed of the result. O(1) of a [`Mask`]; of values O(m + nnz(M)).
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
-        self.mask = Some(mask.as_mask());
+        self.mask = Some(mask.as_mask().given(false));
         self
     }
     /// Both products together are held to the limit, see [`Operation::memory_limit`]: A·P is part of it while the second is computed.

@@ -269,7 +269,7 @@ fn errors_name_positions_and_change_nothing() {
         let e = subassign(&a, ..2, ..3).mask(&c).into(&mut c).unwrap_err().to_string();
         assert!(e.contains("the result is 2×3, the mask is 4×4"), "{e}");
         let e = assign_row(&u, 0, ..3).mask(&u).into(&mut c).unwrap_err().to_string();
-        assert!(e.contains("the result is 1×4, the mask is 1×3"), "{e}");
+        assert!(e.contains("the result has length 4, the mask has length 3"), "{e}");
         let mut elsewhere = c.to(&if device == Device::Cpu { Device::Reference } else { Device::Cpu }).unwrap();
         assert!(matches!(assign(&a, ..2, ..3).into(&mut elsewhere), Err(Error::DeviceMismatch { .. })));
         assert_eq!(c.entries().unwrap(), [(1, 1, 5)]);

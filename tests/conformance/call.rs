@@ -206,7 +206,7 @@ impl<'a> Call<'a> {
     pub fn is_vector<T: Value>(&self, c: &Vector<T>) -> Fault<()> {
         self.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect())
     }
-    fn masked<K>(&self, operation: Operation<K>) -> Fault<Operation<K>> {
+    fn masked<K: Compute>(&self, operation: Operation<K>) -> Fault<Operation<K>> {
         let operation = if self.case.has("replace") { operation.replace() } else { operation };
         Ok(match self.mask()? {
             Some(mask) => operation.mask(&mask),

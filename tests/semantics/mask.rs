@@ -252,3 +252,47 @@ fn e9_masks_and_replace_around_steps() {
         assert_eq!(got(&kept), got(&part));
     });
 }
+
+/// A vector is stored as a row, but is none: a mask is of the result's kind.
+#[test]
+fn e14_masks_are_of_the_results_kind() {
+    each(|d| {
+        let line = [(0, 1), (2, 0)];
+        let (v, row) = (vector(d, 3, &line), matrix(d, (1, 3), &[(0, 0, 1), (0, 2, 0)]));
+        let square = matrix(d, (3, 3), &[(0, 0, 1), (1, 2, 2)]);
+        let told = |found: oplus::Result<()>, operation: &str, result: &str, mask: &str| {
+            let e = found.unwrap_err();
+            assert!(matches!(e, oplus::Error::DimensionMismatch { .. }), "{e:?}");
+            assert_eq!(e.to_string(), format!("{operation}: the result {result}, the mask {mask}: they do not fit"));
+        };
+        let (long, lying) = ("has length 3", "is 1×3");
+        for mask in [v.structure(), v.as_mask(), v.structure().complement()] {
+            told(apply(&row, Negate).mask(&mask).eval().map(drop), "apply", lying, long);
+            told(mxm(&row, &square).mask(&mask).eval().map(drop), "mxm", lying, long);
+            told(mxm(&row, &square).mask(&mask).reduce(Plus).map(drop), "mxm", lying, long);
+            told(mxm(&row, &square).mask(&mask).plan().map(drop), "mxm", lying, long);
+            told(mxm(&row, &square).apply(Negate).mask(&mask).eval().map(drop), "mxm", lying, long);
+            told(mxm(&row, &square).mask(&mask).apply(Negate).eval().map(drop), "mxm", lying, long);
+            told(ewise_add(&row, &row, Plus).mask(&mask).apply(Negate).eval().map(drop), "ewise_add", lying, long);
+            let mut c = row.clone();
+            told(assign(&row, .., ..).mask(&mask).into(&mut c), "assign", lying, long);
+            told(subassign(&row, .., ..).mask(&mask).into(&mut c), "subassign", lying, long);
+            told(transpose(&row.transposed()).mask(&mask).accumulate(Plus).into(&mut c), "transpose", lying, long);
+            assert_eq!(got(&c), got(&row));
+            // A line of a matrix is a vector.
+            assert!(assign_row(&v, 0, ..).mask(&mask).into(&mut c).is_ok());
+            assert!(subassign_column(&v, .., 1).mask(&mask).into(&mut square.clone()).is_ok());
+        }
+        for mask in [row.structure(), row.as_mask(), row.transposed().transposed().structure()] {
+            told(apply(&v, Negate).mask(&mask).eval().map(drop), "apply", long, lying);
+            told(mxv(&square, &v).mask(&mask).eval().map(drop), "mxv", long, lying);
+            told(reduce_rows(&square, Plus).mask(&mask).eval().map(drop), "reduce", long, lying);
+            told(extract_row(&square, 0, ..).mask(&mask).eval().map(drop), "extract", long, lying);
+            let mut w = v.clone();
+            told(assign_vector(&v, ..).mask(&mask).into(&mut w), "assign", long, lying);
+            assert_eq!(w.entries().unwrap(), v.entries().unwrap());
+            told(assign_row(&v, 0, ..).mask(&mask).into(&mut square.clone()), "assign", long, lying);
+            told(assign_column(&v, .., 0).mask(&mask).into(&mut square.clone()), "assign", long, lying);
+        }
+    });
+}
