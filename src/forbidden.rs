@@ -6,7 +6,7 @@
 //! oplus::scalar! { pub struct Pixel { red: u8, green: u8 } }
 //! fn masked(a: Matrix<f64>, m: Matrix<Pixel>) -> oplus::Result<Matrix<f64>> { apply(&a, Abs).mask(&m.structure()).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! oplus::scalar! { pub struct Pixel { red: u8, green: u8 } }
 //! fn masked(a: Matrix<f64>, m: Matrix<Pixel>) -> oplus::Result<Matrix<f64>> { apply(&a, Abs).mask(&m).eval() }
@@ -16,7 +16,7 @@
 //! use oplus::prelude::*;
 //! fn written(a: Matrix<f64>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Cast::<i32>::default()).into(c) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0271
 //! use oplus::prelude::*;
 //! fn written(a: Matrix<f64>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Identity).into(c) }
 //! ```
@@ -25,7 +25,7 @@
 //! use oplus::prelude::*;
 //! fn added(a: Matrix<i32>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Abs).accumulate(Plus).into(c) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0271
 //! use oplus::prelude::*;
 //! fn added(a: Matrix<i32>, c: &mut Matrix<i32>) -> oplus::Result<()> { apply(&a, Abs).accumulate(Lt).into(c) }
 //! ```
@@ -34,7 +34,7 @@
 //! use oplus::prelude::*;
 //! fn product(a: Matrix<f64, MinPlus>, b: Matrix<f64>) -> oplus::Result<Matrix<f64, MinPlus>> { mxm(&a, &b.over()).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0271
 //! use oplus::prelude::*;
 //! fn product(a: Matrix<f64, MinPlus>, b: Matrix<f64>) -> oplus::Result<Matrix<f64, MinPlus>> { mxm(&a, &b).eval() }
 //! ```
@@ -43,11 +43,11 @@
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<bool>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { a.mxm(&a) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<f64>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
 //! ```
@@ -58,24 +58,112 @@
 //! fn largest(a: Matrix<c64>) -> oplus::Result<f64> { reduce(&apply(&a, Abs).eval()?, Max) }
 //! fn lower(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { select(&a, ValueNe, c64::ZERO).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<c64>) -> oplus::Result<Matrix<c64, MinPlus>> { a.over::<MinPlus>().mxm(&a.over()) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn largest(a: Matrix<c64>) -> oplus::Result<c64> { reduce(&a, Max) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn lower(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { select(&a, ValueLt, c64::ZERO).eval() }
+//! ```
+//! A matrix that others read is not written: what changes one takes it `&mut`.
+//! ```
+//! use oplus::prelude::*;
+//! fn written(a: &mut Matrix<i32>) -> oplus::Result<()> { a.set(0, 0, 1) }
+//! fn erased(a: &mut Matrix<i32>) -> oplus::Result<()> { a.remove(0, 0) }
+//! fn updated(a: &mut Matrix<i32>, u: &Updates<i32>) -> oplus::Result<()> { a.update(u) }
+//! ```
+//! ```compile_fail,E0596
+//! use oplus::prelude::*;
+//! fn written(a: &Matrix<i32>) -> oplus::Result<()> { a.set(0, 0, 1) }
+//! ```
+//! ```compile_fail,E0596
+//! use oplus::prelude::*;
+//! fn erased(a: &Matrix<i32>) -> oplus::Result<()> { a.remove(0, 0) }
+//! ```
+//! ```compile_fail,E0596
+//! use oplus::prelude::*;
+//! fn updated(a: &Matrix<i32>, u: &Updates<i32>) -> oplus::Result<()> { a.update(u) }
+//! ```
+//! An accumulator meets what is there: a new container has nothing.
+//! ```
+//! use oplus::prelude::*;
+//! fn made(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply(&a, Abs).eval() }
+//! ```
+//! ```compile_fail,E0599
+//! use oplus::prelude::*;
+//! fn made(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply(&a, Abs).accumulate(Plus).eval() }
+//! ```
+//! What goes by an order does not take complex numbers.
+//! ```
+//! use oplus::prelude::*;
+//! fn least(a: Matrix<f64>) -> oplus::Result<Vector<u64>> { argmin_rows(&a).eval() }
+//! fn most(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { top_k(&a, 2).eval() }
+//! fn sorted(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { Ok(sort(&a, Lt)?.0) }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn least(a: Matrix<c64>) -> oplus::Result<Vector<u64>> { argmin_rows(&a).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn most(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { top_k(&a, 2).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn sorted(a: Matrix<c64>) -> oplus::Result<Matrix<c64>> { Ok(sort(&a, Lt)?.0) }
+//! ```
+//! Bits are of integers, elementary functions of floats, sums and minima not of booleans.
+//! ```
+//! use oplus::prelude::*;
+//! fn bits(a: Matrix<u32>) -> oplus::Result<Matrix<u32>> { apply(&a, Bnot).eval() }
+//! fn root(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a, Sqrt).eval() }
+//! fn cube_root(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a, Cbrt).eval() }
+//! fn any(a: Matrix<bool>) -> oplus::Result<bool> { reduce(&a, Lor) }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn bits(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a, Bnot).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn bits(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { ewise_add(&a, &a, Bor).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn root(a: Matrix<u32>) -> oplus::Result<Matrix<u32>> { apply(&a, Sqrt).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn cube_root(a: Matrix<c32>) -> oplus::Result<Matrix<c32>> { apply(&a, Cbrt).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn any(a: Matrix<bool>) -> oplus::Result<bool> { reduce(&a, Max) }
+//! ```
+//! What follows a product by rows follows a product of matrices.
+//! ```
+//! use oplus::prelude::*;
+//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { select(&mxv(&a, &x).eval()?, ValueGt, 0.0).eval() }
+//! ```
+//! ```compile_fail,E0599
+//! use oplus::prelude::*;
+//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).select(ValueGt, 0.0).eval() }
+//! ```
+//! ```compile_fail,E0599
+//! use oplus::prelude::*;
+//! fn largest(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).top_k(2).eval() }
 //! ```
 //! Parts and conjugates are of complex numbers.
 //! ```
 //! use oplus::prelude::*;
 //! fn adjoint(a: Matrix<c32>) -> oplus::Result<Matrix<c32>> { apply(&a.transposed(), Conjugate).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn adjoint(a: Matrix<f32>) -> oplus::Result<Matrix<f32>> { apply(&a.transposed(), Conjugate).eval() }
 //! ```
@@ -87,11 +175,11 @@
 //! fn sum(a: Matrix<f16>) -> oplus::Result<f32> { reduce(&a, Plus) }
 //! # }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<f16>) -> oplus::Result<Matrix<f16>> { a.mxm(&a) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! use oplus::prelude::*;
 //! fn sum(a: Matrix<f16>) -> oplus::Result<f16> { reduce(&a, Plus) }
 //! ```
@@ -100,7 +188,7 @@
 //! use oplus::prelude::*;
 //! fn sum(a: Matrix<i32>) -> oplus::Result<i32> { reduce(&a, Plus) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use oplus::prelude::*;
 //! fn sum(a: Matrix<i32>) -> oplus::Result<i32> { reduce(&a, Minus) }
 //! ```
@@ -109,10 +197,10 @@
 //! oplus::operator! { Half[](f32, f32) -> f32 = |x, _| mul(x, 0.5f32) }
 //! oplus::operator! { Mixed[](u8, u8) -> u8 = |x, y| bit_xor(x, bit_shift(y, 3i8)) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0080
 //! oplus::operator! { Half[](f32, f32) -> f32 = |x, _| mul(x, 0.5) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0080
 //! oplus::operator! { Hexadecimal[](u32, u32) -> u32 = |x, _| add(x, 0x1f32) }
 //! ```
 //! ```compile_fail
@@ -123,7 +211,7 @@
 //! use oplus::prelude::*;
 //! fn raised(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply_second(&a, Plus, 1).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! use oplus::prelude::*;
 //! fn raised(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { apply_second(&a, Plus, None).eval() }
 //! ```
@@ -132,7 +220,7 @@
 //! use oplus::prelude::*;
 //! fn lower(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { select(&a, Tril, 0).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0271
 //! use oplus::prelude::*;
 //! fn lower(a: Matrix<i32>) -> oplus::Result<Matrix<i32>> { select(&a, RowIndex, 0).eval() }
 //! ```
@@ -141,7 +229,7 @@
 //! use oplus::prelude::*;
 //! fn sum(a: Vector<i32>, x: Vector<i32>) -> oplus::Result<Vector<i32>> { ewise_add(&a, &x, Plus).eval() }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0271
 //! use oplus::prelude::*;
 //! fn sum(a: Matrix<i32>, x: Vector<i32>) -> oplus::Result<Matrix<i32>> { ewise_add(&a, &x, Plus).eval() }
 //! ```
@@ -150,7 +238,7 @@
 //! use oplus::prelude::*;
 //! fn built(i: u32, j: u64) -> oplus::Result<Matrix<i32>> { Matrix::build(9, 9, &[(u64::from(i), j, 1)]) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! use oplus::prelude::*;
 //! fn built(i: u32, j: u64) -> oplus::Result<Matrix<i32>> { Matrix::build(9, 9, &[(i, j, 1)]) }
 //! ```
@@ -158,7 +246,7 @@
 //! ```
 //! oplus::scalar! { pub struct Tight { wide: u64, narrow: u64 } }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0080
 //! oplus::scalar! { pub struct Padded { wide: u64, narrow: u8 } }
 //! ```
 //! An operator means the same in Rust and in CUDA.
