@@ -1,5 +1,5 @@
 //! Complex functions beside their branch points and on their cuts: known values, and what holds of all numbers.
-#![allow(clippy::approx_constant, reason = "values of the C library as it printed them")]
+#![allow(clippy::approx_constant, reason = "values of a table")]
 use oplus::prelude::*;
 use quickcheck::quickcheck;
 
