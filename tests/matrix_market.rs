@@ -166,6 +166,9 @@ fn compressed_files_that_are_cut_are_errors() {
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let e = mm::read::<f64>(&path).unwrap_err();
         assert!(matches!(e, Error::Parse { .. }) && e.to_string().contains(name), "{e}");
+        std::fs::write(&path, &bytes[..12]).unwrap();
+        let e = mm::read_header(&path).unwrap_err();
+        assert!(matches!(e, Error::Parse { .. }) && e.to_string().contains(name), "{e}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whole files in memory, decompressed by what they hold, not by their name.
 use crate::error::{Error, Result};
+use crate::memory;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,6 +12,14 @@ fn io_error(path: &Path, e: &std::io::Error) -> Error {
 
 fn out_of_memory(operation: &'static str, needed: u64) -> Error {
     Error::OutOfMemory { operation, device: "host".into(), needed, available: None }
+}
+
+/// What the system says is the file's; what a decoder says, the text's.
+fn failed(path: &Path, e: &std::io::Error) -> Error {
+    match e.raw_os_error() {
+        Some(_) => memory_error("read", e).unwrap_or_else(|| io_error(path, e)),
+        None => broken(e),
+    }
 }
 
 /// The file, to be read.
@@ -32,16 +41,12 @@ pub(crate) fn read(path: &Path, look: Look<'_>) -> Result<Vec<u8>> {
     let size = file.metadata().map_err(|e| io_error(path, &e))?.len();
     let mut file = BufReader::new(file);
     let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
-    let failed = |e: &std::io::Error| match e.raw_os_error() {
-        Some(_) => io_error(path, e),
-        None => broken(e),
-    };
     let mut state = State::default();
     match compression(start) {
         None => text(&mut file, usize::try_from(size).ok(), look),
         Some(compression) => text(&mut *decoder(compression, file, &mut state)?, None, look),
     }
-    .map_err(|e| e.of(failed))
+    .map_err(|e| e.of(|e| failed(path, e)))
 }
 
 /// All that comes, about `size` bytes where that is known.
@@ -59,6 +64,12 @@ fn text(from: &mut dyn Read, size: Option<usize>, look: Look<'_>) -> Result<Vec<
             return Ok(text);
         }
         more = left(text.len());
+        if more > PIECE {
+            // In large pages, where there are some.
+            let mut room = memory::with_capacity("read", text.len().saturating_add(more)).map_err(Stopped::Ours)?;
+            room.extend_from_slice(&text);
+            text = room;
+        }
     }
 }
 
@@ -74,7 +85,7 @@ pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Op
     };
     let (mut bytes, mut more) = (Vec::new(), 1 << 12);
     loop {
-        let whole = !append(&mut bytes, &mut from, more).map_err(|e| e.of(|e| io_error(path, e)))?;
+        let whole = !append(&mut bytes, &mut from, more).map_err(|e| e.of(|e| failed(path, e)))?;
         if let Some(found) = find(&bytes, whole)? {
             return Ok(found);
         }
@@ -132,7 +143,7 @@ const WINDOW: u64 = 1 << 27;
 fn decoder<'a>(compression: Compression, from: impl BufRead + 'a, state: &'a mut State) -> Result<Box<dyn Read + 'a>> {
     Ok(match compression {
         Compression::Gzip => {
-            drop(crate::memory::with_capacity::<u8>("read", GZIP.0)?);
+            drop(memory::with_capacity::<u8>("read", GZIP.0)?);
             Box::new(flate2::bufread::MultiGzDecoder::new(from))
         }
         Compression::Zstandard => {
@@ -190,7 +201,7 @@ impl Stopped {
 
 /// Up to `n` bytes more; whether there may be others after them.
 fn append(bytes: &mut Vec<u8>, from: &mut dyn Read, n: usize) -> Result<bool, Stopped> {
-    crate::memory::reserve("read", bytes, n).map_err(Stopped::Ours)?;
+    memory::reserve("read", bytes, n).map_err(Stopped::Ours)?;
     let read = from.take(n as u64).read_to_end(bytes).map_err(Stopped::Io)?;
     Ok(read == n)
 }
@@ -223,7 +234,7 @@ fn write_to(
     match path.extension().and_then(|e| e.to_str()) {
         #[cfg(feature = "compression")]
         Some("gz") => {
-            drop(crate::memory::with_capacity::<u8>("write", GZIP.1).map_err(std::io::Error::other)?);
+            drop(memory::with_capacity::<u8>("write", GZIP.1).map_err(std::io::Error::other)?);
             let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
             fill(&mut encoder)?;
             std::io::Write::flush(&mut encoder.finish()?)
@@ -232,7 +243,7 @@ fn write_to(
         Some("zst") => {
             let new = zstd::zstd_safe::CCtx::try_create();
             let mut state = new.ok_or_else(|| std::io::Error::other(out_of_memory("write", WINDOW)))?;
-            let room = crate::memory::with_capacity("write", 1 << 15).map_err(std::io::Error::other)?;
+            let room = memory::with_capacity("write", 1 << 15).map_err(std::io::Error::other)?;
             let encoder = zstd::stream::raw::Encoder::with_context(&mut state);
             let mut encoder = zstd::stream::zio::Writer::with_output_buffer(room, file, encoder);
             fill(&mut encoder)?;
