@@ -219,12 +219,13 @@ fn products_and_operations_run() {
                 .all(|k| row[k].as_f64().unwrap() > 0.0)
         );
     }
-    assert!(text.matches("as many entries").count() == 6, "{text}");
+    assert!(text.matches("ms: equal").count() == 6, "{text}");
     let (text, rows) = lines(&["masked"]);
     assert_eq!(rows.len(), 6, "{text}");
     for row in &rows {
         assert_eq!((&row["results"], row["ms"].as_object().unwrap().len()), (&"equal".into(), 4), "{text}");
         assert!(row["ms"]["dot"].as_f64().unwrap() > 0.0 && row["sum_ms"]["dot"].as_f64().unwrap() > 0.0, "{text}");
+        assert!(row["plan_ms"].as_f64().unwrap() > 0.0, "{text}");
     }
     let (text, rows) = lines(&["operations"]);
     let names: Vec<_> = rows.iter().map(|r| r["operation"].as_str().unwrap()).collect();
