@@ -28,7 +28,10 @@ impl Function {
         let result = self.signature.rsplit_once("->").map_or("()", |(_, result)| result.trim());
         let result = result.split_once(" where ").map_or(result, |(result, _)| result);
         !self.is_getter()
-            && !matches!(result, "Self" | "()" | "Row<'_, T>" | "Result<Explanation>" | "Result<(C, Trace)>")
+            && !matches!(
+                result,
+                "Self" | "()" | "Row<'_, T>" | "Result<Explanation>" | "Result<(C, Trace)>" | "Result<(R, Trace)>"
+            )
     }
     /// Whether its first paragraph, which holds no code, has an equation: what it makes, then " = " or an accumulator's.
     fn has_equation(&self) -> bool {

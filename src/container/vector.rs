@@ -57,7 +57,8 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], fold: F) -> Result<Self> {
         Self::build_on(n, entries, fold, &Device::Cpu)
     }
-    /// As [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of indices on CUDA.
+    /// x(i) = ⊕ of the values given for i, in their order, as [`build_with`](Self::build_with), in the memory of `device` and by its
+    /// kernels: a stable sort by the digits of indices on CUDA.
     /// O(e log e) at most; the same bits on every device.
     ///
     /// # Errors
