@@ -220,6 +220,9 @@ fn products_and_operations_run() {
         );
     }
     assert!(text.matches("ms: equal").count() == 6, "{text}");
+    let (text, rows) = lines(&["everything"]);
+    assert_eq!((rows.len(), text.matches("ms: equal").count()), (7, 6), "{text}");
+    assert!(rows[6]["ms"]["esc_global"].as_f64().unwrap() > 0.0, "{text}");
     let (text, rows) = lines(&["masked"]);
     assert_eq!(rows.len(), 6, "{text}");
     for row in &rows {

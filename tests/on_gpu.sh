@@ -8,7 +8,7 @@
 #   tests/on_gpu.sh test             there: every CUDA test on the GPU, OPLUS_TESTS_AT_ONCE programs (1) side by side
 #   tests/on_gpu.sh sanitize         there: small products under compute-sanitizer (memcheck, racecheck)
 #   tests/on_gpu.sh benchmark [...]  there: examples/benchmark beside cuSPARSE; arguments are passed on, such as
-#                                    --products a2,ap,ptap, --strategies, operations, bandwidth, calls, plot, --help
+#                                    everything, --products a2,ap,ptap, --strategies, operations, bandwidth, calls, plot, --help
 #
 # stage/ and this script are all that the other machine needs, with a driver, NVRTC and cuSPARSE.
 set -euo pipefail

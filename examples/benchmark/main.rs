@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example benchmark -- --data DIRECTORY --products a2,ap,ptap --output results.jsonl`, then
 //! `… -- plot results.jsonl --into DIRECTORY`; `… -- operations` for vectors and transposes; `… -- full` for matrices with an entry everywhere; `… -- bandwidth` for
-//! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
+//! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- everything` for all products and then all strategies; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
 mod aggregation;
 mod bandwidth;
 mod beside;
@@ -25,7 +25,7 @@ mod session;
 mod strategies;
 
 use measure::Sum;
-use options::{Command, Options};
+use options::{Command, Options, Products};
 use session::Session;
 use std::error::Error;
 use std::path::Path;
@@ -41,6 +41,11 @@ pub(crate) fn named(path: &Path, error: impl std::fmt::Display) -> Failure {
 fn run(options: Options) -> Outcome<()> {
     match &options.command {
         None => products::run(&mut Session::new(&options.common)?, &options.products),
+        Some(Command::Everything) => {
+            let mut session = Session::new(&options.common)?;
+            let beside = products::run(&mut session, &Products::everything());
+            beside.and(products::run(&mut session, &Products::of_strategies()))
+        }
         Some(Command::Operations) => operations::run(&mut Session::new(&options.common)?),
         Some(Command::Bandwidth { entries }) => bandwidth::run(&mut Session::new(&options.common)?, *entries),
         Some(Command::Calls { entries, trace }) => calls::run(&mut Session::new(&options.common)?, *entries, *trace),

@@ -20,6 +20,9 @@ pub(crate) struct Options {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// A², AP and PᵀAP in f64 and f32 beside every algorithm of cuSPARSE, over min_plus and bool as well, then A² by every strategy:
+    /// some 20 minutes of all matrices, which --seconds has to allow
+    Everything,
     /// A·x and xᵀ·A beside cusparseSpMV, Aᵀ beside cusparseCsr2cscEx2, in f64
     Operations,
     /// Element-wise operations, select, apply, reduce, extract and transpose: what share of the copy bandwidth they reach
@@ -84,6 +87,17 @@ pub(crate) struct Products {
     /// Print the milliseconds of every kernel too
     #[arg(long)]
     pub(crate) trace: bool,
+}
+
+impl Products {
+    pub(crate) fn everything() -> Self {
+        let (products, types) = (vec![Kind::A2, Kind::Ap, Kind::Ptap], vec![Type::F64, Type::F32]);
+        Self { products, types, strategy: Strategy::Auto, strategies: false, semirings: true, trace: false }
+    }
+    pub(crate) fn of_strategies() -> Self {
+        let (products, types) = (vec![Kind::A2], vec![Type::F64]);
+        Self { products, types, strategies: true, semirings: false, ..Self::everything() }
+    }
 }
 
 /// What every command takes, before or after its name.
