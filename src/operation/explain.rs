@@ -87,7 +87,7 @@ impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F>
 /// same bits.
 ///
 /// # Errors
-/// Those of `work`; `NoDevice` if it is not there.
+/// Those of `work`; on CUDA `Unavailable` where the device is not there.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
