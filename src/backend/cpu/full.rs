@@ -163,7 +163,7 @@ impl<'a, B: Scalar> Whole<'a, B> {
         debug_assert!(place < self.values.len());
         // SAFETY: as many as are taken lie behind it, or in `last` from there on.
         unsafe {
-            if place <= self.end { self.values.as_ptr().add(place) } else { self.last.as_ptr().add(place - self.end) }
+            if place < self.end { self.values.as_ptr().add(place) } else { self.last.as_ptr().add(place - self.end) }
         }
     }
 }

@@ -73,19 +73,7 @@ pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result
     if let (Some(known), 0) = (a.facts.turned.get(), size_of::<T>()) {
         return Ok(HostCsr::at(known.pattern.clone(), memory::copied("transpose", values)?));
     }
-    let again = a.facts.turns.fetch_add(1, Ordering::Relaxed) > 0;
-    let Some(places) = u32::try_from(a.nnz()).ok().filter(|_| again) else {
-        let (pattern, values) = transpose(a, values)?;
-        return Ok(HostCsr::new(pattern, values));
-    };
-    let known = known(&a.facts.turned, || {
-        let mut entries = memory::with_capacity("transpose", a.nnz())?;
-        entries.extend(0..places);
-        let (pattern, from) = transpose(a, &entries)?;
-        Ok(Arc::new(Turned { pattern: Arc::new(pattern), from }))
-    });
-    let Ok(known) = known else {
-        // No memory to keep it in.
+    let Some(known) = columns_kept(a, 1) else {
         let (pattern, values) = transpose(a, values)?;
         return Ok(HostCsr::new(pattern, values));
     };
@@ -93,6 +81,23 @@ pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result
     let from = &known.from[..];
     let moved = in_pieces("transpose", a.nnz(), move |e| values[from[e] as usize])?;
     Ok(HostCsr::at(known.pattern.clone(), moved))
+}
+
+/// The transpose's positions and where their values are, kept with the pattern once somebody has asked `often` before. `None` until
+/// then, for more than 2³² entries, and where there is no memory to keep them in.
+pub(super) fn columns_kept(a: &Pattern, often: usize) -> Option<Arc<Turned>> {
+    let asked = a.facts.turns.fetch_add(1, Ordering::Relaxed);
+    if let Some(known) = a.facts.turned.get() {
+        return Some(known.clone());
+    }
+    let places = u32::try_from(a.nnz()).ok().filter(|_| asked >= often)?;
+    let make = || {
+        let mut entries = memory::with_capacity("transpose", a.nnz())?;
+        entries.extend(0..places);
+        let (pattern, from) = transpose(a, &entries)?;
+        Ok(Arc::new(Turned { pattern: Arc::new(pattern), from }))
+    };
+    known(&a.facts.turned, make).ok()
 }
 
 /// Values are moved as bytes, so that this is compiled for a few sizes instead of every scalar.

@@ -22,6 +22,7 @@ mod assemble;
 mod assign;
 mod bins;
 mod blocks;
+mod by_columns;
 pub(crate) mod chain;
 mod closure;
 mod columns;

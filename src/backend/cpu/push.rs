@@ -6,6 +6,7 @@
 //! threads many.
 use super::analysis::{OnMask, Soon, ask};
 use super::bins::{self, BinKernels};
+use super::by_columns::{self, ColumnKernels};
 use super::cut;
 use super::job::at;
 use super::met;
@@ -30,6 +31,8 @@ use std::ops::Range;
 const SPARSE: usize = if cfg!(test) { 2 } else { 8 };
 /// Threads that are worth cutting columns of short rows.
 const MANY: usize = if cfg!(test) { 2 } else { 6 };
+/// Bytes of sums that stay next to a processor: one or two threads add to them as fast as to registers, and read values in order.
+const NEAR: usize = if cfg!(test) { 1 << 5 } else { 3 << 14 };
 /// Columns handled at a time where all of them are looked at.
 const PIECE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
@@ -61,14 +64,19 @@ pub(crate) struct VxmKernels<X, A, C> {
 }
 #[derive(Debug)]
 pub(super) struct PushKernels<X, A, C> {
+    by_columns: ColumnKernels<X, A, C>,
     neutral: fn() -> Option<(C, bool)>,
     add_rows: unsafe fn(&Pushing<X, A>, Range<usize>, &Part, &mut [MaybeUninit<C>], &mut [u8]),
     merge: unsafe fn(&mut [MaybeUninit<C>], &[MaybeUninit<C>]),
 }
 impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
-        let push =
-            PushKernels { neutral: neutral::<C, S::Add>, add_rows: add_rows::<X, A, S>, merge: merge::<C, S::Add> };
+        let push = PushKernels {
+            by_columns: ColumnKernels::of::<S>(),
+            neutral: neutral::<C, S::Add>,
+            add_rows: add_rows::<X, A, S>,
+            merge: merge::<C, S::Add>,
+        };
         Self { rows: MxmKernels::of_rows::<S>(), push, bins: BinKernels::of::<S>() }
     }
 }
@@ -152,9 +160,18 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
     at: &Positions,
 ) -> Result<HostCsr<C>> {
     let operation = "vxm";
-    let (n, pushing) = (a.pattern.ncols, Pushing { x, a, at });
+    let (n, full) = (a.pattern.ncols, x.pattern.nnz() == a.pattern.nrows);
+    let near = n * size_of::<C>() <= NEAR && rayon::current_num_threads() < 3;
+    if full
+        && !near
+        && products >= SERIAL
+        && let Some(sums) = by_columns::vxm(&kernels.by_columns, x, a, at)?
+    {
+        return Ok(sums);
+    }
+    let pushing = Pushing { x, a, at };
     // Where every row takes part, the pattern of A says what is met.
-    let met = match x.pattern.nnz() == a.pattern.nrows {
+    let met = match full {
         true => Some(met::columns(operation, &a.pattern, &x.pattern)?),
         false => None,
     };

@@ -183,6 +183,26 @@ where
             };
             same_vector(&run(0), &run(1));
         }
+        // The first products of a full vector are by rows, later ones by columns that are kept; values with the pattern or one for all.
+        let all: Vec<(u64, A)> = (0..k).map(|i| (i, A::sample(g))).collect();
+        let value = B::sample(g);
+        let x: [Vector<A, S>; 2] =
+            [Device::Cpu, Device::Reference].map(|d| Vector::build_on(k, &all, Any, &d).unwrap());
+        for one in [false, true] {
+            let run = |d: usize| {
+                let mut p = b[d].clone();
+                if one {
+                    p = apply_second(&p, Second, value).eval().unwrap();
+                }
+                let mut p = vxm(&x[d], &p);
+                if tb {
+                    p = p.transpose();
+                }
+                p.eval().unwrap()
+            };
+            let expected = run(1);
+            (0..3).for_each(|_| same_vector(&run(0), &expected));
+        }
     });
 }
 
