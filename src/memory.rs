@@ -64,10 +64,23 @@ pub(crate) fn zeroed<T: Scalar>(operation: &'static str, n: usize) -> Result<Vec
     Ok(unsafe { Vec::from_raw_parts(start.cast(), n, n) })
 }
 
+/// Bytes of a slice that is copied by all threads.
+const LONG: usize = 1 << 20;
+
 /// A copy of a slice.
-pub(crate) fn copied<T: Copy>(operation: &'static str, from: &[T]) -> Result<Vec<T>> {
+pub(crate) fn copied<T: Copy + Send + Sync>(operation: &'static str, from: &[T]) -> Result<Vec<T>> {
     let mut v = with_capacity(operation, from.len())?;
-    v.extend_from_slice(from);
+    if size_of_val(from) < LONG {
+        v.extend_from_slice(from);
+        return Ok(v);
+    }
+    let piece = (LONG / 4 / size_of::<T>()).max(1);
+    let to = v.spare_capacity_mut().par_chunks_mut(piece);
+    to.zip(from.par_chunks(piece)).for_each(|(to, from)| {
+        to[..from.len()].write_copy_of_slice(from);
+    });
+    // SAFETY: there is room for as many, and all were written.
+    unsafe { v.set_len(from.len()) };
     Ok(v)
 }
 

@@ -2,6 +2,7 @@
 use crate::error::Result;
 use crate::memory;
 use crate::storage::bitmap::Bitmap;
+use rayon::slice::ParallelSliceMut;
 use std::ops::Range;
 
 /// No place: places are below it.
@@ -26,7 +27,7 @@ impl Moves {
     /// By pairs in any order.
     pub(crate) fn of_pairs(mut pairs: Vec<(u32, u32)>, places: usize) -> Self {
         if !pairs.is_sorted() {
-            pairs.sort_unstable();
+            pairs.par_sort_unstable();
         }
         let ordered = pairs.is_sorted_by(|x, y| x.1 < y.1);
         Self { places, how: How::Pairs { pairs, ordered } }

@@ -121,7 +121,7 @@ fn axis(operation: &'static str, what: &'static str, n: u64, ids: Option<Vec<u64
 }
 
 /// What an `Arc` holds: moved where nobody else holds it.
-fn owned<X: Copy>(operation: &'static str, shared: Arc<Vec<X>>) -> Result<Vec<X>> {
+fn owned<X: Copy + Send + Sync>(operation: &'static str, shared: Arc<Vec<X>>) -> Result<Vec<X>> {
     Arc::try_unwrap(shared).or_else(|shared| memory::copied(operation, &shared))
 }
 

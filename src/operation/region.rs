@@ -146,6 +146,12 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
             Ok((Axis::Listed { n, ids: Arc::new(ids) }, None))
         }
         Chosen::Stride { .. } | Chosen::List(_) => {
+            if let (Some(n), Axis::Full(places)) = (full_places(target), axis)
+                && *places >= n / MANY
+            {
+                let pairs = winners(operation, chosen, *places, n)?;
+                return Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))));
+            }
             // By index, then by position: the last of each index stays.
             let mut met: Vec<(u64, u32)> = memory::with_capacity(operation, axis.places())?;
             met.extend((0..axis.places()).map(|place| (chosen.index(axis.id(place)), place as u32)));
@@ -174,6 +180,19 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
             Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
         }
     }
+}
+
+/// The part of a target's indices that are so many that looking at all of them is less work than sorting the chosen ones.
+const MANY: u32 = 16;
+
+/// Each position below `places` with its index below `n`, ascending; of positions with one index the last alone.
+fn winners(operation: &'static str, chosen: &Chosen, places: u32, n: u32) -> Result<Vec<(u32, u32)>> {
+    let mut last = memory::filled(operation, n as usize, 0u32)?;
+    let index = |place: u32| chosen.index(u64::from(place)) as usize;
+    (0..places).for_each(|place| last[index(place)] = place);
+    let mut pairs = memory::with_capacity(operation, places as usize)?;
+    pairs.extend((0..places).filter(|place| last[index(*place)] == *place).map(|place| (place, index(place) as u32)));
+    Ok(pairs)
 }
 
 /// Takes away the places whose index comes again in the list, at a position that has no place: ascending indices and places.

@@ -3,7 +3,7 @@ use super::indices::{Chosen, Indices};
 use super::region::{Part, spread, taken};
 use super::same_shape;
 use crate::algebra::Scalar;
-use crate::backend::{Body, on_backend};
+use crate::backend::{Body, cpu, on_backend};
 use crate::container::{Matrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -192,15 +192,17 @@ fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> 
     if nrows < *m || ncols < *n {
         return Ok(false);
     }
+    let (rows, end) = (nrows as usize + 1, host.pattern.indices.len() as u64);
     if Arc::get_mut(&mut host.pattern).is_none() {
-        let mut offsets = memory::with_capacity(operation, nrows as usize + 1)?;
-        offsets.extend_from_slice(&host.pattern.offsets);
+        let old = &host.pattern.offsets[..];
+        let offsets = cpu::in_pieces(operation, rows, move |r| old.get(r).copied().unwrap_or(end))?;
         let indices = memory::copied(operation, &host.pattern.indices)?;
-        host.pattern = Arc::new(Pattern::new(*m as usize, *n as usize, offsets, indices));
+        host.pattern = Arc::new(Pattern::new(nrows as usize, *n as usize, offsets, indices));
     }
     let Some(pattern) = Arc::get_mut(&mut host.pattern) else { return Ok(false) };
-    memory::reserve(operation, &mut pattern.offsets, (nrows - m) as usize)?;
-    pattern.offsets.resize(nrows as usize + 1, pattern.indices.len() as u64);
+    let missing = rows.saturating_sub(pattern.offsets.len());
+    memory::reserve(operation, &mut pattern.offsets, missing)?;
+    pattern.offsets.resize(rows, end);
     (pattern.nrows, pattern.ncols, pattern.facts) = (nrows as usize, ncols as usize, Facts::default());
     (a.rows, a.cols) = (Axis::Full(nrows), Axis::Full(ncols));
     Ok(true)

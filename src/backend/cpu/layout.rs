@@ -1,7 +1,7 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
 use super::assemble::assemble;
 use super::blocks::{Block, partition, target};
-use super::parallel::{SERIAL, Shared, each_of, each_piece, in_pieces, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_of, in_pieces, pieces, scan, unwritten, written};
 use super::rows::Rows;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
@@ -226,7 +226,7 @@ pub(crate) fn in_order<I: Place, T: Scalar>(
     (rows, columns, values): (&[I], &[I], &[T]),
 ) -> Result<Option<HostCsr<T>>> {
     let Some(pattern) = ordered(shape, rows, columns)? else { return Ok(None) };
-    Ok(Some(HostCsr::new(pattern, copied("build", values)?)))
+    Ok(Some(HostCsr::new(pattern, memory::copied("build", values)?)))
 }
 
 fn ordered<I: Place>((nrows, ncols): (usize, usize), rows: &[I], columns: &[I]) -> Result<Option<Pattern>> {
@@ -272,21 +272,6 @@ fn ordered<I: Place>((nrows, ncols): (usize, usize), rows: &[I], columns: &[I]) 
     // SAFETY: all pieces together wrote all columns and the offsets before the last row's end, the line above the others.
     let (offsets, indices) = unsafe { (written(offsets, nrows + 1), written(indices, n)) };
     Ok(Some(Pattern::new(nrows, ncols, offsets, indices)))
-}
-
-/// A copy, made by all threads where it is long.
-fn copied<X: Copy + Send + Sync>(operation: &'static str, from: &[X]) -> Result<Vec<X>> {
-    if from.len() <= SERIAL {
-        return memory::copied(operation, from);
-    }
-    let mut to = unwritten::<X>(operation, from.len())?;
-    let parts = Shared::new(&mut to);
-    each_piece(from.len(), SERIAL, &|piece| {
-        // SAFETY: pieces are disjoint.
-        unsafe { parts.part(piece.clone()) }.write_copy_of_slice(&from[piece]);
-    });
-    // SAFETY: all were written.
-    Ok(unsafe { written(to, from.len()) })
 }
 
 /// Triplets by row; in each row column and input position, in input order.
