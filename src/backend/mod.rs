@@ -3,90 +3,32 @@
 //! Everything here works on plain compressed rows: places below 2³², columns ascending in each row. Shapes, devices and
 //! axes were checked above; what is left to fail is memory and, on CUDA, the driver.
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Ordered, Scalar};
-use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operation::Accumulate;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Ids;
-use crate::storage::dense::{Dense, Places};
-use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use places::{Assigned, Moves};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+pub(crate) mod body;
 pub(crate) mod chain;
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub(crate) mod ends;
 pub(crate) mod host;
+pub(crate) mod mask;
 pub(crate) mod places;
 pub(crate) mod reference;
 pub(crate) mod ring;
 pub(crate) mod side;
 pub(crate) mod untyped;
 
-/// Which entries of the result may be written: those in the pattern, or with `complement` those not in it.
-#[derive(Clone, Debug)]
-pub(crate) struct MaskOn<P> {
-    pub(crate) pattern: P,
-    pub(crate) complement: bool,
-}
-
-/// A mask, wherever it is.
-#[derive(Clone, Debug)]
-pub(crate) enum MaskBody {
-    Host(MaskOn<Arc<Pattern>>),
-    /// A vector's places as bits, and as a list where somebody asked for it.
-    Bits(MaskOn<Arc<Places>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
-    #[cfg(feature = "cuda")]
-    Cuda(MaskOn<Arc<cuda::DevicePattern>>),
-    /// As `Bits`.
-    #[cfg(feature = "cuda")]
-    CudaBits(MaskOn<Arc<cuda::DevicePlaces>>, Arc<OnceLock<MaskOn<Arc<cuda::DevicePattern>>>>),
-}
-impl MaskBody {
-    pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
-        match pattern {
-            PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
-            PatternBody::Bits(p) => MaskBody::Bits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
-            #[cfg(feature = "cuda")]
-            PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
-            #[cfg(feature = "cuda")]
-            PatternBody::CudaBits(p) => MaskBody::CudaBits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
-        }
-    }
-    pub(crate) fn nnz(&self) -> u64 {
-        match self {
-            MaskBody::Host(m) => m.pattern.nnz() as u64,
-            MaskBody::Bits(m, _) => m.pattern.count() as u64,
-            #[cfg(feature = "cuda")]
-            MaskBody::Cuda(m) => m.pattern.nnz,
-            #[cfg(feature = "cuda")]
-            MaskBody::CudaBits(m, _) => m.pattern.count(),
-        }
-    }
-    pub(crate) fn is_complement(&self) -> bool {
-        match self {
-            MaskBody::Host(m) => m.complement,
-            MaskBody::Bits(m, _) => m.complement,
-            #[cfg(feature = "cuda")]
-            MaskBody::Cuda(m) => m.complement,
-            #[cfg(feature = "cuda")]
-            MaskBody::CudaBits(m, _) => m.complement,
-        }
-    }
-    /// A vector's places on a device as bits.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn bits(&self) -> Result<Option<MaskOn<Arc<cuda::DevicePlaces>>>> {
-        Ok(match self {
-            MaskBody::CudaBits(m, _) => Some(m.clone()),
-            MaskBody::Cuda(m) if m.pattern.nrows == 1 => Some(cuda::DevicePlaces::of_mask(m)?),
-            _ => None,
-        })
-    }
-}
+pub(crate) use body::{Body, PatternBody, misplaced};
+pub(crate) use cpu::in_pieces;
+pub(crate) use mask::{MaskBody, MaskOn};
 
 /// What the ids of places are, for operators that look at positions; `None` where a place is its id.
 #[derive(Clone, Debug, Default)]
@@ -323,173 +265,6 @@ pub(crate) fn in_front<T: Scalar, F: BinaryOp<T, T, Out = bool>>(x: T, y: T) -> 
         }
     }
     F::apply(x, y)
-}
-
-pub(crate) use cpu::in_pieces;
-
-/// A store's entries, wherever they are.
-#[derive(Debug)]
-pub(crate) enum Body<T> {
-    Host(host::HostCsr<T>),
-    /// A vector of the CPU.
-    Dense(Dense<T>),
-    /// Any other format in host memory.
-    Held(Held<T>),
-    #[cfg(feature = "cuda")]
-    Cuda(cuda::DeviceCsr<T>),
-    /// A vector of the device.
-    #[cfg(feature = "cuda")]
-    CudaDense(cuda::DeviceDense<T>),
-    /// Any other format of the device.
-    #[cfg(feature = "cuda")]
-    CudaHeld(cuda::DeviceHeld<T>),
-}
-impl<T> Clone for Body<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Body::Host(h) => Body::Host(h.clone()),
-            Body::Dense(d) => Body::Dense(d.clone()),
-            Body::Held(h) => Body::Held(h.clone()),
-            #[cfg(feature = "cuda")]
-            Body::Cuda(d) => Body::Cuda(d.clone()),
-            #[cfg(feature = "cuda")]
-            Body::CudaDense(d) => Body::CudaDense(d.clone()),
-            #[cfg(feature = "cuda")]
-            Body::CudaHeld(h) => Body::CudaHeld(h.clone()),
-        }
-    }
-}
-impl<T> Body<T> {
-    pub(crate) fn nnz(&self) -> u64 {
-        match self {
-            Body::Host(h) => h.pattern.nnz() as u64,
-            Body::Dense(d) => d.places().count() as u64,
-            Body::Held(h) => h.frame.count() as u64,
-            #[cfg(feature = "cuda")]
-            Body::Cuda(d) => d.nnz(),
-            #[cfg(feature = "cuda")]
-            Body::CudaDense(d) => d.places().count(),
-            #[cfg(feature = "cuda")]
-            Body::CudaHeld(h) => h.frame.count(),
-        }
-    }
-    pub(crate) fn pattern(&self) -> Result<PatternBody> {
-        Ok(match self {
-            Body::Host(h) => PatternBody::Host(h.pattern.clone()),
-            Body::Dense(d) => PatternBody::Bits(d.places().clone()),
-            Body::Held(h) => PatternBody::Host(h.frame.pattern("dispatch")?.clone()),
-            #[cfg(feature = "cuda")]
-            Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
-            #[cfg(feature = "cuda")]
-            Body::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
-            #[cfg(feature = "cuda")]
-            Body::CudaHeld(h) => PatternBody::Cuda(h.frame.listed()?.clone()),
-        })
-    }
-}
-impl Body<u8> {
-    /// A body without entries has no values: it is one of any scalar.
-    pub(crate) fn without_values<T>(self) -> Body<T> {
-        match self {
-            Body::Host(h) => Body::Host(host::HostCsr::at(h.pattern, Vec::new())),
-            Body::Dense(d) => Body::Dense(d.without_values()),
-            Body::Held(h) => Body::Held(h.without_values()),
-            #[cfg(feature = "cuda")]
-            Body::Cuda(d) => Body::Cuda(d.cast()),
-            #[cfg(feature = "cuda")]
-            Body::CudaDense(d) => Body::CudaDense(d.cast()),
-            #[cfg(feature = "cuda")]
-            Body::CudaHeld(h) => Body::CudaHeld(h.cast()),
-        }
-    }
-}
-impl<T: Scalar> Body<T> {
-    /// The same values, in the same order, at other positions in the same memory.
-    pub(crate) fn at(&self, pattern: PatternBody) -> Result<Self> {
-        match (self, pattern) {
-            (Body::Host(h), PatternBody::Host(pattern)) => {
-                Ok(Body::Host(host::HostCsr { pattern, values: h.values.clone() }))
-            }
-            (Body::Dense(d), PatternBody::Host(pattern)) => {
-                Ok(Body::Host(host::HostCsr { pattern, values: d.listed("dispatch")?.values.clone() }))
-            }
-            (Body::Held(h), PatternBody::Host(pattern)) => Ok(match h.one() {
-                Some(value) => Body::Held(Held::iso(pattern, value)),
-                None => Body::Host(host::HostCsr { pattern, values: h.listed("dispatch")?.values.clone() }),
-            }),
-            (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
-            #[cfg(feature = "cuda")]
-            (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
-            #[cfg(feature = "cuda")]
-            (Body::CudaDense(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.listed()?.at(pattern))),
-            #[cfg(feature = "cuda")]
-            (Body::CudaHeld(h), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(h.listed()?.at(pattern))),
-            #[cfg(feature = "cuda")]
-            (_, PatternBody::CudaBits(places)) => self.at(PatternBody::Cuda(places.listed()?.clone())),
-            #[cfg(feature = "cuda")]
-            _ => Err(misplaced(Device::Cpu)),
-        }
-    }
-}
-impl<T> From<host::HostCsr<T>> for Body<T> {
-    fn from(h: host::HostCsr<T>) -> Self {
-        Body::Host(h)
-    }
-}
-#[cfg(feature = "cuda")]
-impl<T> From<cuda::Transposed<T>> for Body<T> {
-    fn from(t: cuda::Transposed<T>) -> Self {
-        match t {
-            cuda::Transposed::Rows(rows) => Body::Cuda(rows),
-            cuda::Transposed::Full(full) => Body::CudaHeld(full),
-        }
-    }
-}
-#[cfg(feature = "cuda")]
-impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
-    fn from(d: cuda::DeviceCsr<T>) -> Self {
-        Body::Cuda(d)
-    }
-}
-
-/// A pattern, wherever it is.
-#[derive(Clone, Debug)]
-pub(crate) enum PatternBody {
-    Host(Arc<Pattern>),
-    Bits(Arc<Places>),
-    #[cfg(feature = "cuda")]
-    Cuda(Arc<cuda::DevicePattern>),
-    #[cfg(feature = "cuda")]
-    CudaBits(Arc<cuda::DevicePlaces>),
-}
-impl PatternBody {
-    pub(crate) fn nnz(&self) -> u64 {
-        match self {
-            PatternBody::Host(p) => p.nnz() as u64,
-            PatternBody::Bits(p) => p.count() as u64,
-            #[cfg(feature = "cuda")]
-            PatternBody::Cuda(p) => p.nnz,
-            #[cfg(feature = "cuda")]
-            PatternBody::CudaBits(p) => p.count(),
-        }
-    }
-}
-impl From<Arc<Pattern>> for PatternBody {
-    fn from(p: Arc<Pattern>) -> Self {
-        PatternBody::Host(p)
-    }
-}
-#[cfg(feature = "cuda")]
-impl From<Arc<cuda::DevicePattern>> for PatternBody {
-    fn from(p: Arc<cuda::DevicePattern>) -> Self {
-        PatternBody::Cuda(p)
-    }
-}
-
-/// Data that its device label says is elsewhere: cannot happen unless a store was put together wrongly.
-#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-pub(crate) fn misplaced(device: Device) -> Error {
-    Error::InvalidValue { operation: "dispatch", reason: format!("the data is not in the memory of {device}") }
 }
 
 /// The one place that knows all backends: the body is compiled once for each.

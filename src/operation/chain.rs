@@ -321,7 +321,7 @@ impl<T: Scalar> Core<T> for Root<T> {
 
 impl<A: Scalar, B: Scalar, C: Container> Operation<OfTwo<A, B, C>> {
     fn node(self) -> Arc<dyn Node<C::Scalar>> {
-        let super::Two { name, a, b, run, merge, join } = self.kernel.core;
+        let super::of_two::Two { name, a, b, run, merge, join } = self.kernel.core;
         let two = Two { name, a: Arc::new(Leaf(a.0, a.1)), b: Arc::new(Leaf(b.0, b.1)), run, merge, join };
         masked(Arc::new(two), self.mask, self.replace)
     }

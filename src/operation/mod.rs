@@ -16,17 +16,13 @@
 //!
 //! Names, masks and rules are those of the *GraphBLAS C API Specification* 2.1; what is SuiteSparse:GraphBLAS's says so.
 use crate::algebra::Scalar;
-use crate::backend::chain::Join;
-use crate::backend::cpu::{self, chain::Merge};
 use crate::backend::{Body, MaskBody, on_backend};
-use crate::container::{Container, Owned, Parts};
+use crate::container::{Container, Owned};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{copied, full_where_full, updated};
 use crate::mask::{AsMask, Mask};
-use crate::memory;
 use crate::storage::axis::Axis;
-use crate::storage::held::Held;
 use crate::storage::listing::lists;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
@@ -50,7 +46,10 @@ mod fused;
 mod indices;
 pub(crate) mod kronecker;
 mod limit;
+mod of_one;
+mod of_two;
 mod operand;
+mod oriented;
 mod places;
 mod plan;
 mod product;
@@ -84,7 +83,12 @@ pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, e
 pub use fused::Fused;
 pub use indices::Indices;
 pub use kronecker::{Kronecker, kronecker};
+pub use of_one::OfOne;
+pub(crate) use of_one::Run;
+pub use of_two::OfTwo;
+pub(crate) use of_two::RunTwo;
 pub use operand::{Operand, ScalarOf, Transposed};
+pub(crate) use oriented::{oriented, shape_of};
 pub use plan::Plan;
 pub use product::{Product, Same, mxm, mxv, vxm};
 pub use reduce::{Lines, reduce, reduce_rows, reduce_stored};
@@ -355,184 +359,4 @@ pub(crate) fn same_shape(
     }
     let ((left_name, left), (right_name, right)) = (left, right);
     Err(Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors: (false, false) })
-}
-
-/// The store, transposed where asked: row i of the result is column i.
-pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<Store<T>> {
-    if !transposed {
-        return Ok(store.once());
-    }
-    let fewer = store.listed((false, true), "transpose")?;
-    let store = fewer.as_ref().unwrap_or(store);
-    if let Some(body) = turned(store)? {
-        return Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device });
-    }
-    let body = on_backend!(store.device, |backend| { Body::from(backend.transpose(backend.csr(&store.body)?)?) });
-    Ok(Store { rows: store.cols.clone(), cols: store.rows.clone(), body, device: store.device })
-}
-
-/// The transpose where it takes no entries to be sorted.
-fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
-    #[cfg(feature = "cuda")]
-    if let Body::CudaHeld(h) = &store.body {
-        return Ok(h.turned()?.map(Body::from));
-    }
-    let Body::Held(h) = &store.body else { return Ok(None) };
-    if let Some(turned) = h.turned("transpose")? {
-        return Ok(Some(Body::Held(turned)));
-    }
-    let Some(value) = h.one() else { return Ok(None) };
-    let pattern = h.frame.pattern("transpose")?;
-    let turned = cpu::turned(pattern, &memory::filled("transpose", pattern.nnz(), ())?)?;
-    Ok(Some(Body::Held(Held::iso(turned.pattern, value))))
-}
-
-pub(crate) fn shape_of<T: Scalar>(store: &Store<T>, transposed: bool) -> (u64, u64) {
-    let (rows, cols) = store.shape();
-    if transposed { (cols, rows) } else { (rows, cols) }
-}
-
-/// An operation on one operand.
-pub struct OfOne<A, C: Container> {
-    core: One<A, C::Scalar>,
-}
-struct One<A, T> {
-    name: &'static str,
-    a: Store<A>,
-    transposed: bool,
-    shape: fn((u64, u64)) -> (u64, u64),
-    run: Run<A, T>,
-    /// The same of Aᵀ where that needs no Aᵀ.
-    turned: Option<Turned<A, T>>,
-}
-pub(crate) type Turned<A, T> = fn(&Store<A>) -> Result<Option<Store<T>>>;
-pub(crate) type Run<A, T> = std::sync::Arc<dyn Fn(&Store<A>) -> Result<Store<T>> + Send + Sync>;
-
-/// An operation on two operands of one shape.
-pub struct OfTwo<A, B, C: Container> {
-    core: Two<A, B, C::Scalar>,
-}
-struct Two<A, B, T> {
-    name: &'static str,
-    a: (Store<A>, bool),
-    b: (Store<B>, bool),
-    run: RunTwo<A, B, T>,
-    merge: Merge<A, B, T>,
-    join: Join,
-}
-/// What two operands of one shape and on the same axes make.
-pub(crate) type RunTwo<A, B, T> = std::sync::Arc<dyn Fn(&Store<A>, &Store<B>) -> Result<Store<T>> + Send + Sync>;
-
-impl<A, C: Container> OfOne<A, C> {
-    fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
-        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run, turned: None } }
-    }
-}
-impl<A, B, C: Container> OfTwo<A, B, C> {
-    fn new(
-        name: &'static str,
-        a: (Parts<'_, A>, bool),
-        b: (Parts<'_, B>, bool),
-        (run, merge, join): ewise::Ways<A, B, C::Scalar>,
-    ) -> Self {
-        Self { core: Two { name, a: (a.0.0.clone(), a.1), b: (b.0.0.clone(), b.1), run, merge, join } }
-    }
-}
-impl<A, C: Container> std::fmt::Debug for OfOne<A, C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct(self.core.name).field("transposed", &self.core.transposed).finish_non_exhaustive()
-    }
-}
-impl<A, B, C: Container> std::fmt::Debug for OfTwo<A, B, C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct(self.core.name).finish_non_exhaustive()
-    }
-}
-impl<A, C: Container> Clone for OfOne<A, C> {
-    fn clone(&self) -> Self {
-        Self { core: One { a: self.core.a.clone(), run: self.core.run.clone(), ..self.core } }
-    }
-}
-impl<A, B, C: Container> Clone for OfTwo<A, B, C> {
-    fn clone(&self) -> Self {
-        let Two { name, a, b, run, merge, join } = &self.core;
-        let (run, merge, join) = (run.clone(), merge.clone(), join.clone());
-        Self { core: Two { name, a: a.clone(), b: b.clone(), run, merge, join } }
-    }
-}
-
-impl<A: Scalar, C: Container> Compute for OfOne<A, C> {
-    type Target = C;
-    fn core(&self) -> &dyn Core<C::Scalar> {
-        &self.core
-    }
-}
-impl<A: Scalar, T: Scalar> Core<T> for One<A, T> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn check(&self) -> Result<((u64, u64), Device)> {
-        Ok(((self.shape)(shape_of(&self.a, self.transposed)), self.a.device))
-    }
-    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
-        if let (true, Some(turned)) = (self.transposed, self.turned)
-            && let Some(made) = turned(&self.a)?
-        {
-            return Ok((Owned(made), false));
-        }
-        Ok((Owned((self.run)(&oriented(&self.a, self.transposed)?)?), false))
-    }
-}
-
-impl<A: Scalar, B: Scalar, C: Container> Compute for OfTwo<A, B, C> {
-    type Target = C;
-    fn core(&self) -> &dyn Core<C::Scalar> {
-        &self.core
-    }
-}
-impl<A: Scalar, B: Scalar, T: Scalar> Core<T> for Two<A, B, T> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn check(&self) -> Result<((u64, u64), Device)> {
-        let shape = shape_of(&self.a.0, self.a.1);
-        same_shape(self.name, ("A", shape), ("B", shape_of(&self.b.0, self.b.1)))?;
-        Ok((shape, same_device(self.name, ("A", self.a.0.device), ("B", self.b.0.device))?))
-    }
-    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
-        let (a, b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
-        let (rows, cols) = common(self.name, &a, &b, None)?;
-        let (a, b) = (a.on_axes(&rows, &cols, self.name)?, b.on_axes(&rows, &cols, self.name)?);
-        Ok((Owned((self.run)(&a, &b)?), false))
-    }
-}
-
-/// The descriptor's transpose options exist for matrices only.
-impl<A: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfOne<A, C>, F> {
-    /// A is read transposed. O(1) here; at the end O(m + n + nnz) at most, where the matrix keeps no transpose.
-    /// ```
-    /// use oplus::prelude::*;
-    /// # fn main() -> oplus::Result<()> {
-    /// let a: Matrix<i32> = Matrix::build(2, 3, &[(0, 2, 7)])?;
-    /// assert_eq!(apply(&a, Negate).transpose_a().eval()?.entries()?, [(2, 0, -7)]);
-    /// let b: Matrix<i32> = Matrix::build(3, 2, &[(2, 0, 1)])?;
-    /// assert_eq!(ewise_add(&a, &b, Plus).transpose_b().eval()?.entries()?, [(0, 2, 8)]);
-    /// # Ok(()) }
-    /// ```
-    pub fn transpose_a(mut self) -> Self {
-        self.kernel.core.transposed = !self.kernel.core.transposed;
-        self
-    }
-}
-impl<A: Scalar, B: Scalar, C: Container<Kind = crate::container::OfMatrices>, F> Operation<OfTwo<A, B, C>, F> {
-    /// A is read transposed. O(1) here; at the end O(m + n + nnz) at most, where the matrix keeps no transpose.
-    pub fn transpose_a(mut self) -> Self {
-        self.kernel.core.a.1 = !self.kernel.core.a.1;
-        self
-    }
-    /// B is read transposed, as [`transpose_a`](Self::transpose_a). O(1) here.
-    pub fn transpose_b(mut self) -> Self {
-        self.kernel.core.b.1 = !self.kernel.core.b.1;
-        self
-    }
 }

@@ -1,5 +1,6 @@
 //! reduce: rows to a vector, everything to a scalar.
-use super::{Compute, Core, One, Operand, Operation, ScalarOf, oriented};
+use super::of_one::One;
+use super::{Compute, Core, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::scalar::same;
 use crate::algebra::{Any, Monoid, OfValue, Reduction, Scalar};
 use crate::backend::{Body, on_backend};

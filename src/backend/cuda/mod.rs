@@ -64,8 +64,9 @@ mod transpose;
 mod turned;
 mod values;
 mod vector;
+mod write;
 
-pub(crate) use backend::{Cuda, accumulator_text};
+pub(crate) use backend::Cuda;
 pub use buffer::Buffer;
 pub(crate) use chain::chained;
 pub(crate) use composed::top_k;
@@ -79,6 +80,7 @@ pub(crate) use multiply::{DevicePlan, of_positions};
 pub use nvrtc::{Compiled, Image, compile_for};
 pub use probe::{Unavailable, probe};
 pub use trace::Timed;
+pub(crate) use write::accumulator_text;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

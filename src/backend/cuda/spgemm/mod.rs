@@ -2,13 +2,14 @@
 //!
 //! Matrices on few diagonals (`band`), products of short rows (`whole`) and of few columns a row (`sampled`, `hashed`), small ones
 //! (`small`), and those under masks (`dot`, `masked`, what both find in `found`) have ways of their own; B's rows may be laid out for
-//! them (`packed`). All others: analysis, one look at its counts, rows of few products in one pass with room to spare (or counted first
-//! where that room is dear), the others counted or, if all are to be sorted, sorted in device memory (`sorted`), one look at nnz(C), the
-//! others' values, and rows moved together. Launch orders, sizes and
+//! them (`packed`). All others (`run`): analysis, one look at its counts, rows of few products in one pass with room to spare (`short`; or
+//! counted first where that room is dear), the others counted (`blocks`, `tables`) or, if all are to be sorted, sorted in device memory
+//! (`sorted`), one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`. `explain` says which of these it would be, `plan` keeps what comes
 //! before the values, `ordered` sums in the order of k.
 mod analysis;
 mod band;
+mod blocks;
 mod dot;
 mod explain;
 mod factor_places;
@@ -27,6 +28,7 @@ mod short;
 mod slices;
 mod small;
 mod sorted;
+mod tables;
 mod wanted;
 mod whole;
 

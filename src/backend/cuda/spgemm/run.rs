@@ -1,29 +1,19 @@
 //! Products whose rows are counted, classed and listed first: each class by its kernels, rows moved together in the end.
-use super::analysis::{self, Limits, PerRow, Work, analyze, analyzing};
+use super::analysis::{Limits, PerRow, Work, analyze, analyzing};
+use super::blocks::SavedBits;
 use super::sorted::LongRows;
 use super::{
-    BLOCK, BLOCK_SIZES, BLOCKS, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PARTS, PRODUCTS, Rows, SLICES, STAGED,
-    SUMS, TABLE, TABLES, THREAD, UNITS, places, short,
+    BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, Rows, SLICES, STAGED, TABLE, TABLES,
+    THREAD, UNITS, short,
 };
 use crate::backend::cuda::ahead;
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, resident, scan_and_tell, scan_u64, scanning};
-use crate::backend::cuda::report::Slate;
+use crate::backend::cuda::program::{Program, scan_and_tell, scan_u64, scanning};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
-use oplus_codegen::{BlockShape, Spec, TableLaunch, Template};
-
-/// The kernels that count the rows of the tables again, and list them.
-pub(super) const LISTING_SUMS: [&str; 2] = ["spgemm_count_sums", "spgemm_list_sums"];
-
-/// Large blocks a multiprocessor has room for, parts of rows for each of these, and blocks of a row at most.
-const LARGE_BLOCKS: u64 = 2;
-const TRIES: u64 = 8;
-const PARTS_OF_ROW: u64 = 16;
-/// Bits of rows are kept from one pass to the next in up to this part of all memory.
-const SAVED: u64 = 64;
+use oplus_codegen::{TableLaunch, Template};
 
 /// What is known of a product's rows, row by row, and found out of them.
 #[derive(Debug)]
@@ -46,44 +36,10 @@ pub(super) struct Listed {
     pub(super) long: Option<LongRows>,
 }
 
-/// Bits over the columns of each row of a list.
-#[derive(Debug)]
-pub(super) struct SavedBits {
-    bits: Buffer,
-    row_words: u32,
-}
-
-/// The kernel for the rows of one table, and how many these are.
-pub(super) struct Table<'a> {
-    pub(super) program: Program<'a>,
-    pub(super) kernel: String,
-    launch: TableLaunch,
-    rows: u64,
-}
-
-/// The program for the rows of one block size, how many these are, and in how many parts each.
-pub(super) struct Block<'a> {
-    pub(super) program: Program<'a>,
-    shape: BlockShape,
-    rows: u64,
-    parts: u64,
-}
-
 /// A product being computed row by row.
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) listed: Listed,
-}
-
-impl Job<'_> {
-    /// How many parts of rows all large blocks together are to have.
-    fn tries(&self) -> u64 {
-        TRIES * LARGE_BLOCKS * u64::from(self.context.properties().multiprocessors)
-    }
-    /// No more rows of one list than this are shared: by two blocks or more.
-    pub(super) fn shared_rows(&self) -> u64 {
-        (self.tries() / 2).min(self.rows)
-    }
 }
 
 impl<'a> Run<'a> {
@@ -245,164 +201,6 @@ impl<'a> Run<'a> {
             Err(Error::OutOfMemory { .. }) => Ok(None),
             Err(e) => Err(e),
         }
-    }
-
-    /// A table that counts the columns of rows.
-    pub(super) fn table_to_count(&self, t: usize) -> Option<Table<'_>> {
-        let (job, control) = (self.job, &self.listed.control);
-        if self.listed.parts_room == 0 {
-            return None;
-        }
-        // Rows spill from any table before.
-        let reached: u64 = control[UNITS + TABLE..=UNITS + TABLE + t].iter().sum();
-        let rows = reached + if t + 1 == TABLES { control[SLICES] } else { 0 };
-        if rows == 0 {
-            return None;
-        }
-        let program = Program::new(job.context, Template::SpgemmSymbolic, |s| job.walking(s).number("kernels", 1 << t));
-        let launch = program.spec.table_launch(t)?;
-        Some(Table { program, kernel: format!("spgemm_symbolic_table{t}"), launch, rows })
-    }
-
-    /// A table of the numeric phase.
-    pub(super) fn table_of_sums(&self, t: usize) -> Option<Table<'_>> {
-        let control = &self.listed.control;
-        let launch = *self.listed.tables.get(t)?;
-        let rows = control[SUMS + TABLE + t] + if t + 1 == TABLES { control[PARTS] } else { 0 };
-        let program = || self.job.numeric(1 + t as u64);
-        (rows > 0).then(|| Table { program: program(), kernel: format!("spgemm_numeric_table{t}"), launch, rows })
-    }
-
-    /// How many columns the rows of the tables have.
-    fn count_tables(&self, fork: &Fork) -> Result<()> {
-        if self.listed.parts_room == 0 {
-            return Ok(());
-        }
-        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        let values = |t: usize| listed.tables.get(t).map_or(0, |l| l.values);
-        // One after the other, as rows go on from each to the next.
-        let stream = fork.next()?;
-        for Table { program, kernel, launch: table, rows } in (0..TABLES).filter_map(|t| self.table_to_count(t)) {
-            let kernel = program.kernel(&kernel)?;
-            let grid = resident(&kernel, table.block, table.shared, rows.div_ceil(table.teams as u64))?;
-            let launch =
-                job.patterns(kernel.launch(grid, table.block, table.shared)).arg(job.rows).arg(&work.control.buffer);
-            let launch =
-                launch.arg(&work.units).arg(&work.slices).arg(&listed.spill).arg(&work.products).arg(&work.first);
-            let launch = launch.arg(&work.last).arg(&listed.c_offsets).arg(&listed.row_kinds).arg(&listed.slice_counts);
-            // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
-            unsafe { launch.arg(&listed.parts).arg(listed.parts_room).arg(values(4)).arg(values(3)).run_on(stream)? };
-        }
-        Ok(())
-    }
-
-    /// Room for the bits of the rows of a block size, where the device can spare it.
-    fn room_for_bits(&self, size: usize) -> Result<Option<SavedBits>> {
-        let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
-        if self.listed.limits.sorts_all() {
-            return Ok(None);
-        }
-        let columns = if size < 2 { job.columns.min(job.tuning.block_columns) } else { job.columns };
-        let row_words = columns / 32 + 2;
-        let bytes = rows.saturating_mul(4 * u64::from(row_words));
-        if rows == 0 || bytes > job.context.properties().total_memory / SAVED {
-            return Ok(None);
-        }
-        match Buffer::alloc(job.context, bytes) {
-            Ok(bits) => Ok(Some(SavedBits { bits, row_words })),
-            Err(Error::OutOfMemory { .. }) => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
-
-    /// The program for the rows of a block size, if there are any: `numeric` or only to count.
-    pub(super) fn block_program(&self, size: usize, numeric: bool) -> Result<Option<Block<'_>>> {
-        let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
-        if rows == 0 || self.listed.limits.sorts_all() {
-            return Ok(None);
-        }
-        let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });
-        // Few rows of many products are shared.
-        let shared = size > 0 && self.listed.saved[size].is_some();
-        let parts = if shared { (job.tries() / rows).clamp(1, PARTS_OF_ROW) } else { 1 };
-        let supernodes = job.supernodes()?.is_some();
-        let with = |spec: Spec| {
-            let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
-            spec.flag("supernodes", supernodes)
-        };
-        let (program, shape) = match numeric {
-            true => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
-            false => job.block_program(Template::SpgemmBlockCount, sized, |s| with(job.walking(s))),
-        };
-        Ok(Some(Block { program, shape, rows, parts }))
-    }
-
-    /// Rows of many products, a block each: with `to` their entries, else how many columns they have. The widest first.
-    fn blocks(&self, fork: &Fork, to: Option<&Rows>) -> Result<()> {
-        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        for size in (0..BLOCK_SIZES).rev() {
-            let Some(Block { program, shape, rows: n, parts }) = self.block_program(size, to.is_some())? else {
-                continue;
-            };
-            let (saved, supernodes) = (listed.saved[size].as_ref(), job.supernodes()?);
-            // A word a row, in which the blocks that share one meet.
-            let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
-            let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
-            let kernel = program.kernel(program.spec.template.name())?;
-            let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
-            let launch =
-                if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control.buffer);
-            let (units, begin) = places(BLOCK + size);
-            let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
-            let launch = launch.arg(units).arg(begin).arg(tickets as u32).arg(&work.units);
-            let launch = match to {
-                Some(c) => {
-                    let launch = launch.arg(&work.first).arg(&work.last).arg(c.offsets).arg(c.indices).arg(c.values);
-                    launch.arg(0u64).arg(0u64).arg(0u64).arg(&work.products)
-                }
-                None => launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&listed.c_offsets),
-            };
-            let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
-            let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(supernodes);
-            let launch = if to.is_some() { launch.arg(0u64) } else { launch };
-            let launch = if to.is_some() { launch.leaving(&Slate::UNTOLD) } else { launch };
-            // SAFETY: as above.
-            unsafe { launch.run_on(fork.next()?)? };
-        }
-        Ok(())
-    }
-
-    /// The rows of the tables by class again, for the numeric phase.
-    fn list_sums(&self, value_bytes: u32) -> Result<()> {
-        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        let program = analysis::program(job, false);
-        let bins = job.rows.div_ceil(job.tuning.bin_block as u64);
-        for (name, units) in LISTING_SUMS.into_iter().zip([None, Some(&listed.sums)]) {
-            let kernel = program.kernel(name)?;
-            let launch = kernel.launch(bins, job.tuning.bin_block, 0).arg(&job.a.pattern.offsets).arg(job.rows);
-            let launch =
-                launch.arg(&work.control.buffer).arg(&work.products).arg(&listed.row_kinds).arg(&listed.c_offsets);
-            let launch = launch.arg(&work.first).arg(&work.last).arg(value_bytes);
-            let launch = listed.limits.arguments(launch);
-            // SAFETY: as above.
-            unsafe { if units.is_some() { launch.arg(units).run()? } else { launch.run()? } };
-        }
-        Ok(())
-    }
-
-    /// The rows of the tables.
-    fn sum_tables(&self, fork: &Fork, c: &Rows) -> Result<()> {
-        let (job, listed, work) = (self.job, &self.listed, &self.listed.work);
-        for Table { program, kernel, launch: table, rows } in (0..TABLES).filter_map(|t| self.table_of_sums(t)) {
-            let kernel = program.kernel(&kernel)?;
-            let grid = resident(&kernel, table.block, table.shared, rows.div_ceil(table.teams as u64))?;
-            let launch = job.operands(kernel.launch(grid, table.block, table.shared)).arg(&work.control.buffer);
-            let launch = launch.arg(&listed.sums).arg(&work.first).arg(&work.last).arg(&listed.slice_counts);
-            let launch = launch.arg(&listed.parts).arg(listed.parts_room).arg(c.offsets);
-            // SAFETY: as above.
-            unsafe { launch.arg(c.indices).arg(c.values).run_on(fork.next()?)? };
-        }
-        Ok(())
     }
 
     /// The program that moves the rows made in one pass, and how many these are, if any.

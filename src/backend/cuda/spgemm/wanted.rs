@@ -1,6 +1,7 @@
 //! The kernels that a product will need once its rows are classed, to be compiled side by side.
 use super::analysis;
-use super::run::{LISTING_SUMS, Run};
+use super::run::Run;
+use super::tables::LISTING_SUMS;
 use super::{BLOCK_SIZES, TABLES};
 use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::program::{Program, scan_u64, scanning};
