@@ -242,6 +242,10 @@ fn cells_meet_cells() {
                 only(&kernels, &slots);
                 assert_eq!(c.format(), x.format());
                 assert_eq!(text(&c), text(&apply_second(&a, Times, 3).eval().unwrap()));
+                // What gives its operand back moves nothing.
+                let (c, kernels) = ran(&context, || apply_second(&x, First, 3).eval());
+                assert!(kernels.is_empty() && c.format() == x.format(), "{kernels:?}");
+                assert_eq!(text(&c), text(&a));
                 assert_eq!(text(&select(&x, Tril, 1).eval().unwrap()), text(&select(&a, Tril, 1).eval().unwrap()));
             }
         }

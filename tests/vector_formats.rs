@@ -36,3 +36,28 @@ fn formats_by_hand() {
     assert_eq!(long.to_bitmap().unwrap().format(), Format::Sparse);
     assert_eq!(x.to(&Device::Reference).unwrap().to_bitmap().unwrap().format(), Format::Sparse);
 }
+
+/// What gives its operand back is the operand, in its format; what is written to it is not written to the operand.
+#[test]
+fn operands_that_are_given_back() {
+    let x = vector(&mut Random::new(4, 0), 30);
+    for x in [x.clone(), x.to_bitmap().unwrap(), Vector::<i64>::full(N, 1).unwrap()] {
+        let before = x.entries().unwrap();
+        for mut same in [apply(&x, Identity).eval().unwrap(), apply_second(&x, First, 0).eval().unwrap()] {
+            assert_eq!((same.format(), same.entries().unwrap()), (x.format(), before.clone()));
+            let one: Vector<i64> = Vector::build(N, &[(7, 5)]).unwrap();
+            apply(&one, Identity).accumulate(Second).into(&mut same).unwrap();
+            assert_eq!((same.get(7).unwrap(), x.entries().unwrap()), (Some(5), before.clone()));
+        }
+        // A name of another type is no copy of its bytes.
+        assert!(
+            apply(&x, Cast::<f64>::default())
+                .eval()
+                .unwrap()
+                .entries()
+                .unwrap()
+                .iter()
+                .all(|(i, v)| { before.iter().any(|(j, w)| j == i && *w as f64 == *v) })
+        );
+    }
+}

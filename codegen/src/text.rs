@@ -23,6 +23,17 @@ pub struct OperatorText {
     pub expression: &'static str,
 }
 
+impl OperatorText {
+    /// Whether it looks at its n-th input. O(1).
+    pub fn reads(&self, n: usize) -> bool {
+        self.parameters.get(n).is_some_and(|name| *name != "_")
+    }
+    /// Whether it gives its n-th input back as it is, where the two are of one type. O(1).
+    pub fn gives_back(&self, n: usize) -> bool {
+        self.parameters.get(n) == Some(&self.expression)
+    }
+}
+
 /// Which inputs a multiply looks at: value-free and positional kernels are chosen by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reads {

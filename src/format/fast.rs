@@ -1,6 +1,6 @@
 //! Operations that look at the format: values of slots where entries are no list, one value where all entries share it.
 use crate::algebra::scalar::same;
-use crate::algebra::{BinaryOp, First, IndexUnaryOp, OperatorText, Scalar};
+use crate::algebra::{BinaryOp, First, IndexUnaryOp, Scalar};
 use crate::backend::host::HostCsr;
 use crate::backend::{Backend, Body, PatternBody, Positions, cpu, in_pieces, reference};
 use crate::device::Device;
@@ -9,23 +9,24 @@ use crate::storage::axis::Axis;
 use crate::storage::frame::{Cells, Form, Frame, SPARSE};
 use crate::storage::held::{Held, Values};
 use crate::storage::store::Store;
+use std::any::Any;
 use std::sync::Arc;
 
-/// Whether the operator looks at its n-th parameter.
-fn reads(text: OperatorText, n: usize) -> bool {
-    text.parameters.get(n).is_some_and(|name| *name != "_")
-}
-
-/// f(a, i, j, y) of the values alone: all equal where those of A are or nobody looks at them, in the slots of A where it has
-/// any. `None` where rows are the way.
+/// f(a, i, j, y) of the values alone: A itself where f gives a back, all equal where those of A are or nobody looks at them, in the
+/// slots of A where it has any. `None` where rows are the way.
 pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     a: &Store<A>,
     y: Y,
 ) -> Result<Option<Store<F::Out>>> {
-    if reads(F::TEXT, 1) || reads(F::TEXT, 2) {
+    if let Some(a) = (a as &dyn Any).downcast_ref::<Store<F::Out>>()
+        && F::TEXT.gives_back(0)
+    {
+        return Ok(Some(a.clone()));
+    }
+    if F::TEXT.reads(1) || F::TEXT.reads(2) {
         return Ok(None);
     }
-    let value = if reads(F::TEXT, 0) { a.one() } else { Some(A::zeroed()) };
+    let value = if F::TEXT.reads(0) { a.one() } else { Some(A::zeroed()) };
     if let Some(value) = value {
         let value = F::apply(value, 0, 0, y);
         return super::iso::filled(a, value).map(Some);
@@ -203,7 +204,7 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     y: Y,
     at: &Positions,
 ) -> Result<Option<Store<A>>> {
-    let placed = reads(F::TEXT, 1) || reads(F::TEXT, 2);
+    let placed = F::TEXT.reads(1) || F::TEXT.reads(2);
     #[cfg(feature = "cuda")]
     if let (Device::Cuda(_), false) = (a.device, placed) {
         return super::device::selected::<A, Y, F>(a, y);

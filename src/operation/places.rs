@@ -28,8 +28,7 @@ pub(super) fn positions<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     a: &Store<A>,
 ) -> Result<Positions> {
     for (n, what, axis) in [(1, "row", &a.rows), (2, "column", &a.cols)] {
-        let reads = F::TEXT.parameters.get(n).is_some_and(|name| *name != "_");
-        if let Some(value) = last(axis).filter(|index| reads && *index >= LIMIT) {
+        if let Some(value) = last(axis).filter(|index| F::TEXT.reads(n) && *index >= LIMIT) {
             let (value, limit) = (value.into(), (LIMIT - 1).into());
             return Err(Error::IndexOverflow { operation, what, value, limit });
         }

@@ -104,11 +104,6 @@ pub(super) fn made<T>(parts: Result<(DevicePattern, Buffer)>) -> Result<DeviceCs
     parts.map(|(pattern, values)| DeviceCsr::new(pattern, values))
 }
 
-/// Whether the operator looks at its n-th parameter.
-fn reads(text: OperatorText, n: usize) -> bool {
-    text.parameters.get(n).is_some_and(|name| *name != "_")
-}
-
 pub(super) type Mask = MaskOn<Arc<DevicePattern>>;
 
 impl Backend for Cuda {
@@ -189,11 +184,7 @@ impl Backend for Cuda {
         y: Y,
         at: &Positions,
     ) -> Result<DeviceCsr<F::Out>> {
-        // The values as they are.
-        if F::TEXT.parameters.first() == Some(&F::TEXT.expression) && A::TEXT == <F::Out as Scalar>::TEXT {
-            return Ok(a.cast());
-        }
-        let read = a.read_if(reads(F::TEXT, 0))?;
+        let read = a.read_if(F::TEXT.reads(0))?;
         let values = map::apply(index_text::<A, Y, F>("op"), as_bytes(&[y]), read.operand(), at)?;
         Ok(DeviceCsr::on(a.pattern.clone(), values))
     }
@@ -204,7 +195,7 @@ impl Backend for Cuda {
         at: &Positions,
     ) -> Result<DeviceCsr<A>> {
         // One value, and nobody looks at positions: all or none.
-        if let (Some(x), false) = (a.one(), reads(F::TEXT, 1) || reads(F::TEXT, 2)) {
+        if let (Some(x), false) = (a.one(), F::TEXT.reads(1) || F::TEXT.reads(2)) {
             return match F::apply(x, 0, 0, y) {
                 true => Ok(a.clone()),
                 false => self.empty("select", a.pattern.nrows, a.pattern.ncols),
@@ -222,7 +213,7 @@ impl Backend for Cuda {
             let ncols = a.pattern.ncols;
             return a.moved(A::TEXT, |scalar, a| spans.taken(scalar, a, (offsets, kept), (ncols, 0)));
         }
-        let looks = reads(F::TEXT, 0);
+        let looks = F::TEXT.reads(0);
         if one_row::suits(&a.pattern, a.nnz()) {
             let (read, size) = (a.read_if(looks || !a.is_iso())?, if a.is_iso() { 0 } else { size_of::<A>() as u64 });
             let (pattern, values) = map::row(index_text::<A, Y, F>("op"), as_bytes(&[y]), read.operand(), at, size)?;

@@ -26,8 +26,7 @@ fn inputs<'a>(
     at: &Positions,
 ) -> Result<Inputs<'a>> {
     let context = a.pattern.offsets.context();
-    let reads = |p: usize| op.text.parameters.get(p).is_some_and(|name| *name != "_");
-    let (value, row, column, thunk_read) = (reads(0), reads(1), reads(2), reads(3));
+    let [value, row, column, thunk_read] = [0, 1, 2, 3].map(|n| op.text.reads(n));
     let ids = |ids: &Ids, read: bool| ids.as_ref().filter(|_| read).map(|i| Buffer::from_host(context, i)).transpose();
     let (i, j) = (ids(&at.i, row)?, ids(&at.j, column)?);
     let thunk = if thunk_read { Given::new(context, thunk)? } else { Given::nothing() };

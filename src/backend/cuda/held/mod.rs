@@ -223,15 +223,10 @@ impl<T: Scalar> DeviceHeld<T> {
     /// f(a, y) of values alone, in the slots that they have.
     pub(crate) fn applied<Y: Scalar, F: IndexUnaryOp<T, Y>>(&self, y: Y) -> Result<Option<DeviceHeld<F::Out>>> {
         let Values::All(values) = &self.values else { return Ok(None) };
-        let made = match F::TEXT.parameters.first() == Some(&F::TEXT.expression) && T::TEXT == F::Out::TEXT {
-            true => values.clone(),
-            false => {
-                let row = self.as_row()?;
-                let operand = Operand { pattern: &row, values };
-                Arc::new(map::apply(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, &Positions::default())?)
-            }
-        };
-        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(made), F::Out::TEXT)))
+        let row = self.as_row()?;
+        let operand = Operand { pattern: &row, values };
+        let made = map::apply(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, &Positions::default())?;
+        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
     }
 
     pub(crate) fn upload(cuda: &Cuda, host: &Held<T>) -> Result<Self> {
