@@ -9,6 +9,7 @@ use example::*;
 use oplus::prelude::*;
 use oracles::*;
 use serde_json::Value;
+use std::io::{Seek, Write};
 
 /// A real matrix, where it is here.
 fn real(name: &str) -> Option<(String, usize, Vec<Edge>)> {
@@ -371,6 +372,31 @@ fn stdout_that_cannot_be_written() {
         let full = std::fs::File::create("/dev/full").unwrap();
         let output = example(name).arg("--no-such-option").stderr(full).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+}
+
+#[test]
+fn a_comparison_refuses_as_the_others() {
+    refused("compare_suitesparse", &[], "--directory");
+    refused("compare_suitesparse", &["--directory", "/dev/null/there"], "/dev/null/there: ");
+    refused("compare_suitesparse", &["--directory", "/tmp", "--threads", "two"], "--threads");
+    refused("compare_suitesparse", &["--directory", "/tmp", "--no-such-option"], "--no-such-option");
+    // Requests that are none end it the same way.
+    let folder = tempfile::tempdir().unwrap();
+    for (request, what) in [
+        ("matrix", "no such request: matrix"),
+        ("matrix karate", "no generator makes karate"),
+        ("run square plus_times f64 1", "no matrix yet"),
+        ("operate 1 transpose", "no operands yet"),
+    ] {
+        let mut requests = tempfile::tempfile().unwrap();
+        writeln!(requests, "{request}").unwrap();
+        requests.rewind().unwrap();
+        let mut command = example("compare_suitesparse");
+        let output = command.arg("--directory").arg(folder.path()).stdin(requests).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len(), err.lines().count()), (Some(2), 0, 1), "{err}");
+        assert!(err.starts_with("error: ") && err.contains(what), "{request}: {err}");
     }
 }
 

@@ -7,6 +7,8 @@
 //! `matrix NAME` makes or reads a matrix, writes it to the directory and replies `rows columns entries products`;
 //! `run OPERATION SEMIRING TYPE COUNT` replies `entries sum seconds…`: what came out, and how long each run took;
 //! `operands NAME` and `operate COUNT OPERATION` do the same for the other operations, `tests/suitesparse/operations.py`.
+#[path = "../common/mod.rs"]
+mod common;
 mod operations;
 
 use clap::Parser;
@@ -32,9 +34,13 @@ struct Options {
     threads: usize,
 }
 
-fn main() -> Outcome {
-    let options = Options::parse();
-    std::fs::create_dir_all(&options.directory)?;
+fn main() -> std::process::ExitCode {
+    common::main(run)
+}
+
+fn run(options: Options) -> Outcome {
+    let folder = &options.directory;
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
     pool.install(|| serve(&options))
 }
@@ -67,8 +73,7 @@ fn serve(options: &Options) -> Outcome {
             }
             _ => return Err(format!("no such request: {line}").into()),
         };
-        println!("{reply}");
-        std::io::stdout().flush()?;
+        common::say(format_args!("{reply}\n"))?;
     }
     Ok(())
 }
