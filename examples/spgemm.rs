@@ -7,6 +7,7 @@ use clap::{Parser, ValueEnum};
 use names::SemiringName;
 use oplus::io::matrix_market::{self, Field, FromMatrixMarket, ToMatrixMarket};
 use oplus::prelude::*;
+use oplus::spgemm::Bin;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -171,13 +172,16 @@ fn multiply<T: Scalar, S: Semiring<T, T>>(
 
 /// What was said of a product, for `--json`.
 fn explained((e, trace): &(Explanation, Trace)) -> serde_json::Value {
-    let bins: Vec<_> =
-        e.analysis.bins.iter().map(|b| json!({"name": b.name, "about": b.about, "rows": b.rows})).collect();
+    let listed = |bins: &Vec<Bin>| -> Vec<_> {
+        bins.iter().map(|b| json!({"name": b.name, "about": b.about, "rows": b.rows})).collect()
+    };
+    let otherwise: Vec<_> = e.analysis.otherwise.iter().map(listed).collect();
     let kernels = trace.kernels.iter().map(|k| json!({"name": k.name, "ms": k.milliseconds, "bytes": k.bytes}));
     json!({
         "products": e.analysis.products, "largest_row": e.analysis.largest_row, "bound": e.analysis.bound,
         "compression": e.analysis.compression(), "entries": e.analysis.entries(), "strategy": e.analysis.strategy,
-        "reason": e.analysis.reason, "bins": bins, "workspace": e.analysis.workspace, "output": e.analysis.output,
+        "reason": e.analysis.reason, "bins": listed(&e.analysis.bins), "otherwise": otherwise,
+        "workspace": e.analysis.workspace, "output": e.analysis.output,
         "kernels": kernels.collect::<Vec<_>>(), "peak": trace.peak,
     })
 }

@@ -286,6 +286,34 @@ fn rows_that_do_not_fit_go_another_way() {
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+    assert!(foretold(&a.to(&Device::Cuda(0)).unwrap()) > 1);
+}
+
+/// How many ways A² tries before one suits its rows: those that `explain` lists, in its order, and all rows by each.
+fn foretold(a: &Matrix<i64>) -> usize {
+    let said = mxm(a, a).explain().unwrap();
+    let (_, trace) = mxm(a, a).traced().unwrap();
+    let ran = |name: &str| trace.kernels.iter().any(|k| k.name.starts_with(name));
+    let mut ways = vec![said.analysis.bins.clone()];
+    ways.extend(said.analysis.otherwise.clone());
+    let tried: Vec<bool> = ways
+        .iter()
+        .map(|bins| match &bins[..] {
+            [way] if way.name == "hash" => ran("spgemm_hash"),
+            [way] if way.name == "sort" => ran("spgemm_esc"),
+            [way] if way.name == "block" => ran("spgemm_block"),
+            [way] if way.name == "thread" => ran("spgemm_thread"),
+            _ => ran("spgemm_analyze"),
+        })
+        .collect();
+    let count = tried.iter().take_while(|tried| **tried).count();
+    assert!(count > 0 && !tried[count..].contains(&true), "{said}{trace}");
+    for bins in &ways {
+        assert_eq!(bins.iter().map(|b| b.rows).sum::<u64>(), a.nrows(), "{said}");
+        assert!(bins.iter().all(|b| said.to_string().contains(&b.about)), "{said}");
+    }
+    assert_eq!(said.to_string().matches("should rows not suit").count(), ways.len() - 1, "{said}");
+    count
 }
 
 /// Longest rows of A that meet longest rows of B have more products than a warp sorts at once; others do not.
@@ -313,6 +341,8 @@ fn long_rows_that_meet_or_do_not() {
         let a = a.to(&Device::Cuda(0)).unwrap();
         let (_, trace) = mxm(&a, &a).traced().unwrap();
         let ran = |name: &str| trace.kernels.iter().any(|k| k.name == name);
+        let tried = foretold(&a);
+        assert!(!ran("spgemm_esc") || tried == 1 + usize::from(meet), "{tried}: {trace}");
         match ran("spgemm_esc") {
             // By class, or where there is memory enough for all that C could be by a block a row.
             true => assert_eq!(ran("spgemm_analyze") || ran("spgemm_block"), meet, "{trace}"),

@@ -70,6 +70,9 @@ pub struct Analysis {
     pub reason: String,
     /// Rows by how they are computed.
     pub bins: Vec<Bin>,
+    /// What is tried instead, one way after the other, should rows turn out not to suit: rows by how they are computed then. Empty where
+    /// all rows are sure to suit the way before. On CUDA a way without analysis looks at rows as it runs; `explain` does not.
+    pub otherwise: Vec<Vec<Bin>>,
     /// Bytes beside the operands and the result, estimated.
     pub workspace: u64,
     /// Bytes of the result, estimated from the sample, else by the bound.
@@ -173,8 +176,13 @@ impl Display for Explanation {
         }
         writeln!(f, "\nstrategy: {}: {}", analysis.strategy, analysis.reason)?;
         writeln!(f, "sums: {}", if self.in_order { "in the order of k" } else { "of floats in no fixed order" })?;
-        for bin in &analysis.bins {
-            writeln!(f, "  {:>12} rows  {:<12} {}", bin.rows, bin.name, bin.about)?;
+        for (way, bins) in std::iter::once(&analysis.bins).chain(&analysis.otherwise).enumerate() {
+            if way > 0 {
+                writeln!(f, "should rows not suit that, which is seen as they are made:")?;
+            }
+            for bin in bins {
+                writeln!(f, "  {:>12} rows  {:<12} {}", bin.rows, bin.name, bin.about)?;
+            }
         }
         write!(f, "memory: about {} bytes of workspace, {} of result", analysis.workspace, analysis.output)?;
         if let Some(limit) = self.memory_limit {

@@ -134,23 +134,13 @@ impl Job<'_> {
         }
         if let Some(whole) = self.whole(strategy) {
             let longest = (self.a.pattern.longest.unwrap_or(0), self.b.pattern.longest.unwrap_or(0));
-            let (name, about) = match whole {
-                Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
-                Whole::Hash => ("hash", "a hash table a row, if a sample of rows has few columns".to_string()),
-                Whole::Esc(width, _) if longest.0.saturating_mul(longest.1) > u64::from(width) => {
-                    ("sort", format!("sorted by a warp, {width} products at a time; by class if a row has more"))
-                }
-                Whole::Esc(width, rows) => {
-                    ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
-                }
-                Whole::Block => ("block", "a small matrix: a block a row, a bit a column".to_string()),
-            };
             to.strategy = "whole rows";
             to.reason = format!(
                 "rows of A have at most {} entries, of B {}: all are made in one pass, without analysis",
                 longest.0, longest.1
             );
-            to.bins = vec![Bin::new(name, about, rows)];
+            to.bins = vec![self.whole_rows(whole)];
+            to.otherwise = self.otherwise_by(whole, strategy, control);
             to.workspace = to.entries().saturating_mul(entry) / 16 + rows / 4 + 8 * super::CONTROL as u64;
             return Ok(());
         }
@@ -165,15 +155,54 @@ impl Job<'_> {
             Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
             asked => format!("{asked} was asked for"),
         };
+        (to.bins, to.workspace) = self.by_class(strategy, control);
+        Ok(())
+    }
+
+    /// All rows made in one way.
+    fn whole_rows(&self, whole: Whole) -> Bin {
+        let (name, about) = match whole {
+            Whole::Thread(width) => ("thread", format!("at most {width} products: sorted by a thread each")),
+            Whole::Hash if self.may_not_suit(whole) => {
+                ("hash", "a hash table a row, if a sample of rows has few columns".to_string())
+            }
+            Whole::Hash => ("hash", "a hash table a row, which has room for all its columns".to_string()),
+            Whole::Esc(width, _) if self.may_not_suit(whole) => {
+                ("sort", format!("sorted by a warp, {width} products at a time, if no row has more"))
+            }
+            Whole::Esc(width, rows) => {
+                ("sort", format!("sorted by a warp, {rows} rows of together at most {width} products at a time"))
+            }
+            Whole::Block => ("block", "a small matrix: a block a row, a bit a column".to_string()),
+        };
+        Bin::new(name, about, self.rows)
+    }
+
+    /// The ways that are tried one after the other, should rows not suit `whole`: the last one suits all. Which of them it will be
+    /// nobody knows without the look at rows that the product takes.
+    fn otherwise_by(&self, mut whole: Whole, strategy: Strategy, control: &[u64]) -> Vec<Vec<Bin>> {
+        let mut ways = Vec::new();
+        while self.may_not_suit(whole) {
+            let Some(other) = self.otherwise(whole, strategy) else {
+                ways.push(self.by_class(strategy, control).0);
+                break;
+            };
+            ways.push(vec![self.whole_rows(other)]);
+            whole = other;
+        }
+        ways
+    }
+
+    /// Rows by class, and the bytes beside them.
+    fn by_class(&self, strategy: Strategy, control: &[u64]) -> (Vec<Bin>, u64) {
+        let (mut bins, mut workspace) = (self.bins(control), self.workspace(control));
         let long = if self.limits(strategy).sorts_all() { control[UNITS + BLOCK] } else { 0 };
-        to.bins = self.bins(control);
-        to.workspace = self.workspace(control);
-        if let Some(bin) = to.bins.iter_mut().find(|bin| long > 0 && bin.name == block_name(0)) {
+        if let Some(bin) = bins.iter_mut().find(|bin| long > 0 && bin.name == block_name(0)) {
             *bin = Bin::new("sort tiles", "more products: tiles sorted by a block each, those of a row merged", long);
             let products = control[PRODUCTS].min(self.most_products());
-            to.workspace = to.workspace.saturating_add(products.saturating_mul(self.product_bytes()));
+            workspace = workspace.saturating_add(products.saturating_mul(self.product_bytes()));
         }
-        Ok(())
+        (bins, workspace)
     }
 
     /// Rows by class, those without products last.

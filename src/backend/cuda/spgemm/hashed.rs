@@ -88,10 +88,14 @@ impl Job<'_> {
     pub(super) fn by_parts(&self) -> bool {
         self.b.pattern.nnz <= SHORT * self.b.pattern.nrows as u64 && self.rows >= u64::from(self.tuning.esc_rows)
     }
+    /// Whether no row can have more columns than the widest table has room for; `small`: no more than is allocated fits into C.
+    pub(super) fn surely_hashed(&self, small: bool) -> bool {
+        small && self.longest_row().is_some_and(|most| most <= u64::from(Tables::TINY))
+    }
     /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
     pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
         let longest = self.longest_row().unwrap_or(u64::MAX);
-        let surely = small && longest <= u64::from(Tables::TINY);
+        let surely = self.surely_hashed(small);
         let likely = self.likely_fits(longest) && self.is_small() && !self.may_be_apart();
         let seen = if surely || likely {
             let size = 4 + self.semiring.c.size as u64;

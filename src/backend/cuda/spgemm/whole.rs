@@ -6,7 +6,7 @@
 //! and is made again.
 use super::hashed::Tables;
 use super::short::Kind;
-use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, NNZ};
+use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, Made, NNZ};
 use crate::backend::cuda::program::{Program, resident};
 use crate::backend::cuda::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
@@ -82,6 +82,11 @@ impl Job<'_> {
         Some(self.a.pattern.nnz.saturating_mul(self.b.pattern.longest?).min(dense))
     }
 
+    /// Whether as much room as C can need is taken without a thought.
+    fn is_bound_small(&self) -> bool {
+        self.bound().unwrap_or(u64::MAX).saturating_mul(4 + self.semiring.c.size as u64) <= SMALL
+    }
+
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
@@ -143,9 +148,8 @@ impl Job<'_> {
         (hash && (many || tall || apart || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
     /// The product; `None` where rows have too many columns for what was chosen.
-    pub(super) fn mxm_whole(&self, whole: Whole, strategy: Strategy) -> Result<Option<(DevicePattern, Buffer)>> {
-        let (size, bound) = (self.semiring.c.size as u64, self.bound().unwrap_or(u64::MAX));
-        let small = bound.saturating_mul(4 + size) <= SMALL;
+    pub(super) fn mxm_whole(&self, whole: Whole, strategy: Strategy) -> Result<Option<Made>> {
+        let (bound, small) = (self.bound().unwrap_or(u64::MAX), self.is_bound_small());
         match whole {
             Whole::Thread(width) => {
                 let guess = if small { bound } else { self.sampled_by_threads(width)? };
@@ -155,7 +159,7 @@ impl Job<'_> {
                 // Rows of B are hardly ever used so unevenly that half as many again, or where rows are uneven twice as many,
                 // do not fit.
                 let guess = self.likely_products();
-                let uneven = self.longest_row().is_none_or(|most| most > u64::from(width));
+                let uneven = self.may_not_suit(whole);
                 let room = guess.saturating_add(if uneven { guess } else { guess / 2 });
                 let room = if small { bound } else { room };
                 let mut failed = false;
@@ -164,11 +168,7 @@ impl Job<'_> {
                     failed = found[FAILED] > 0;
                     Ok(found)
                 })?;
-                match failed {
-                    false => Ok(Some(made)),
-                    true if strategy == Strategy::Auto && self.is_small() => self.mxm_whole(Whole::Block, strategy),
-                    true => Ok(None),
-                }
+                if failed { self.mxm_otherwise(whole, strategy) } else { Ok(Some(made)) }
             }
             Whole::Block => {
                 // C is hardly ever that full.
@@ -176,13 +176,30 @@ impl Job<'_> {
                 self.allocated(room.min(self.most_likely_products()), |c| self.by_blocks(c)).map(Some)
             }
             Whole::Hash => match self.mxm_hashed(bound, small)? {
-                Some(made) => Ok(Some(made)),
-                None => match self.whole_by_sorting() {
-                    Some(sorted) => self.mxm_whole(sorted, strategy),
-                    None if self.is_small() => self.mxm_whole(Whole::Block, strategy),
-                    None => Ok(None),
-                },
+                None => self.mxm_otherwise(whole, strategy),
+                made => Ok(made),
             },
+        }
+    }
+    /// The same where rows do not suit `whole`.
+    fn mxm_otherwise(&self, whole: Whole, strategy: Strategy) -> Result<Option<Made>> {
+        self.otherwise(whole, strategy).map_or(Ok(None), |other| self.mxm_whole(other, strategy))
+    }
+    /// Whether rows may turn out not to suit `whole`, once some were looked at or all made.
+    pub(super) fn may_not_suit(&self, whole: Whole) -> bool {
+        match whole {
+            Whole::Thread(_) | Whole::Block => false,
+            Whole::Esc(width, _) => self.longest_row().is_none_or(|most| most > u64::from(width)),
+            Whole::Hash => !self.surely_hashed(self.is_bound_small()),
+        }
+    }
+    /// What is tried where rows do not suit `whole`; `None`: rows go by class.
+    pub(super) fn otherwise(&self, whole: Whole, strategy: Strategy) -> Option<Whole> {
+        let block = || self.is_small().then_some(Whole::Block);
+        match whole {
+            Whole::Thread(_) | Whole::Block => None,
+            Whole::Esc(..) => block().filter(|_| strategy == Strategy::Auto),
+            Whole::Hash => self.whole_by_sorting().or_else(block),
         }
     }
 
