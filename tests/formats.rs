@@ -111,15 +111,21 @@ fn iso_stays_where_values_stay_equal() {
     assert!(mxm(&a.over::<MinPlus>(), &b.over::<MinPlus>()).eval().unwrap().is_iso());
     assert!(!mxm(&a.over::<PlusPair>(), &b.over::<PlusPair>()).eval().unwrap().is_iso());
     // A product that looks at no value of A leaves it at one; so does one that looks at all.
-    let bytes = a.memory_bytes();
-    mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
-    mxm(&a, &b).eval().unwrap();
-    reduce_rows(&a, Plus).eval().unwrap();
-    ewise_add(&a, &b, Plus).eval().unwrap();
     let full: Vector<f64> = Vector::build(40, &(0..40).map(|i| (i, i as f64)).collect::<Vec<_>>()).unwrap();
-    mxv(&a, &full).eval().unwrap();
-    vxm(&full, &a).eval().unwrap();
-    vxm(&full, &a.transposed()).eval().unwrap();
+    let multiplied = |a: &Matrix<f64>| {
+        mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
+        mxm(a, &b).eval().unwrap();
+        reduce_rows(a, Plus).eval().unwrap();
+        ewise_add(a, &b, Plus).eval().unwrap();
+        mxv(a, &full).eval().unwrap();
+        vxm(&full, a).eval().unwrap();
+        vxm(&full, &a.transposed()).eval().unwrap();
+    };
+    // What is kept with the positions is there before.
+    let other = a.with_value(3.0).unwrap();
+    (0..4).for_each(|_| multiplied(&other));
+    let bytes = a.memory_bytes();
+    multiplied(&a);
     assert_eq!(a.memory_bytes(), bytes);
 }
 

@@ -1,5 +1,6 @@
 //! Compressed rows in host memory, shared by the reference and the CPU backend.
 use crate::memory::Buffer;
+use crate::storage::footprint::Footprint;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
 
@@ -26,6 +27,11 @@ impl<T> HostCsr<T> {
     /// The same with an equal pattern, which is shared.
     pub(crate) fn at_pattern(self, pattern: &Arc<Pattern>) -> Self {
         Self { pattern: pattern.clone(), values: self.values }
+    }
+    /// Counts what it holds.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        self.pattern.footprint(to);
+        to.slice(&self.values);
     }
     /// The columns and values of one row.
     #[inline(always)]

@@ -6,6 +6,7 @@ use crate::container::{Matrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::storage::axis::Axis;
+use crate::storage::footprint::Footprint;
 use crate::storage::held::{Held, uniform};
 use crate::storage::store::{PatternStore, Store};
 
@@ -43,7 +44,9 @@ macro_rules! iso {
             pub fn to_iso(&self) -> Result<Self> {
                 shared(&self.store).map(Self::of)
             }
-            /// Bytes of entries and positions, shared with clones or not, and of lists kept for operations that asked.
+            /// Bytes of entries and positions, and of all that is kept with them for operations that come later: lists of what is stored
+            /// otherwise, the transpose of what was read by columns again and again, rows in batches or tiles, diagonals. What clones and
+            /// matrices of the same positions share counts in each; what a device rounds up or keeps for the next that asks does not. O(1).
             pub fn memory_bytes(&self) -> u64 {
                 bytes(&self.store)
             }
@@ -115,16 +118,17 @@ fn shared<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
 
 fn bytes<T: Scalar>(store: &Store<T>) -> u64 {
     let axis = |axis: &Axis| if let Axis::Listed { ids, .. } = axis { ids.len() as u64 * 8 } else { 0 };
-    let entries = match &store.body {
-        Body::Host(list) => list.pattern.bytes() + list.values.len() as u64 * size_of::<T>() as u64,
-        Body::Dense(d) => d.bytes(),
-        Body::Held(h) => h.bytes(),
+    let mut all = Footprint::default();
+    match &store.body {
+        Body::Host(list) => list.footprint(&mut all),
+        Body::Dense(d) => d.footprint(&mut all),
+        Body::Held(h) => h.footprint(&mut all),
         #[cfg(feature = "cuda")]
-        Body::Cuda(d) => (d.pattern.nrows as u64 + 1) * 8 + d.nnz() * 4 + d.values.bytes(),
+        Body::Cuda(d) => d.footprint(&mut all),
         #[cfg(feature = "cuda")]
-        Body::CudaDense(d) => d.bytes(),
+        Body::CudaDense(d) => d.footprint(&mut all),
         #[cfg(feature = "cuda")]
-        Body::CudaHeld(h) => h.bytes(),
-    };
-    entries + axis(&store.rows) + axis(&store.cols)
+        Body::CudaHeld(h) => h.footprint(&mut all),
+    }
+    all.bytes + axis(&store.rows) + axis(&store.cols)
 }

@@ -1,6 +1,7 @@
 //! Vectors with a bit and a value for every place: what is there is found and changed without a search.
 //!
 //! The list of entries is made when an operation asks for it, and kept until the vector changes.
+use super::footprint::Footprint;
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
@@ -92,11 +93,16 @@ impl<T: Scalar> Dense<T> {
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
     }
-    /// Bytes of all that is kept.
-    pub(crate) fn bytes(&self) -> u64 {
-        let list = |row: &HostCsr<T>| row.pattern.bytes() + size_of_val(&row.values[..]) as u64;
-        let own = self.places.words.len() * 8 + size_of_val(&self.values[..]);
-        own as u64 + self.listed.get().map_or(0, list)
+    /// Counts all that is kept.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        to.slice(&self.places.words);
+        to.slice(&self.values);
+        if let Some(list) = self.places.listed.get() {
+            list.footprint(to);
+        }
+        if let Some(list) = self.listed.get() {
+            list.footprint(to);
+        }
     }
     /// The entries as one row.
     pub(crate) fn listed(&self, operation: &'static str) -> Result<&HostCsr<T>> {

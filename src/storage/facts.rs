@@ -1,4 +1,5 @@
 //! What follows from a pattern and is worth keeping: patterns never change once they are shared.
+use super::footprint::Footprint;
 use super::pattern::Pattern;
 use crate::backend::cpu::Batch;
 use crate::error::Result;
@@ -49,6 +50,24 @@ pub(crate) struct ColumnCuts {
     pub(crate) rows: Vec<Range<u32>>,
 }
 
+impl Facts {
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        for row in [&self.columns, &self.rows].into_iter().filter_map(OnceLock::get) {
+            row.footprint(to);
+        }
+        if let Some(turned) = self.turned.get() {
+            turned.pattern.footprint(to);
+            to.slice(&turned.from);
+        }
+        if let Some(batches) = self.batches.get() {
+            to.slice(batches);
+        }
+        if let Some(Some(cuts)) = self.cuts.get() {
+            to.slice(&cuts.starts);
+            to.slice(&cuts.rows);
+        }
+    }
+}
 impl Clone for Facts {
     fn clone(&self) -> Self {
         Self::default()

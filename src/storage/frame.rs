@@ -1,4 +1,5 @@
 //! Where entries lie that are no compressed rows: by columns, in a cell for every position, along diagonals.
+use super::footprint::Footprint;
 use super::pattern::Pattern;
 use crate::backend::cpu;
 use crate::device::Device;
@@ -175,17 +176,19 @@ impl Frame {
     pub(crate) fn keep(&self, list: Pattern) -> &Arc<Pattern> {
         self.listed.get_or_init(|| Arc::new(list))
     }
-    /// Bytes of what tells the positions, with the list where it is known.
-    pub(crate) fn bytes(&self) -> u64 {
-        let of = |p: &Pattern| p.bytes();
-        let words = |words: &Option<Vec<u64>>| words.as_ref().map_or(0, |w| w.len() as u64 * 8);
-        let own = match &self.form {
-            Form::Rows(_) => 0,
-            Form::Columns(p) => of(p),
-            Form::Cells(c) => words(&c.words),
-            Form::Diagonals(d) => words(&d.words) + d.offsets.len() as u64 * 8,
-        };
-        own + self.listed.get().map_or(0, |p| of(p))
+    /// Counts what tells the positions, with the list where it is known.
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        match &self.form {
+            Form::Rows(p) | Form::Columns(p) => p.footprint(to),
+            Form::Cells(c) => _ = to.slice(c.words.as_deref().unwrap_or_default()),
+            Form::Diagonals(d) => {
+                to.slice(d.words.as_deref().unwrap_or_default());
+                to.slice(&d.offsets);
+            }
+        }
+        if let Some(list) = self.listed.get() {
+            list.footprint(to);
+        }
     }
 
     /// A bit for every cell, none where all are there.

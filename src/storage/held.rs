@@ -1,4 +1,5 @@
 //! Entries in any format but compressed rows of their own values: operations that do not know the format ask for the list.
+use super::footprint::Footprint;
 use super::frame::{Cells, Form, Frame, bit};
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
@@ -285,17 +286,16 @@ impl<T: Scalar> Held<T> {
         }
         Ok(true)
     }
-    /// Bytes of all that is kept.
-    pub(crate) fn bytes(&self) -> u64 {
-        let size = size_of::<T>() as u64;
-        let own = match &*self.values {
-            Values::All(values) => values.len() as u64 * size,
-            Values::One(_) => size,
-        };
-        let shared = |list: &HostCsr<T>| matches!(&*self.values, Values::All(v) if Arc::ptr_eq(v, &list.values));
-        let list =
-            self.lists.listed.get().filter(|list| !shared(list)).map_or(0, |list| list.values.len() as u64 * size);
-        own + self.frame.bytes() + list
+    /// Counts all that is kept.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        match &*self.values {
+            Values::All(values) => _ = to.slice(values),
+            Values::One(value) => _ = to.slice(std::slice::from_ref(value)),
+        }
+        self.frame.footprint(to);
+        for list in [&self.lists.listed, &self.lists.blank].into_iter().filter_map(OnceLock::get) {
+            list.footprint(to);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod bitmap;
 pub mod coo;
 pub(crate) mod dense;
 pub(crate) mod facts;
+pub(crate) mod footprint;
 pub(crate) mod frame;
 pub(crate) mod held;
 pub(crate) mod listing;

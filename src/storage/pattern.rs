@@ -1,6 +1,7 @@
 //! The stored positions without values, in compressed sparse rows: everything symbolic works on this alone.
 use super::axis::Axis;
 use super::facts::Facts;
+use super::footprint::Footprint;
 use crate::backend::cpu::mapped;
 use crate::error::{Error, Result};
 use crate::memory::{self, Buffer};
@@ -27,9 +28,12 @@ impl Pattern {
     pub(crate) fn nnz(&self) -> usize {
         self.indices.len()
     }
-    /// Bytes of offsets and indices.
-    pub(crate) fn bytes(&self) -> u64 {
-        (self.offsets.len() * 8 + self.indices.len() * 4) as u64
+    /// Counts offsets and indices, and what is kept of them.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        if to.slice(&self.offsets) {
+            to.slice(&self.indices);
+            self.facts.footprint(to);
+        }
     }
     #[inline(always)]
     pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {

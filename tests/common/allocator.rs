@@ -1,4 +1,5 @@
 //! A counting allocator: what a test holds at once.
+#![allow(dead_code)]
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,4 +65,9 @@ pub fn measured<R>(run: impl FnOnce() -> R) -> (R, u64) {
     PEAK.store(held, SeqCst);
     let made = run();
     (made, PEAK.load(SeqCst) - held)
+}
+
+/// Bytes held now.
+pub fn live() -> u64 {
+    LIVE.load(SeqCst)
 }

@@ -1,8 +1,9 @@
 //! Matrices on few diagonals: found out once, kept with the positions.
 use super::band_pairs::Pairs;
 use super::program::{Program, resident, tuning};
-use super::{Buffer, DevicePattern};
+use super::{Buffer, DevicePattern, lock};
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
 use std::sync::{Arc, Mutex};
@@ -25,6 +26,17 @@ pub(crate) struct Band {
 const SAMPLE: u64 = 2048;
 
 impl Band {
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        for buffer in [&self.device_shifts, &self.present, &self.full] {
+            buffer.footprint(to);
+        }
+        if let Some(pairs) = &*lock(&self.pairs) {
+            for buffer in [&pairs.shifts, &pairs.starts, &pairs.steps] {
+                buffer.footprint(to);
+            }
+        }
+    }
+
     /// `None` for a matrix of many diagonals, of diagonals that are mostly empty, or of which so little is known that looking might
     /// cost more than it wins.
     pub(super) fn of(pattern: &DevicePattern) -> Result<Option<&Band>> {

@@ -4,6 +4,7 @@ use super::account::Share;
 use super::keep::COPIED;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::storage::footprint::Footprint;
 use bytemuck::Pod;
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,6 +98,11 @@ impl Buffer {
             0 => 0,
             size => (self.bytes / size as u64) as usize,
         }
+    }
+
+    /// Counts all that was allocated.
+    pub(super) fn footprint(&self, to: &mut Footprint) -> bool {
+        to.piece(self.serial, self.capacity)
     }
 
     /// A number that no other buffer has or had; not 0.

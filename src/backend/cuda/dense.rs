@@ -12,6 +12,7 @@ use crate::algebra::texts::binary_text;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::MaskOn;
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::{Arc, OnceLock};
 
@@ -95,10 +96,16 @@ impl<T> DeviceDense<T> {
             None => DeviceCsr::with(pattern, Values::All(self.values.clone())),
         })
     }
-    /// Bytes of all that is kept.
-    pub(crate) fn bytes(&self) -> u64 {
-        let list = |row: &DeviceCsr<()>| 16 + row.nnz() * 4 + row.values.bytes();
-        self.places.words.bytes() + self.values.bytes() + self.list.known().map_or(0, list)
+    /// Counts all that is kept.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        self.places.words.footprint(to);
+        self.values.footprint(to);
+        if let Some(list) = self.places.listed.get() {
+            list.footprint(to);
+        }
+        if let Some(list) = self.list.known() {
+            list.footprint(to);
+        }
     }
 }
 

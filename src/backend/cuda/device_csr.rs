@@ -7,10 +7,11 @@ use super::spgemm::Costs;
 use super::supernodes::Supernodes;
 use super::turned::Columns;
 use super::values::Values;
-use super::{Buffer, Context, entries};
+use super::{Buffer, Context, entries, lock};
 use crate::algebra::{Scalar, scalar::as_bytes};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use crate::storage::pattern::Pattern;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
@@ -92,6 +93,34 @@ impl DevicePattern {
             (Buffer::from_host(context, &host.offsets)?, Buffer::from_host(context, &host.indices)?);
         Ok(Self::new((host.nrows, host.ncols), host.nnz() as u64, offsets, indices).with_longest(longest))
     }
+    /// Counts offsets and indices, and what is kept of them.
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        if !self.offsets.footprint(to) {
+            return;
+        }
+        self.indices.footprint(to);
+        if let Some(Some(band)) = self.band.get() {
+            band.footprint(to);
+        }
+        if let Some(tiles) = self.row_tiles.get() {
+            tiles.footprint(to);
+        }
+        if let Some(columns) = self.filled_columns.get() {
+            columns.footprint(to);
+        }
+        // No lock is held while others are looked at: what is kept may keep this one.
+        let columns = lock(&self.columns).kept();
+        if let Some(columns) = columns {
+            columns.footprint(to);
+        }
+        if let Supernodes::Many(joined) = &*lock(&self.supernodes) {
+            joined.footprint(to);
+        }
+        let product = lock(&self.full_product).kept();
+        if let Some(product) = product {
+            product.footprint(to);
+        }
+    }
     /// How many times the mean row's entries the longest has, as far as that is known; at least 1, at most `most`.
     pub(super) fn unevenness(&self, most: u64) -> u64 {
         let times = self.longest.map_or(most, |longest| longest.saturating_mul(self.nrows as u64) / self.nnz.max(1));
@@ -147,6 +176,11 @@ impl<T> DeviceCsr<T> {
     }
     pub(crate) fn nnz(&self) -> u64 {
         self.pattern.nnz
+    }
+    /// Counts what it holds.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        self.pattern.footprint(to);
+        self.values.footprint(to);
     }
 }
 

@@ -5,6 +5,7 @@ use super::vector::{self, DeviceBitmap};
 use super::{Buffer, DevicePattern, Kernel};
 use crate::algebra::Scalar;
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use oplus_codegen::Template;
 use std::sync::{Arc, OnceLock};
 
@@ -43,6 +44,15 @@ const EVEN: u64 = 4;
 const CHUNK: u64 = 32;
 
 impl RowTiles {
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        self.rows.footprint(to);
+        let chunks = std::iter::once(&self.chunks).chain(self.full_chunks.get().map(|(chunks, _)| chunks));
+        let chunks = chunks.flat_map(|chunks| [&chunks.records, &chunks.ended]);
+        for buffer in chunks.chain(&self.starts).chain([&self.begins]) {
+            buffer.footprint(to);
+        }
+    }
+
     pub(super) fn of(pattern: &DevicePattern) -> Result<&RowTiles> {
         if let Some(known) = pattern.row_tiles.get() {
             return Ok(known);

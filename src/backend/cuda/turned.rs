@@ -6,6 +6,7 @@ use super::transpose::transpose;
 use super::values::NOTHING;
 use super::{Buffer, DevicePattern, account, lock};
 use crate::error::{Error, Result};
+use crate::storage::footprint::Footprint;
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
@@ -22,6 +23,10 @@ impl Turned {
     pub(super) fn new(pattern: impl Into<Arc<DevicePattern>>, values: impl Into<Arc<Buffer>>) -> Self {
         Self { pattern: pattern.into(), values: values.into() }
     }
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        self.pattern.footprint(to);
+        self.values.footprint(to);
+    }
     pub(super) fn operand(&self) -> Operand<'_> {
         Operand { pattern: &self.pattern, values: &self.values }
     }
@@ -36,6 +41,15 @@ pub(super) enum Columns {
     /// There was no room for them.
     Refused(u64),
     Kept(u64, Arc<Turned>),
+}
+
+impl Columns {
+    pub(super) fn kept(&self) -> Option<Arc<Turned>> {
+        match self {
+            Columns::Kept(_, turned) => Some(turned.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl DevicePattern {

@@ -8,6 +8,7 @@ use crate::algebra::Scalar;
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::error::Result;
 use crate::memory;
+use crate::storage::footprint::Footprint;
 use oplus_codegen::text::{OperatorText, ScalarText};
 use oplus_codegen::{FunctionText, Shared, Template};
 use std::sync::{Arc, OnceLock};
@@ -82,11 +83,14 @@ impl Values {
         };
         Ok(OneOrAll { all, one })
     }
-    /// Bytes of device memory.
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Values::All(all) => all.bytes(),
-            Values::One(one) => one.kept.get().map_or(0, |kept| kept.bytes()),
+    /// Counts device memory.
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        let all = match self {
+            Values::All(all) => Some(all),
+            Values::One(one) => one.kept.get(),
+        };
+        if let Some(all) = all {
+            all.footprint(to);
         }
     }
 }

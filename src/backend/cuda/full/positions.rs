@@ -22,6 +22,13 @@ impl Default for Remembered {
     }
 }
 impl Remembered {
+    /// What lives as long as its factor.
+    pub(in crate::backend::cuda) fn kept(&self) -> Option<Arc<DevicePattern>> {
+        match self {
+            Self::Kept(known) => Some(known.clone()),
+            Self::WhileUsed(_) => None,
+        }
+    }
     fn get(&self) -> Option<Arc<DevicePattern>> {
         match self {
             Self::Kept(known) => Some(known.clone()),

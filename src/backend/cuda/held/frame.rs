@@ -7,6 +7,7 @@ use crate::backend::cuda::transpose::transpose;
 use crate::backend::cuda::values::NOTHING;
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Kernel, full};
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use crate::storage::frame::{Cells, Diagonals, Form, Frame, inside, slots};
 use oplus_codegen::Template;
 use std::sync::{Arc, OnceLock};
@@ -200,16 +201,19 @@ impl DeviceFrame {
         unsafe { launch.arg(d.words.as_ref()).arg(&offsets).arg(&indices).run()? };
         Ok(DevicePattern::new(self.shape, self.count, offsets, indices))
     }
-    /// Bytes of what tells the positions, with the list where it is known.
-    pub(super) fn bytes(&self) -> u64 {
-        let of = |p: &DevicePattern| p.offsets.bytes() + p.indices.bytes();
-        let words = self.words().map_or(0, Buffer::bytes);
-        let own = match &self.form {
-            DeviceForm::Columns(p) => of(p),
-            DeviceForm::Cells(_) => words,
-            DeviceForm::Diagonals(d) => words + d.list.bytes(),
-        };
-        own + self.known().map_or(0, |p| of(p))
+    /// Counts what tells the positions, with the list where it is known.
+    pub(super) fn footprint(&self, to: &mut Footprint) {
+        match &self.form {
+            DeviceForm::Columns(p) => p.footprint(to),
+            DeviceForm::Cells(_) => {}
+            DeviceForm::Diagonals(d) => _ = d.list.footprint(to),
+        }
+        if let Some(words) = self.words() {
+            words.footprint(to);
+        }
+        if let Some(list) = self.known() {
+            list.footprint(to);
+        }
     }
 
     /// What is in host memory, in device memory.

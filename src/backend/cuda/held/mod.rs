@@ -18,6 +18,7 @@ use crate::algebra::texts::index_text;
 use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::Positions;
 use crate::error::Result;
+use crate::storage::footprint::Footprint;
 use crate::storage::held::{self, Held};
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
@@ -96,15 +97,13 @@ impl<T> DeviceHeld<T> {
             _ => Ok(None),
         }
     }
-    /// Bytes of all that is kept.
-    pub(crate) fn bytes(&self) -> u64 {
-        let shared = |list: &DeviceCsr<()>| match (&self.values, &list.values) {
-            (Values::All(own), Values::All(other)) => Arc::ptr_eq(own, other),
-            (Values::One(own), Values::One(other)) => Arc::ptr_eq(own, other),
-            _ => false,
-        };
-        let list = self.list.known().filter(|list| !shared(list)).map_or(0, |list| list.values.bytes());
-        self.values.bytes() + self.frame.bytes() + list
+    /// Counts all that is kept.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        self.values.footprint(to);
+        self.frame.footprint(to);
+        if let Some(list) = self.list.known() {
+            list.footprint(to);
+        }
     }
     /// The slots as if they were the entries of a single row, for what does not look at positions.
     fn as_row(&self) -> Result<DevicePattern> {
