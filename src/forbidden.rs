@@ -102,6 +102,7 @@
 //! ```
 //! use oplus::prelude::*;
 //! fn least(a: Matrix<f64>) -> oplus::Result<Vector<u64>> { argmin_rows(&a).eval() }
+//! fn first(a: Matrix<bool>) -> oplus::Result<Vector<u64>> { argmax_rows(&a).eval() }
 //! fn most(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { top_k(&a, 2).eval() }
 //! fn sorted(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { Ok(sort(&a, Lt)?.0) }
 //! ```

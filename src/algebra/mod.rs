@@ -23,5 +23,5 @@ pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
-pub use scalar::{Arithmetic, Comparable, Flag, Number, Ordered, Scalar, Truth, finite_bounds};
+pub use scalar::{Arithmetic, Comparable, Flag, Number, Ordered, Ranked, Scalar, Truth, finite_bounds};
 pub use semiring::*;

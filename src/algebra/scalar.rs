@@ -1,4 +1,6 @@
 //! Scalars: what a matrix can hold, on any device.
+use super::cast::Cast;
+use super::operator::{Identity, UnaryOp};
 use crate::precompiled::{Entries, Products, precompiled};
 use num_traits::{Bounded, Float, PrimInt, Saturating, WrappingAdd, WrappingMul, WrappingSub};
 use oplus_codegen::text::ScalarText;
@@ -110,6 +112,27 @@ pub trait Comparable: super::operator::HasOne + PartialOrd {}
 #[diagnostic::do_not_recommend]
 impl<T: Ordered> Comparable for T {}
 impl Comparable for bool {}
+
+/// What has a least and a largest value to look for: ordered numbers, and bool, which is looked at as numbers in the same order.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no least and no largest value",
+    label = "this operation needs bool or numbers in an order, but no complex ones"
+)]
+pub trait Ranked: Comparable {
+    /// Numbers in the same order.
+    type Rank: Ordered;
+    /// x as one of them.
+    type ToRank: UnaryOp<Self, Out = Self::Rank>;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Ordered> Ranked for T {
+    type Rank = T;
+    type ToRank = Identity;
+}
+impl Ranked for bool {
+    type Rank = u8;
+    type ToRank = Cast<u8>;
+}
 
 /// Ordered numbers that are added up as they are: integers, f32 and f64.
 #[diagnostic::on_unimplemented(

@@ -1,6 +1,7 @@
 //! argmin and argmax: where the smallest and largest values are.
+use super::apply::mapping;
 use super::{Lines, Operand, Operation, ScalarOf, oriented};
-use crate::algebra::Ordered;
+use crate::algebra::{OfValue, Ranked};
 use crate::backend::{Body, Positions, on_backend};
 use crate::container::{Container, Matrix, OfVectors, Vector};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::storage::{axis::Axis, store::Store};
 /// t(i) = min { j : A(i, j) = minₖ A(i, k) }, the column of the smallest value of row i, of equal ones the first; rows without
 /// entries have none in t.
 /// `.transpose_a()` gives the rows of the columns' smallest values. NaN is passed over, unless a row has nothing else.
-/// O(nnz(A)).
+/// false < true. O(nnz(A)).
 ///
 /// A is m × n, t of length m. One result, whatever the order it is looked for in: the same bits on every device.
 ///
@@ -23,7 +24,7 @@ use crate::storage::{axis::Axis, store::Store};
 /// assert_eq!(argmin_rows(&a).transpose_a().eval()?.entries()?, [(0, 0), (1, 2), (2, 0)]);
 /// # Ok(()) }
 /// ```
-pub fn argmin_rows<T: Ordered, S: 'static>(
+pub fn argmin_rows<T: Ranked, S: 'static>(
     a: &impl Operand<Container = Matrix<T, S>>,
 ) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmin", a, best::<T, false>)
@@ -40,13 +41,13 @@ pub fn argmin_rows<T: Ordered, S: 'static>(
 /// assert_eq!(argmax_rows(&a).eval()?.entries()?, [(0, 0), (1, 1)]);
 /// # Ok(()) }
 /// ```
-pub fn argmax_rows<T: Ordered, S: 'static>(
+pub fn argmax_rows<T: Ranked, S: 'static>(
     a: &impl Operand<Container = Matrix<T, S>>,
 ) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmax", a, best::<T, true>)
 }
 
-fn lines<T: Ordered, S: 'static>(
+fn lines<T: Ranked, S: 'static>(
     name: &'static str,
     a: &impl Operand<Container = Matrix<T, S>>,
     run: fn(&Store<T>) -> Result<Store<u64>>,
@@ -63,12 +64,14 @@ fn lines<T: Ordered, S: 'static>(
 /// # fn main() -> oplus::Result<()> {
 /// let x: Vector<f64> = Vector::build(5, &[(1, 3.0), (3, -1.0), (4, -1.0)])?;
 /// assert_eq!((argmin(&x)?, argmax(&x)?), (Some(3), Some(1)));
+/// let flags: Vector<bool> = Vector::build(5, &[(1, true), (3, false), (4, true)])?;
+/// assert_eq!((argmin(&flags)?, argmax(&flags)?), (Some(3), Some(1)));
 /// # Ok(()) }
 /// ```
 pub fn argmin<X>(x: &X) -> Result<Option<u64>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
-    ScalarOf<X>: Ordered,
+    ScalarOf<X>: Ranked,
 {
     one(x, best::<ScalarOf<X>, false>)
 }
@@ -87,7 +90,7 @@ where
 pub fn argmax<X>(x: &X) -> Result<Option<u64>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
-    ScalarOf<X>: Ordered,
+    ScalarOf<X>: Ranked,
 {
     one(x, best::<ScalarOf<X>, true>)
 }
@@ -97,9 +100,11 @@ fn one<X: Operand>(x: &X, run: fn(&Store<ScalarOf<X>>) -> Result<Store<u64>>) ->
     Ok(run(&oriented(x.0, transposed)?)?.to_host()?.values.first().copied())
 }
 
-fn best<T: Ordered, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
+fn best<T: Ranked, const LARGEST: bool>(a: &Store<T>) -> Result<Store<u64>> {
+    let a = mapping::<T, bool, OfValue<T::ToRank>>(false)(a)?;
     let at = Positions { i: a.rows.ids(), k: None, j: a.cols.ids() };
-    let body =
-        on_backend!(a.device, |backend| { Body::from(backend.arg_rows::<T, LARGEST>(backend.csr(&a.body)?, &at)?) });
+    let body = on_backend!(a.device, |backend| {
+        Body::from(backend.arg_rows::<T::Rank, LARGEST>(backend.csr(&a.body)?, &at)?)
+    });
     Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }

@@ -197,6 +197,16 @@ quickcheck! {
             let v = by_column.vector(device);
             assert_eq!(argmin(&v).unwrap(), lines(&by_column, false).first().map(|l| l.1), "{device}");
             assert_eq!(argmax(&v).unwrap(), lines(&by_column, true).first().map(|l| l.1), "{device}");
+            // Of bool, false < true.
+            let truth = |x: &Model| Model { entries: x.entries.iter().map(|(k, x)| (*k, i32::from(*x > 0))).collect(), ..x.clone() };
+            let (flags, of) = (apply_second(&m, Gt, 0).eval().unwrap(), truth(&a));
+            assert_eq!(argmin_rows(&flags).eval().unwrap().entries().unwrap(), lines(&of, false), "{device}");
+            assert_eq!(argmax_rows(&flags).eval().unwrap().entries().unwrap(), lines(&of, true), "{device}");
+            let turned = lines(&of.transposed(), true);
+            assert_eq!(argmax_rows(&flags).transpose_a().eval().unwrap().entries().unwrap(), turned, "{device}");
+            let (flags, of) = (apply_second(&v, Gt, 0).eval().unwrap(), truth(&by_column));
+            assert_eq!(argmin(&flags).unwrap(), lines(&of, false).first().map(|l| l.1), "{device}");
+            assert_eq!(argmax(&flags).unwrap(), lines(&of, true).first().map(|l| l.1), "{device}");
         }
         true
     }
