@@ -15,6 +15,7 @@ use oplus::prelude::*;
 use oplus_codegen::{SemiringText, Spec, Template};
 
 #[derive(Parser)]
+#[command(after_help = several())]
 struct Options {
     /// ⊕.⊗
     #[arg(long, default_value = "plus_times")]
@@ -25,6 +26,9 @@ struct Options {
     /// What is generated: a strategy's kernel of numbers, or one that another kernel goes before or after
     #[arg(long, default_value = "esc")]
     strategy: Strategies,
+    /// The strategy's kernel, compiled as a product has it; `all` of them. By default the one that rows of medium length take
+    #[arg(long)]
+    kernel: Option<String>,
     /// Rows of at most so many products (esc), so many columns (window, block)
     #[arg(long)]
     width: Option<u64>,
@@ -114,10 +118,36 @@ impl Strategies {
             Self::Spmspv => Template::Spmspv,
         }
     }
+    /// The kernel that rows of medium length take, or the one with most of the work.
+    fn ordinary(self) -> &'static str {
+        match self {
+            Self::Symbolic => "spgemm_symbolic_table2",
+            Self::Hash => "spgemm_numeric_table2",
+            Self::Slices => "slice_marks",
+            Self::SegmentedMerge => "merge_level",
+            Self::Spmv => "spmv_lanes8",
+            Self::Spmspv => "spmspv_push",
+            _ => self.template().name(),
+        }
+    }
     /// Without a mask there is no such kernel.
     fn needs_mask(self) -> bool {
         matches!(self, Self::Dot | Self::Masked)
     }
+}
+
+/// The strategies that have several kernels, for `--help`.
+fn several() -> String {
+    let mut text = "Kernels of strategies that have several, * by default:".to_string();
+    for strategy in Strategies::value_variants() {
+        let names = strategy.template().kernel_names();
+        if let (Some(value), true) = (strategy.to_possible_value(), names.len() > 1) {
+            let names: Vec<_> =
+                names.iter().map(|n| format!("{n}{}", if n == strategy.ordinary() { "*" } else { "" })).collect();
+            text += &format!("\n  {}: {}", value.get_name(), names.join(", "));
+        }
+    }
+    text
 }
 
 /// `$count` is what `plus_pair` counts in.
@@ -219,24 +249,35 @@ fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> 
     if template.flags().contains(&"whole") {
         spec = spec.flag("whole", options.whole);
     }
-    let source = spec.source()?;
+    let name = options.kernel.as_deref().unwrap_or(options.strategy.ordinary());
+    let all = name == "all";
+    let asked = if all { template.kernel_names() } else { vec![name.to_string()] };
+    let one = match all {
+        true => spec.clone(),
+        false => spec.clone().taken(name).map_err(|e| format!("{e}, all"))?,
+    };
+    let source = one.source()?;
     if options.source {
         common::say(format_args!("{source}\n"))?;
     }
     let lines = source.lines().count();
-    common::say(format_args!("// {}, sm_{}, {lines} lines\n", spec.key(), options.arch))?;
+    common::say(format_args!("// {}, sm_{}, {lines} lines\n", one.key(), options.arch))?;
     let start = std::time::Instant::now();
     let compiled = compile_for(options.arch, template.name(), &source)?;
     common::say(format_args!("// compiled in {:.0} ms\n", start.elapsed().as_secs_f64() * 1e3))?;
+    let beside: Vec<_> = compiled.resources.keys().filter(|name| !asked.contains(name)).map(String::as_str).collect();
+    if !beside.is_empty() {
+        common::say(format_args!("// compiled together with {}, as products have it\n", beside.join(", ")))?;
+    }
     let columns = format!("{:32} {:>9} {:>8} {:>8} {:>8}\n", "// kernel", "registers", "shared", "stack", "spilled");
     common::say(columns)?;
-    for (name, r) in &compiled.resources {
+    for (name, r) in compiled.resources.iter().filter(|(name, _)| asked.contains(name)) {
         let spilled = r.spill_stores + r.spill_loads;
         let (registers, shared, stack) = (r.registers, r.shared, r.stack);
         common::say(format_args!("{name:32} {registers:>9} {shared:>8} {stack:>8} {spilled:>8}\n"))?;
     }
     if options.start {
-        start_twice(&spec, &source, compiled.resources.keys().next().ok_or("no kernel")?)?;
+        start_twice(&spec, &asked)?;
     }
     if let (Some(path), oplus::backend::cuda::Image::Cubin(code)) = (&options.cubin, &compiled.image) {
         std::fs::write(path, code)?;
@@ -244,21 +285,30 @@ fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// How long it takes on the machine's device until the kernel could be launched: in a process that finds no kernel on disk, and
-/// in one that does.
-fn start_twice(spec: &Spec, text: &str, kernel: &str) -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// How long it takes on the machine's device until each kernel could be launched, compiled as a product has it: in a process that finds
+/// none on disk, and in one that does.
+fn start_twice(spec: &Spec, kernels: &[String]) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    // What starts a device and the compiler at all is not the kernel's.
     let cache = tempfile::tempdir()?;
     // SAFETY: this program has one thread, and nothing has read the variable yet.
     unsafe { std::env::set_var("OPLUS_CACHE_DIR", cache.path()) };
-    let key = spec.key();
-    let source = Source { name: spec.template.name(), key: &key, text };
-    // What starts a device and the compiler at all is not the kernel's.
     Context::separate(0)?;
-    for how in ["compiled", "found on disk"] {
-        let context = Context::separate(0)?;
-        let start = std::time::Instant::now();
-        context.kernel(&source, kernel)?;
-        common::say(format_args!("// {how} and loaded in {:.1} ms\n", start.elapsed().as_secs_f64() * 1e3))?;
+    let mut modules = std::collections::BTreeMap::new();
+    for kernel in kernels {
+        let spec = spec.clone().taken(kernel)?;
+        let (text, key) = (spec.source()?, spec.key());
+        if let Some(first) = modules.insert(key.clone(), kernel) {
+            common::say(format_args!("// {kernel}: in one module with {first}\n"))?;
+            continue;
+        }
+        let source = Source { name: spec.template.name(), key: &key, text: &text };
+        for how in ["compiled", "found on disk"] {
+            let context = Context::separate(0)?;
+            let start = std::time::Instant::now();
+            context.kernel(&source, kernel)?;
+            let ms = start.elapsed().as_secs_f64() * 1e3;
+            common::say(format_args!("// {kernel}: {how} and loaded in {ms:.1} ms\n"))?;
+        }
     }
     Ok(())
 }

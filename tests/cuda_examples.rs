@@ -137,3 +137,35 @@ fn masks_are_structural() {
     check_masks();
     check_parity();
 }
+
+/// How long it takes until a kernel can be launched, of each that is asked for: compiled, and found on disk.
+#[test]
+fn kernels_are_started() {
+    if !on_cuda() {
+        return;
+    }
+    let started = |more: &[&str]| {
+        let output = example("inspect_kernel").arg("--start").args(more).output().unwrap();
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned());
+        assert!(output.status.success() && err.is_empty(), "{err}");
+        let of = |line: &str| {
+            let (kernel, rest) = line.strip_prefix("// ")?.split_once(": ")?;
+            let how = rest.split_once(" and loaded in ").map_or(rest, |(how, _)| how);
+            Some(format!("{kernel} {how}"))
+        };
+        out.lines().filter_map(of).collect::<Vec<_>>()
+    };
+    let both = |kernel: &str| ["compiled", "found on disk"].map(|how| format!("{kernel} {how}"));
+    assert_eq!(started(&[]), both("spgemm_esc"));
+    assert_eq!(started(&["--strategy", "symbolic"]), both("spgemm_symbolic_table2"));
+    assert_eq!(
+        started(&["--strategy", "symbolic", "--kernel", "spgemm_symbolic_table4"]),
+        both("spgemm_symbolic_table4")
+    );
+    let all: Vec<_> = (0..5).flat_map(|t| both(&format!("spgemm_symbolic_table{t}"))).collect();
+    assert_eq!(started(&["--strategy", "symbolic", "--kernel", "all"]), all);
+    let [compiled, found] = both("spgemm_dot");
+    let dots = [compiled, found, "spgemm_dot_long in one module with spgemm_dot".to_string()];
+    assert_eq!(started(&["--strategy", "dot", "--kernel", "all"]), dots);
+}

@@ -54,3 +54,49 @@ fn every_strategy_has_a_source() {
         assert!(!kernels.is_empty(), "{strategy}");
     }
 }
+
+/// One kernel, as a product has it compiled: by default the one that rows of medium length take, marked in the help.
+#[test]
+fn kernels_one_by_one() {
+    let help = String::from_utf8(run("inspect_kernel", &["--help"]).stdout).unwrap();
+    let (_, listed) = help.split_once("Kernels of strategies that have several").expect("a list of kernels");
+    let (mut strategies, mut default) = (0, 0);
+    for line in listed.lines().skip(1) {
+        let (strategy, names) = line.trim().split_once(": ").expect(line);
+        let names: Vec<&str> = names.split(", ").collect();
+        let marked: Vec<&str> = names.iter().filter_map(|n| n.strip_suffix('*')).collect();
+        assert!(names.len() > 1 && marked.len() == 1, "{line}");
+        let Some((kernels, _)) = inspected(&["--strategy", strategy]) else { return };
+        assert_eq!(kernels.iter().map(|k| k.0.as_str()).collect::<Vec<_>>(), marked, "{strategy}");
+        default += 1;
+        // All of them are in the table, whichever they are.
+        let Some((kernels, text)) = inspected(&["--strategy", strategy, "--kernel", "all"]) else { return };
+        let mut names: Vec<&str> = names.iter().map(|n| n.trim_end_matches('*')).collect();
+        names.sort_unstable();
+        assert_eq!(kernels.iter().map(|k| k.0.as_str()).collect::<Vec<_>>(), names, "{strategy}");
+        assert!(!text.contains("together"), "{text}");
+        // Each can be asked for; not all of these, which takes long.
+        for name in names.iter().step_by(4) {
+            let Some((kernels, _)) = inspected(&["--strategy", strategy, "--kernel", name]) else { return };
+            assert_eq!(kernels.iter().map(|k| k.0.as_str()).collect::<Vec<_>>(), [*name], "{strategy}");
+        }
+        strategies += 1;
+        refused(
+            "inspect_kernel",
+            &["--strategy", strategy, "--kernel", "nothing"],
+            &format!("{}, all", names_of(line)),
+        );
+    }
+    assert!(strategies > 8 && default == strategies, "{strategies}");
+    // What a product compiles alone has no other kernel in its module; what it compiles with another says so.
+    let Some((_, text)) = inspected(&["--strategy", "hash", "--kernel", "spgemm_numeric_table0"]) else { return };
+    assert!(!text.contains("together"), "{text}");
+    let Some((_, text)) = inspected(&["--strategy", "dot"]) else { return };
+    assert!(text.contains("// compiled together with spgemm_dot_long, as products have it"), "{text}");
+    refused("inspect_kernel", &["--kernel", "spgemm_numeric_copy"], "it has spgemm_esc, all");
+}
+
+/// The kernels of a line of the help, as errors list them.
+fn names_of(line: &str) -> String {
+    line.split_once(": ").unwrap().1.replace('*', "")
+}
