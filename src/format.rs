@@ -40,7 +40,8 @@ pub enum Format {
     Sparse,
     /// Compressed rows: 8 bytes a row, 4 and a value an entry.
     Csr,
-    /// Compressed columns, with the rows beside them once an operation has asked for rows: a transpose costs nothing.
+    /// Compressed columns, with the rows beside them where it was made of rows or an operation has asked for them: a transpose costs
+    /// nothing. [`memory_bytes`](crate::container::Matrix::memory_bytes) counts both.
     Csc,
     /// Compressed rows of the rows and columns in use alone: dimensions of up to 2⁶⁴ − 1 cost what their entries cost.
     Hypersparse,
