@@ -2,7 +2,7 @@
 use super::cut;
 use super::met;
 use super::neutral::neutral;
-use super::parallel::{Shared, unwritten, written};
+use super::parallel::{SERIAL, Shared, unwritten, written};
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
@@ -13,12 +13,19 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Threads that transpose in less time than one of them adds up all columns.
+const MANY: usize = 4;
+
 /// Columns' sums in the order of rows, as one row: what reducing the rows of the transpose gives. `None` where entries are
-/// too few for a place a column.
+/// too few for a place a column, and where many threads could not share the columns.
 pub(super) fn reduce_columns<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<Option<HostCsr<T>>> {
     let (operation, pattern) = ("reduce_rows", &a.pattern);
     let n = pattern.ncols;
     if pattern.nnz() < n / 8 {
+        return Ok(None);
+    }
+    let cuts = cut::columns(operation, pattern)?;
+    if cuts.is_none() && pattern.nnz() >= SERIAL && rayon::current_num_threads() >= MANY {
         return Ok(None);
     }
     let met = met::columns(operation, pattern, &Arc::default())?;
@@ -46,7 +53,7 @@ pub(super) fn reduce_columns<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<
             (*sum, *present) = (MaybeUninit::new(next), true);
         });
     };
-    match cut::columns(operation, pattern)? {
+    match cuts {
         Some(cuts) => cuts.rows.par_iter().enumerate().with_max_len(1).for_each(|(p, rows)| {
             let columns = cuts.starts[p] as usize..cuts.starts[p + 1] as usize;
             // Most entries of long rows lie elsewhere, few of short ones do: those are not worth a search.
