@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Smaller blocks are left to the allocator.
-const LEAST: usize = 8 << 20;
+const LEAST: usize = 1 << 20;
 /// Kept at most, where `OPLUS_HOST_KEEP` does not say otherwise.
 const KEPT: usize = 256 << 20;
 
