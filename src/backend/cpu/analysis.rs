@@ -238,6 +238,9 @@ fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32
     Ok(lengths)
 }
 
+/// So far ahead processors do not look themselves, above all where that is another page, and no cache is too small for it.
+const STREAM: usize = 2 << 10;
+
 /// Values that will be read soon: where they lie, and the size of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Soon {
@@ -259,6 +262,11 @@ impl Soon {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (self.start, self.size, at);
+    }
+    /// Asks for what comes [`STREAM`] bytes behind an element that is read now, of those that are read in their order.
+    #[inline(always)]
+    pub(super) fn stream(self, at: usize) {
+        Soon { start: self.start.wrapping_add(STREAM), ..self }.prefetch(at);
     }
 }
 

@@ -79,9 +79,7 @@ pub(super) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<Hos
     let (pattern, values) = (&a.pattern, &a.values[..]);
     assert!(pattern.nnz() == values.len());
     let sums = |of: Range<usize>, batches: Option<&[Batch]>, out: &mut [MaybeUninit<T>]| {
-        let offsets = &pattern.offsets[of.start..=of.end];
-        // SAFETY: entries of rows are below the number of values: asserted, and the pattern's promise.
-        pull::sums::<T, M>(offsets, batches, out, values.len(), |_, e| unsafe { *values.get_unchecked(e) })
+        pull::sums_of_values::<T, M>(&pattern.offsets[of.start..=of.end], batches, out, values)
     };
     pull::lines("reduce_rows", pattern, &Arc::default(), pull::soon_final::<T, M>(), &sums)
 }

@@ -1,4 +1,5 @@
 //! mxv with a full vector and no mask: no lookup, no list of rows, four rows of about one length at a time.
+use super::analysis::Soon;
 use super::blocks::{Block, partition};
 use super::even::{self, BATCH, Batch};
 use super::final_soon;
@@ -21,6 +22,9 @@ const ROWS: usize = 4;
 /// where they are shorter than that.
 const LONG: u64 = 8;
 const LONG_UNEVEN: u64 = 4;
+
+/// Rows of up to so many entries are summed without a branch on how many.
+const FEW: usize = 4;
 
 /// Matrices of more entries are no processor's own cache's: their rows come fastest one behind the other, if they are longer than
 /// this in the mean: what a processor fetches ahead of itself are rows in their order.
@@ -249,6 +253,43 @@ fn soon<T: Scalar, M: Monoid<T>>(
             sum = along::<T, M>(sum, from + SOON, to, |e| product(r, e));
         }
         // Where the row is empty the next one's sum is written over this.
+        *place = MaybeUninit::new(sum);
+        n += (from < to) as usize;
+    }
+    n
+}
+
+/// As [`sums`] of values themselves, rows in their order where that is the way: a branch on the length of a row where it is long.
+#[inline(always)]
+pub(super) fn sums_of_values<T: Scalar, M: Monoid<T>>(
+    offsets: &[u64],
+    batches: Option<&[Batch]>,
+    out: &mut [MaybeUninit<T>],
+    values: &[T],
+) -> usize {
+    let rows = offsets.len() - 1;
+    let entries = offsets[rows] - offsets[0];
+    let short = entries < LONG_UNEVEN * rows as u64 || is_streamed(values.len(), entries, rows);
+    if soon_final::<T, M>() || batches.is_some() || !short {
+        // SAFETY: entries of rows are below the number of values, the pattern's promise.
+        return sums::<T, M>(offsets, batches, out, values.len(), |_, e| unsafe { *values.get_unchecked(e) });
+    }
+    let (soon, mut n) = (Soon::of(values), 0);
+    for ends in offsets.windows(2) {
+        let (from, to) = (ends[0] as usize, ends[1] as usize);
+        // Only empty rows are left.
+        let Some(place) = out.get_mut(n) else { break };
+        soon.stream(from);
+        let sum = match values.get(from..from + FEW) {
+            // All sums that it may be, of other rows' entries too, from which it is picked.
+            Some(some) if to - from <= FEW => {
+                let mut sums = [some[0]; FEW];
+                (1..FEW).for_each(|e| sums[e] = M::apply(sums[e - 1], some[e]));
+                sums[(to - from).wrapping_sub(1) % FEW]
+            }
+            _ if from == to => continue,
+            _ => along::<T, M>(values[from], from + 1, to, |e| values[e]),
+        };
         *place = MaybeUninit::new(sum);
         n += (from < to) as usize;
     }
