@@ -39,6 +39,14 @@ impl Side {
         let thunk = as_bytes(&[thunk]).try_into().ok().map(i64::from_ne_bytes)?;
         Some(Self { before, at, thunk })
     }
+    /// The column in row 0, and whether it is one further in each row after it; `None` where it is neither that nor the same in all.
+    pub(crate) fn edge(&self) -> Option<(i64, bool)> {
+        match self.at {
+            At::Diagonal { further } => Some((self.thunk.saturating_add(further), true)),
+            At::Column => Some((self.thunk.saturating_add(1), false)),
+            At::Row { .. } => None,
+        }
+    }
     /// The column in row i.
     #[inline(always)]
     pub(crate) fn column(&self, i: usize) -> u32 {

@@ -20,6 +20,7 @@ mod analysis;
 mod ascending;
 mod assemble;
 mod assign;
+mod between;
 mod bins;
 mod blocks;
 mod by_columns;
@@ -76,7 +77,6 @@ mod tiny;
 mod turned_cells;
 mod vector;
 mod window;
-mod window_flat;
 mod workers;
 
 pub(crate) use among::among;

@@ -1,14 +1,13 @@
 //! Rows that are stretches of other rows: counted, then copied to where they stay.
-use super::parallel::{SERIAL, Shared, each, each_piece, scan, unwritten, written};
+use super::between::{Between, between};
+use super::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::side::Side;
 use crate::error::Result;
-use crate::memory;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Entries that are copied at once, of shorter rows too: what is written too much the next row writes over.
 const WIDE: usize = 8;
@@ -16,6 +15,16 @@ const WIDE: usize = 8;
 /// The entries of each row before a column, or from one on.
 pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Side) -> Result<HostCsr<T>> {
     let pattern = &a.pattern;
+    let shape = (pattern.nrows, pattern.ncols);
+    // Of rows of hardly any entries it is no gain.
+    if let (Some((at, diagonal)), true) = (side.edge(), pattern.nnz() > SERIAL.max(2 * pattern.nrows)) {
+        let columns = if side.before { (i64::MIN, at) } else { (at, i64::MAX) };
+        let kept = Between { rows: 0..shape.0, columns, diagonal, shift: 0, to: 0, shape };
+        // Where there is no room for all of A's entries rows are counted first.
+        if let Ok(Some(made)) = between(operation, a, &kept) {
+            return Ok(made);
+        }
+    }
     let count = |r: usize| {
         let row = pattern.range(r);
         let before = leading(pattern, row.clone(), side.column(r));
@@ -25,11 +34,7 @@ pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Si
         let row = pattern.range(r);
         if side.before { row.start } else { row.end - n }
     };
-    // Of rows of hardly any entries it is no gain; with fewer columns a row has fewer than 2³² of them.
-    if pattern.nrows > PIECE && pattern.nnz() > SERIAL.max(2 * pattern.nrows) && pattern.ncols <= u32::MAX as usize {
-        return counted_and_copied(operation, a, &count, &start);
-    }
-    copied(operation, a, (pattern.nrows, pattern.ncols), 0, &count, &start)
+    copied(operation, a, shape, 0, &count, &start)
 }
 
 /// How many of a row's columns come before this one: without a branch where there are few.
@@ -73,88 +78,6 @@ pub(super) fn copied<T: Scalar>(
     Ok(HostCsr::new(Pattern::new(nrows, ncols, offsets, indices), values))
 }
 
-/// Rows that are counted and copied while they are in the cache.
-const PIECE: usize = if cfg!(test) { 1 << 5 } else { 1 << 13 };
-
-/// The same of rows of A that keep a part of their entries each, most of which stay: a piece of rows is counted, waits to hear where the
-/// one before it ends, and is copied while A's rows are still near. Pieces are taken in their order, so that whoever is waited for is at
-/// work. Room is taken for all of A's entries, and what is not needed given back.
-fn counted_and_copied<T: Scalar>(
-    operation: &'static str,
-    a: &HostCsr<T>,
-    count: &(impl Fn(usize) -> usize + Sync),
-    start: &(impl Fn(usize, usize) -> usize + Sync),
-) -> Result<HostCsr<T>> {
-    let (nrows, room) = (a.pattern.nrows, a.pattern.nnz());
-    let mut offsets = unwritten::<u64>(operation, nrows + 1)?;
-    offsets[0] = MaybeUninit::new(0);
-    let (mut indices, mut values) = (unwritten::<u32>(operation, room)?, unwritten::<T>(operation, room)?);
-    let pieces = nrows.div_ceil(PIECE);
-    let mut ends = memory::with_capacity(operation, pieces)?;
-    ends.extend((0..pieces).map(|_| AtomicU64::new(UNKNOWN)));
-    let next = AtomicUsize::new(0);
-    let to_offsets = Shared::new(&mut offsets[1..]);
-    let (to_indices, to_values) = (Shared::new(&mut indices), Shared::new(&mut values));
-    let ends = &ends[..];
-    each(rayon::current_num_threads(), &|_| {
-        loop {
-            let piece = next.fetch_add(1, Ordering::Relaxed);
-            let rows = piece * PIECE..nrows.min((piece + 1) * PIECE);
-            if rows.is_empty() {
-                return;
-            }
-            // SAFETY: pieces are disjoint.
-            let sums = unsafe { to_offsets.part(rows.clone()) };
-            let mut counts = [0u32; PIECE];
-            let mut own = 0;
-            for (n, r) in counts.iter_mut().zip(rows.clone()) {
-                *n = count(r) as u32;
-                own += u64::from(*n);
-            }
-            let before = match piece.checked_sub(1) {
-                Some(last) => end_of(&ends[last]),
-                None => 0,
-            };
-            ends[piece].store(before + own, Ordering::Release);
-            let mut sum = before;
-            for (to, n) in sums.iter_mut().zip(&counts) {
-                sum += u64::from(*n);
-                *to = MaybeUninit::new(sum);
-            }
-            let spans = rows.zip(&counts).map(|(r, n)| {
-                let from = start(r, *n as usize);
-                from..from + *n as usize
-            });
-            let place = before as usize..sum as usize;
-            // SAFETY: as above.
-            let (indices, values) = unsafe { (to_indices.part(place.clone()), to_values.part(place)) };
-            stretches(a, 0, spans, indices, values);
-        }
-    });
-    let total = ends.last().map_or(0, |end| end.load(Ordering::Acquire)) as usize;
-    // SAFETY: every piece wrote its rows' ends, and as many entries as it counted.
-    let (offsets, indices, values) =
-        unsafe { (written(offsets, nrows + 1), written(indices, total), written(values, total)) };
-    Ok(HostCsr::new(Pattern::new(nrows, a.pattern.ncols, offsets, indices), values))
-}
-
-/// Where a piece ends that nobody has counted yet.
-const UNKNOWN: u64 = u64::MAX;
-
-/// What another thread is about to say.
-fn end_of(end: &AtomicU64) -> u64 {
-    loop {
-        for _ in 0..64 {
-            let said = end.load(Ordering::Acquire);
-            if said != UNKNOWN {
-                return said;
-            }
-            std::hint::spin_loop();
-        }
-        std::thread::yield_now();
-    }
-}
-
 /// Stretches of A's entries one behind the other.
 fn stretches<T: Scalar>(
     a: &HostCsr<T>,
@@ -163,49 +86,43 @@ fn stretches<T: Scalar>(
     indices: &mut [MaybeUninit<u32>],
     values: &mut [MaybeUninit<T>],
 ) {
-    let (from_indices, from_values) = (&a.pattern.indices[..], &a.values[..]);
-    let (mut at, room, all) = (0, indices.len(), from_indices.len());
-    assert!(values.len() == room && from_values.len() == all);
+    let mut at = 0;
     for span in spans {
-        let n = span.len();
-        let wide = if n <= WIDE && at + WIDE <= room && span.start + WIDE <= all { WIDE } else { n };
-        let (from, to) = (span.start..span.start + wide, at..at + wide);
-        let columns = indices[to.clone()].iter_mut().zip(&from_indices[from.clone()]);
-        let put = |to: &mut MaybeUninit<u32>, j: u32| *to = MaybeUninit::new(j.wrapping_add(shift));
-        if wide == WIDE {
-            // A number of steps that the compiler knows.
-            columns.take(WIDE).for_each(|(to, j)| put(to, *j));
-            values[to].iter_mut().zip(&from_values[from]).take(WIDE).for_each(|(z, x)| *z = MaybeUninit::new(*x));
-        } else {
-            columns.for_each(|(to, j)| put(to, *j));
-            values[to].iter_mut().zip(&from_values[from]).for_each(|(z, x)| *z = MaybeUninit::new(*x));
-        }
-        at += n;
+        at = stretch(a, shift, span, at, indices, values);
     }
-    assert!(at == room);
+    assert!(at == indices.len());
 }
 
-#[cfg(test)]
-mod tests {
-    use super::PIECE;
-    use crate::prelude::*;
-
-    #[test]
-    fn pieces_that_wait_for_each_other() {
-        let rows = 40 * PIECE as u64 + 7;
-        let places = (0..rows).flat_map(|i| (0..i % 11).map(move |s| (i, (i * 5 + s * 31) % rows)));
-        let entries: Vec<(u64, u64, u64)> = places.enumerate().map(|(e, (i, j))| (i, j, e as u64)).collect();
-        let on = |device: &Device| Matrix::<u64>::build(rows, rows, &entries).unwrap().to(device).unwrap();
-        let (here, there) = (on(&Device::Cpu), on(&Device::Reference));
-        for threads in [1, 2, 7] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            for k in [-(rows as i64) / 2, 0, 3, i64::MAX] {
-                let same = |x: Matrix<u64>, y: Matrix<u64>| assert_eq!(x.entries().unwrap(), y.entries().unwrap());
-                pool.install(|| {
-                    same(tril(&here, k).eval().unwrap(), tril(&there, k).eval().unwrap());
-                    same(triu(&here, k).eval().unwrap(), triu(&there, k).eval().unwrap());
-                });
-            }
+/// A stretch of A's entries from `at` on; where it ends. What comes behind it up to [`WIDE`] entries is to be written yet.
+#[inline(always)]
+pub(super) fn stretch<T: Scalar>(
+    a: &HostCsr<T>,
+    shift: u32,
+    span: Range<usize>,
+    at: usize,
+    indices: &mut [MaybeUninit<u32>],
+    values: &mut [MaybeUninit<T>],
+) -> usize {
+    let n = span.len();
+    let put = |to: &mut MaybeUninit<u32>, j: u32| *to = MaybeUninit::new(j.wrapping_add(shift));
+    let (from, to) = (span.start..span.start + WIDE, at..at + WIDE);
+    if let (true, Some(columns), Some(entries), Some(to_columns), Some(to_entries)) = (
+        n <= WIDE,
+        a.pattern.indices.get(from.clone()),
+        a.values.get(from),
+        indices.get_mut(to.clone()),
+        values.get_mut(to),
+    ) {
+        // A number of steps that the compiler knows.
+        (0..WIDE).for_each(|e| put(&mut to_columns[e], columns[e]));
+        (0..WIDE).for_each(|e| to_entries[e] = MaybeUninit::new(entries[e]));
+    } else {
+        let (columns, to_columns) = (&a.pattern.indices[span.clone()], &mut indices[at..at + n]);
+        match shift {
+            0 => _ = to_columns.write_copy_of_slice(columns),
+            _ => to_columns.iter_mut().zip(columns).for_each(|(to, j)| put(to, *j)),
         }
+        values[at..at + n].write_copy_of_slice(&a.values[span]);
     }
+    at + n
 }

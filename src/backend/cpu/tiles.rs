@@ -1,16 +1,17 @@
 //! Tiles side by side and one below the other: every place in the result is known beforehand.
 use super::blocks::{Block, partition, target};
 use super::parallel::{SERIAL, Shared, each_of, each_piece, unwritten, written};
+use super::spans::stretch;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Rows that are copied at once where they can be.
-const ROWS: usize = if cfg!(test) { 4 } else { 64 };
+/// Rows that are copied at once where they can be, and of those that cannot fewer at a time.
+const ROWS: usize = if cfg!(test) { 8 } else { 512 };
+const FEW: usize = if cfg!(test) { 4 } else { 32 };
 
 pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
     let operation = "concat";
@@ -60,24 +61,25 @@ pub(super) fn concat<T: Scalar>(tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>
             let mut side_by_side = |rows: Range<usize>| {
                 let mut start = 0;
                 for tile in &tiles[t] {
-                    let range = entries(tile, &rows);
-                    let (c, v) = (&mut to_columns[at..at + range.len()], &mut to_entries[at..at + range.len()]);
-                    at += range.len();
-                    let from = tile.pattern.indices[range.clone()].iter().zip(&tile.values[range]);
-                    for ((c, v), (column, entry)) in c.iter_mut().zip(v).zip(from) {
-                        *c = MaybeUninit::new(start + column);
-                        *v = MaybeUninit::new(*entry);
-                    }
+                    at = stretch(tile, start, entries(tile, &rows), at, to_columns, to_entries);
                     start += tile.pattern.ncols as u32;
                 }
             };
             // Rows with entries in one tile only are one piece.
-            match tiles[t].iter().filter(|tile| !entries(tile, &some).is_empty()).count() {
-                0 | 1 => side_by_side(some.clone()),
-                _ => some.clone().for_each(|r| side_by_side(r..r + 1)),
+            let one = |rows: &Range<usize>| tiles[t].iter().filter(|tile| !entries(tile, rows).is_empty()).count() <= 1;
+            match one(&some) {
+                true => side_by_side(some.clone()),
+                false => some.clone().step_by(FEW).for_each(|first| {
+                    let few = first..some.end.min(first + FEW);
+                    match one(&few) {
+                        true => side_by_side(few),
+                        false => few.for_each(|r| side_by_side(r..r + 1)),
+                    }
+                }),
             }
             row = some.end;
         }
+        assert!(at == to_columns.len());
     };
     let before = |r: usize| offsets[r] + r as u64;
     let blocks = partition(operation, (nrows, ncols), target(before(nrows)), &before, &|_, _| Ok(Vec::new()))?;

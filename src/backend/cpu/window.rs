@@ -1,7 +1,7 @@
 //! A rectangle of a matrix, put anywhere in a larger one: rows and columns in their order, entries copied once.
+use super::between::{Between, between};
 use super::blocks::{Block, partition, target};
 use super::parallel::{Shared, each_of, mapped, scan, unwritten, written};
-use super::window_flat::flat;
 use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves};
@@ -32,9 +32,6 @@ impl Span {
     }
 }
 
-/// Rows shorter than this on average are looked through, in others pieces are looked for.
-const SHORT: usize = 32;
-
 /// A's rows and columns moved; `None` where they do not move as ranges.
 pub(super) fn window<T: Scalar>(
     a: &HostCsr<T>,
@@ -44,13 +41,22 @@ pub(super) fn window<T: Scalar>(
     let (Some(rows), Some(cols)) = (Span::new(rows, a.pattern.nrows), Span::new(cols, a.pattern.ncols)) else {
         return Ok(None);
     };
-    let entries = (a.pattern.offsets[rows.from + rows.len] - a.pattern.offsets[rows.from]) as usize;
-    match cols.from == 0 && cols.len == a.pattern.ncols {
-        true => band(a, &rows, &cols),
-        false if entries / rows.len.max(1) < SHORT => flat(a, &rows, &cols),
-        false => inside(a, &rows, &cols),
+    if cols.from == 0 && cols.len == a.pattern.ncols {
+        return band(a, &rows, &cols).map(Some);
     }
-    .map(Some)
+    let kept = Between {
+        rows: rows.from..rows.from + rows.len,
+        columns: (cols.from as i64, (cols.from + cols.len) as i64),
+        diagonal: false,
+        shift: (cols.to as u32).wrapping_sub(cols.from as u32),
+        to: rows.to,
+        shape: (rows.places, cols.places),
+    };
+    // Where there is no room for all entries of these rows they are counted first.
+    match between("extract", a, &kept) {
+        Ok(Some(made)) => Ok(Some(made)),
+        _ => inside(a, &rows, &cols).map(Some),
+    }
 }
 
 /// Whole rows: their entries are one piece.
