@@ -8,14 +8,14 @@ use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves, NONE};
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Finds where a column goes.
 enum Lookup<'a> {
     /// Where each column goes, or [`NONE`]: to one place at most.
-    Map(Vec<u32>),
+    Map(Buffer<u32>),
     /// starts[c] .. starts[c + 1] are a column's pairs.
     Starts { starts: Vec<u32>, pairs: &'a [(u32, u32)] },
     /// Few pairs of many columns: they are searched for.
@@ -41,7 +41,7 @@ impl<'a> Lookup<'a> {
         if most <= 1 {
             let mut map = memory::filled(operation, ncols, NONE)?;
             pairs.iter().for_each(|(from, to)| map[*from as usize] = *to);
-            return Ok(Lookup::Map(map));
+            return Ok(Lookup::Map(map.into()));
         }
         let mut starts = memory::filled(operation, ncols + 1, 0u32)?;
         pairs.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);

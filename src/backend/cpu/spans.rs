@@ -37,6 +37,9 @@ pub(super) fn side<T: Scalar>(operation: &'static str, a: &HostCsr<T>, side: &Si
     copied(operation, a, shape, 0, &count, &start)
 }
 
+/// Longer stretches are left to whoever copies memory.
+const SHORT: usize = 64;
+
 /// How many of a row's columns come before this one: without a branch where there are few.
 #[inline(always)]
 pub(super) fn leading(a: &Pattern, row: Range<usize>, column: u32) -> usize {
@@ -93,7 +96,7 @@ fn stretches<T: Scalar>(
     assert!(at == indices.len());
 }
 
-/// A stretch of A's entries from `at` on; where it ends. What comes behind it up to [`WIDE`] entries is to be written yet.
+/// A stretch of A's entries from `at` on; where it ends. What comes behind it, fewer than [`WIDE`] entries, is to be written yet.
 #[inline(always)]
 pub(super) fn stretch<T: Scalar>(
     a: &HostCsr<T>,
@@ -105,17 +108,24 @@ pub(super) fn stretch<T: Scalar>(
 ) -> usize {
     let n = span.len();
     let put = |to: &mut MaybeUninit<u32>, j: u32| *to = MaybeUninit::new(j.wrapping_add(shift));
-    let (from, to) = (span.start..span.start + WIDE, at..at + WIDE);
+    let wide = n.max(1).next_multiple_of(WIDE);
+    let (from, to) = (span.start..span.start + wide, at..at + wide);
     if let (true, Some(columns), Some(entries), Some(to_columns), Some(to_entries)) = (
-        n <= WIDE,
+        n <= SHORT,
         a.pattern.indices.get(from.clone()),
         a.values.get(from),
         indices.get_mut(to.clone()),
         values.get_mut(to),
     ) {
-        // A number of steps that the compiler knows.
-        (0..WIDE).for_each(|e| put(&mut to_columns[e], columns[e]));
-        (0..WIDE).for_each(|e| to_entries[e] = MaybeUninit::new(entries[e]));
+        // Numbers of steps that the compiler knows.
+        let (columns, to_columns) = (columns.as_chunks::<WIDE>().0, to_columns.as_chunks_mut::<WIDE>().0);
+        for (to, from) in to_columns.iter_mut().zip(columns) {
+            (0..WIDE).for_each(|e| put(&mut to[e], from[e]));
+        }
+        let (entries, to_entries) = (entries.as_chunks::<WIDE>().0, to_entries.as_chunks_mut::<WIDE>().0);
+        for (to, from) in to_entries.iter_mut().zip(entries) {
+            (0..WIDE).for_each(|e| to[e] = MaybeUninit::new(from[e]));
+        }
     } else {
         let (columns, to_columns) = (&a.pattern.indices[span.clone()], &mut indices[at..at + n]);
         match shift {
