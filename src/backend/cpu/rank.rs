@@ -98,6 +98,39 @@ macro_rules! key { ($($t:ty)*) => {$(
 )*}; }
 key!(u64 u128);
 
+/// Buckets of so many keys are cut once more.
+const CUT: Range<usize> = if cfg!(test) { 4..1 << 10 } else { 48..1 << 10 };
+
+/// Puts a bucket's keys in order: first by eight more bits, after which each is near its place, unless many share them.
+fn sort_bucket<K: Key>(keys: &mut [K], cut: Cut) {
+    const NEAR: u16 = 40;
+    let digit = |key: K| (key.rest(cut) >> cut.shift.saturating_sub(8)) as usize & 255;
+    let mut ends = [0u16; 256];
+    let near = CUT.contains(&keys.len()) && {
+        keys.iter().for_each(|key| ends[digit(*key)] += 1);
+        ends.iter().all(|count| *count <= NEAR)
+    };
+    if !near {
+        return if keys.len() <= SERIAL { keys.sort_unstable() } else { keys.par_sort_unstable() };
+    }
+    let mut sum = 0;
+    ends.iter_mut().for_each(|end| sum += std::mem::replace(end, sum));
+    let mut room = [keys[0]; CUT.end];
+    for key in keys.iter() {
+        let end = &mut ends[digit(*key)];
+        room[*end as usize] = *key;
+        *end += 1;
+    }
+    for e in 0..keys.len() {
+        let (key, mut at) = (room[e], e);
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+    }
+}
+
 fn by_buckets<K: Key>(operation: &'static str, indices: &[u64], cut: Cut) -> Result<(Vec<u64>, Vec<u32>)> {
     let n = indices.len();
     let bucket = |index: u64| (index >> cut.shift) as usize;
@@ -127,11 +160,7 @@ fn by_buckets<K: Key>(operation: &'static str, indices: &[u64], cut: Cut) -> Res
     let same = |x: &K, y: &K| x.rest(cut) == y.rest(cut);
     let sort = |b: usize| {
         let keys = of(b);
-        if keys.len() <= SERIAL {
-            keys.sort_unstable()
-        } else {
-            keys.par_sort_unstable()
-        }
+        sort_bucket(keys, cut);
         (keys.len() - keys.windows(2).filter(|k| same(&k[0], &k[1])).count()) as u64
     };
     let counts = in_pieces_of(operation, buckets, n, sort)?;
