@@ -121,13 +121,13 @@ fn sort_bucket<K: Key>(keys: &mut [K], cut: Cut) {
         room[*end as usize] = *key;
         *end += 1;
     }
-    for e in 0..keys.len() {
-        let (key, mut at) = (room[e], e);
-        while at > 0 && keys[at - 1] > key {
+    for (e, key) in room[..keys.len()].iter().enumerate() {
+        let mut at = e;
+        while at > 0 && keys[at - 1] > *key {
             keys[at] = keys[at - 1];
             at -= 1;
         }
-        keys[at] = key;
+        keys[at] = *key;
     }
 }
 
