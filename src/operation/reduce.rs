@@ -3,8 +3,9 @@ use super::of_one::One;
 use super::{Compute, Core, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::scalar::same;
 use crate::algebra::{Any, Monoid, OfValue, Reduction, Scalar};
-use crate::backend::{Body, on_backend};
+use crate::backend::{Body, cpu, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
+use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
 use crate::storage::{axis::Axis, store::Store};
@@ -12,7 +13,8 @@ use std::any::Any as Anything;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)).
+/// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)); on the CPU O(m) where all entries are
+/// one value, stored once, and integers, booleans, min or max are asked for: degrees.
 ///
 /// Integers, booleans, min and max give the same bits everywhere. Floating sums run in column order on the host; on CUDA
 /// too in rows of up to 64 entries, longer ones in a tree that depends on where the entries of A are, and on nothing else.
@@ -53,12 +55,19 @@ fn alike<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Option<T> {
 }
 
 fn rows_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
-    let Some(sum) = alike::<T, M>(a) else { return by_rows::<T, M>(a) };
+    let Some(sum) = alike::<T, M>(a) else { return counted::<T, M>(a)?.map_or_else(|| by_rows::<T, M>(a), Ok) };
     filled(&by_rows::<u8, Any>(&filled(a, 0)?)?, sum)
 }
 fn columns_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
     let Some(sum) = alike::<T, M>(a) else { return by_columns::<T, M>(a) };
     by_columns::<u8, Any>(&filled(a, 0)?)?.map(|met| filled(&met, sum)).transpose()
+}
+
+/// The sums of rows on the CPU whose entries are one value each of them, such as degrees: how many there are is all that counts.
+fn counted<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
+    let (Device::Cpu, Body::Held(held), Some(one)) = (a.device, &a.body, a.one()) else { return Ok(None) };
+    let sums = cpu::rows_of_one::<T, M>(held.frame.pattern("reduce_rows")?, one)?;
+    Ok(sums.map(|sums| Store { rows: Axis::Full(1), cols: a.rows.clone(), body: Body::from(sums), device: a.device }))
 }
 
 fn by_rows<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
@@ -113,7 +122,7 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
     }
 }
 
-/// s = ⊕ of all entries; the identity where there are none, 0 by [`Any`]. O(nnz(A)).
+/// s = ⊕ of all entries; the identity where there are none, 0 by [`Any`]. O(nnz(A)), or O(log nnz(A)) where all are one value, stored once, and no sum rounds.
 ///
 /// `f16` and `bf16` by Plus and Times: as [`reduce_rows`] has them.
 /// GraphBLAS C API 2.1, GrB_reduce to a scalar. Floating sums run in another order on CUDA than on the host, each fixed by the places of the entries alone: all runs agree,
@@ -151,8 +160,14 @@ pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, _monoid: M) -
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
-    if let (Some(one), 1..) = (alike::<T, M>(a), a.nvals()) {
-        return Ok(Some(one));
+    if let (Some(one), 1..) = (a.one(), a.nvals())
+        && let Some(sum) = alike::<T, M>(a).or_else(|| match a.device {
+            // The oracle adds them up.
+            Device::Reference => None,
+            _ => cpu::repeated::<T, M>(one, a.nvals()),
+        })
+    {
+        return Ok(Some(sum));
     }
     on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })
 }

@@ -340,6 +340,14 @@ fn entry_wise<T: Sample + Number>(
             c
         });
         same_vector(&reduce_rows(&a[0], add).eval().unwrap(), &reduce_rows(&a[1], add).eval().unwrap());
+        // Of one value for all entries, how many there are is all that counts.
+        let alike = |d: usize| apply_second(&a[d], Second, thunk).eval().unwrap();
+        same_vector(&reduce_rows(&alike(0), add).eval().unwrap(), &reduce_rows(&alike(1), add).eval().unwrap());
+        same_vector(&reduce_rows(&alike(0), Times).eval().unwrap(), &reduce_rows(&alike(1), Times).eval().unwrap());
+        if size_of::<T>() < 4 {
+            let sums = |d: usize| (reduce_stored(&alike(d), add).unwrap(), reduce(&alike(d), Times).unwrap());
+            assert_eq!(format!("{:?}", sums(0)), format!("{:?}", sums(1)));
+        }
         let (x, y) = (both_vectors::<T, PlusTimes>(g, case.n * 3), both_vectors::<T, PlusTimes>(g, case.n * 3));
         let marks = both_vectors::<bool, PlusTimes>(g, case.n * 3);
         let vectors = |f: &dyn Fn(usize) -> Vector<T>| same_vector(&f(0), &f(1));
