@@ -193,17 +193,19 @@ fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> 
         return Ok(false);
     }
     let (rows, end) = (nrows as usize + 1, host.pattern.indices.len() as u64);
-    if Arc::get_mut(&mut host.pattern).is_none() {
-        let old = &host.pattern.offsets[..];
-        let offsets = cpu::in_pieces(operation, rows, move |r| old.get(r).copied().unwrap_or(end))?;
-        let indices = memory::copied(operation, &host.pattern.indices)?;
-        host.pattern = Arc::new(Pattern::new(nrows as usize, *n as usize, offsets, indices));
+    match Arc::get_mut(&mut host.pattern) {
+        Some(pattern) => {
+            memory::reserve(operation, &mut pattern.offsets, (nrows - m) as usize)?;
+            pattern.offsets.resize(rows, end);
+            (pattern.nrows, pattern.ncols, pattern.facts) = (nrows as usize, ncols as usize, Facts::default());
+        }
+        None => {
+            let old = &host.pattern.offsets[..];
+            let offsets = cpu::in_pieces(operation, rows, move |r| old.get(r).copied().unwrap_or(end))?;
+            let indices = memory::copied(operation, &host.pattern.indices)?;
+            host.pattern = Arc::new(Pattern::new(nrows as usize, ncols as usize, offsets, indices));
+        }
     }
-    let Some(pattern) = Arc::get_mut(&mut host.pattern) else { return Ok(false) };
-    let missing = rows.saturating_sub(pattern.offsets.len());
-    memory::reserve(operation, &mut pattern.offsets, missing)?;
-    pattern.offsets.resize(rows, end);
-    (pattern.nrows, pattern.ncols, pattern.facts) = (nrows as usize, ncols as usize, Facts::default());
     (a.rows, a.cols) = (Axis::Full(nrows), Axis::Full(ncols));
     Ok(true)
 }

@@ -21,7 +21,7 @@ pub(crate) struct Facts {
     pub(crate) merged: AtomicUsize,
     /// Whether somebody has asked for the batches.
     pub(crate) pulled: AtomicBool,
-    /// How often somebody has asked for the transpose.
+    /// How often somebody has asked for the transpose, or would have read columns.
     pub(crate) turns: AtomicUsize,
     /// The transpose.
     pub(crate) turned: OnceLock<Arc<Turned>>,

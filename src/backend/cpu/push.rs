@@ -1,4 +1,5 @@
-//! vxm where most columns are met: sums in an array as long as the result.
+//! vxm where most columns are met: sums in an array as long as the result; of full vectors until the matrix keeps its columns
+//! ([`by_columns`]).
 //!
 //! Where ⊕ has an element that changes nothing to the bit, sums start from it and nothing is asked of a product. Which
 //! columns were met is known of a full vector from the matrix alone, and flagged for others. Sums that may be grouped at
