@@ -3,9 +3,9 @@
 //! Threads take blocks in order and compute them into small buffers that stay in cache; as soon as the sizes of all earlier
 //! blocks are known, a block is copied to its place. Nothing is computed twice and nobody waits.
 use super::blocks::Block;
+use super::mxm::tiny::SLACK;
 use super::parallel::{Shared, unwritten, written};
 use super::rows::Rows;
-use super::tiny::SLACK;
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
 use crate::memory;

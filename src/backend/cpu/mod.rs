@@ -2,6 +2,9 @@
 //!
 //! Every result is the reference's: sums run in the order of k and start with the first product; only reductions to a
 //! scalar are cut into pieces, at places that depend on the operands alone. Nothing depends on the number of threads.
+//!
+//! Products of matrices are in `mxm`, those with vectors and sums in `mxv`; `entrywise` and `structure` have the rest. Beside them lies
+//! what all four share: work cut into blocks (`blocks`, `parallel`), rows as they are made and put together (`rows`, `assemble`).
 use super::host::{HostCsr, host_memory};
 use super::places::{Assigned, Moves};
 use super::ring::{MxmRing, MxvRing, VxmRing};
@@ -12,90 +15,45 @@ use crate::error::Result;
 use crate::operation::Accumulate;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
+use entrywise::{assign, map, merge, order, scale};
+use mxv::{columns, push, vector};
 use std::sync::Arc;
+use structure::{gather, kronecker, layout, one_a_row, tiles, window};
 
-mod accumulator;
-mod among;
-mod analysis;
-mod ascending;
 mod assemble;
-mod assign;
-mod between;
-mod bins;
 mod blocks;
-mod by_columns;
-pub(crate) mod chain;
 mod closure;
-mod columns;
-mod cut;
-mod dot;
-mod ended;
-mod entries;
-mod even;
-mod exact;
-mod explain;
-mod few;
-mod final_soon;
-mod flags;
-mod flat;
-mod full;
-mod gather;
-mod job;
-mod keys;
-mod kronecker;
-mod layout;
-mod loops;
-mod map;
-mod merge;
-mod met;
-mod multiply;
-mod need;
+mod entrywise;
+mod mxm;
+mod mxv;
 mod neutral;
-mod numeric;
-mod one_a_row;
-mod order;
 mod parallel;
-mod pick;
-mod product;
-mod pull;
-mod push;
-mod rank;
-mod repeated;
 mod rows;
-mod scale;
-mod short;
 mod simd;
-mod spans;
-mod structural;
 #[cfg(test)]
 mod structural_tests;
-mod symbolic;
+mod structure;
 #[cfg(test)]
 mod tests;
-mod tiles;
-#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
-mod tiny;
-mod turned_cells;
-mod vector;
-mod window;
 mod workers;
 
-pub(crate) use among::among;
-pub(crate) use ascending::below;
-pub(crate) use ended::{ended, mxm_ended};
-pub(crate) use even::Batch;
-pub(crate) use exact::{at_positions, mxm_iso, mxm_reduce, positions};
-pub(crate) use explain::{explain_mxm, explain_vector};
-pub(crate) use layout::{in_order, transpose, turned};
-pub(crate) use met::rows_and_columns as met_rows_and_columns;
+pub(crate) use entrywise::chain;
+pub(crate) use mxm::ended::{ended, mxm_ended};
+pub(crate) use mxm::exact::{at_positions, mxm_iso, mxm_reduce, positions};
+pub(crate) use mxm::explain::{explain_mxm, explain_vector};
+pub(crate) use mxm::product::MxmKernels;
+pub(crate) use mxv::even::Batch;
+pub(crate) use mxv::met::rows_and_columns as met_rows_and_columns;
+pub(crate) use mxv::push::VxmKernels;
+pub(crate) use mxv::repeated::{repeated, rows_of_one};
+pub(crate) use mxv::vector::MxvKernels;
 pub(crate) use parallel::{in_pieces, joined, mapped, zipped};
-pub(crate) use product::MxmKernels;
-pub(crate) use push::VxmKernels;
-pub(crate) use rank::ranks;
-pub(crate) use repeated::{repeated, rows_of_one};
 pub(crate) use rows::Rows;
-pub(crate) use turned_cells::turned_cells;
-pub(crate) use vector::MxvKernels;
+pub(crate) use structure::among::among;
+pub(crate) use structure::ascending::below;
+pub(crate) use structure::layout::{in_order, transpose, turned};
+pub(crate) use structure::rank::ranks;
+pub(crate) use structure::turned_cells::turned_cells;
 
 /// The cores of the host.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +72,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<HostCsr<C>> {
-    exact::mxm(ring, a, b, mask, at, options)
+    mxm::exact::mxm(ring, a, b, mask, at, options)
 }
 
 pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(

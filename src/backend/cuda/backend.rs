@@ -1,11 +1,12 @@
 //! The CUDA backend: the generic part is a few lines an operation, what it needs as text and bytes.
-use super::merge::{self, Kind};
-use super::scale::{self, Scaling};
-use super::values::{Values, of_marks};
-use super::{
-    Buffer, Context, DeviceCsr, DevicePattern, account, assign, build, closure, columns, composed, entries, in_use,
-    kronecker, map, one_row, order, pair, places, reduce, reshape, segmented_merge, transpose,
-};
+use super::entrywise::merge::{self, Kind};
+use super::entrywise::scale::{self, Scaling};
+use super::entrywise::{assign, map, one_row, order, pair, reduce};
+use super::runtime::account;
+use super::storage::values::{Values, of_marks};
+use super::storage::{in_use, places};
+use super::structure::{build, columns, kronecker, reshape, segmented_merge, transpose};
+use super::{Buffer, Context, DeviceCsr, DevicePattern, closure, composed, entries};
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::monoid_text;
 use crate::algebra::texts::{binary_text, index_text};

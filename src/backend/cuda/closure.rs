@@ -1,8 +1,8 @@
 //! Floyd–Warshall on an array in device memory.
 use super::entries::{block_and_tile, places, structure};
-use super::given::Given;
+use super::entrywise::given::Given;
 use super::product::Operand;
-use super::program::{Program, resident, sum_in_place};
+use super::runtime::program::{Program, resident, sum_in_place};
 use super::{Buffer, Context, DevicePattern};
 use crate::backend::PIVOTS;
 use crate::error::Result;

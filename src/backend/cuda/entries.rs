@@ -1,6 +1,6 @@
 //! What the operations on entries share: tiles, marks and their ranks, values as bytes, the structure kernels.
 use super::product::Operand;
-use super::program::{Program, sum_in_place, sum_of_bits, tuning, widen_and_sum};
+use super::runtime::program::{Program, sum_in_place, sum_of_bits, tuning, widen_and_sum};
 use super::{Buffer, Context, DevicePattern, Kernel};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;
@@ -198,7 +198,7 @@ pub(super) fn find(pattern: &DevicePattern, row: usize, column: u32) -> Result<O
 
 /// Rows `list` of A, in the list's order.
 pub(super) fn extract_rows(scalar: ScalarText, a: Operand<'_>, list: &[u32]) -> Result<(DevicePattern, Buffer)> {
-    listed_rows(scalar, a, &super::places::list(a.pattern.offsets.context(), list)?)
+    listed_rows(scalar, a, &super::storage::places::list(a.pattern.offsets.context(), list)?)
 }
 
 /// The same by a list on the device.

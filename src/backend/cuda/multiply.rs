@@ -1,10 +1,12 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
-use super::full;
-use super::fused::{self, After, Then};
+use super::mxv::full;
+use super::mxv::{spmspv, spmv};
 use super::product::Product;
-use super::turned::by_columns;
-use super::values::{Read, Values};
-use super::{Buffer, Cuda, DeviceCsr, DevicePattern, chunks, spgemm, spmspv, spmv};
+use super::spgemm::chunks;
+use super::spgemm::fused::{self, After, Then};
+use super::storage::turned::by_columns;
+use super::storage::values::{Read, Values};
+use super::{Buffer, Cuda, DeviceCsr, DevicePattern, spgemm};
 use crate::algebra::texts::SEMIRINGS;
 use crate::algebra::*;
 use crate::backend::ring::Step;

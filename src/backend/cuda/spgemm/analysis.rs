@@ -1,9 +1,9 @@
 //! Rows counted, classed and listed: what every sparse product begins with.
 use super::{CLASS_COUNT, CONTROL, Job};
-use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::product::Product;
-use crate::backend::cuda::program::{Program, scan_states};
-use crate::backend::cuda::report::Report;
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, scan_states};
+use crate::backend::cuda::runtime::report::Report;
 use crate::backend::cuda::{Buffer, Context, Launch};
 use crate::error::Result;
 use oplus_codegen::Template;

@@ -1,8 +1,8 @@
 //! Products of matrices on few diagonals, by groups of them.
 use super::Job;
-use crate::backend::cuda::band::Band;
-use crate::backend::cuda::band_pairs::Pairs;
-use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use super::band_pairs::Pairs;
+use crate::backend::cuda::runtime::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::storage::band::Band;
 use crate::backend::cuda::{Buffer, DevicePattern, Launch};
 use crate::error::Result;
 use oplus_codegen::Template;

@@ -5,11 +5,11 @@
 use super::Made;
 use super::found::Found;
 use crate::backend::MxmOptions;
-use crate::backend::cuda::ahead::Wanted;
-use crate::backend::cuda::device_csr::DevicePattern;
 use crate::backend::cuda::entries::{Marks, empty, places, structure};
 use crate::backend::cuda::product::{DeviceIds, DeviceMask, Product, is_narrow};
-use crate::backend::cuda::program::{Program, resident, tuning};
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, resident, tuning};
+use crate::backend::cuda::storage::device_csr::DevicePattern;
 use crate::backend::cuda::{Buffer, Context, lock};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
@@ -94,7 +94,7 @@ impl<'a> Dots<'a> {
 
 /// Whether a product of matrices is made by dot products: where that was asked for, or is clearly the least work. `b` is given as
 /// the options say.
-pub(in crate::backend::cuda) fn by_dots(
+pub(crate) fn by_dots(
     context: &Arc<Context>,
     (a, b): (&DevicePattern, &DevicePattern),
     mask: DeviceMask,
@@ -119,7 +119,7 @@ pub(in crate::backend::cuda) fn by_dots(
 
 /// What a product under a mask costs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::backend::cuda) struct Costs {
+pub(crate) struct Costs {
     /// The positions of A and B by [`Buffer::serial`], and whether B lies by columns.
     of: (u64, u64, bool),
     /// Looked up by dot products.
@@ -214,15 +214,16 @@ impl Work<'_> {
         // Odd: a mask that has every second or sixteenth row is seen as it is.
         let step = rows.div_ceil(u64::from(self.tuning.dot_sample)) | 1;
         let (counts, share) = self.counted(context)?;
-        let [places, products, ..] = context.with_slate(crate::backend::cuda::report::SAID as u64, |slate| {
-            let grid = resident(&kernel, block, 0, rows.div_ceil(step * u64::from(block / 32)))?;
-            let launch = kernel.launch(grid, block, 0).arg(rows).arg(step);
-            let launch = launch.arg(&self.mask.offsets).arg(&self.mask.indices);
-            let launch = launch.arg(&self.a.offsets).arg(&self.a.indices).arg(&self.b.offsets);
-            let launch = launch.arg(u32::from(self.transposed_b)).arg(counts.as_ref()).arg(share);
-            // SAFETY: parameters as codegen/templates/README.md lists them; the patterns are those of one product.
-            unsafe { launch.arg(slate.control).leaving(slate).run() }
-        })?;
+        let [places, products, ..] =
+            context.with_slate(crate::backend::cuda::runtime::report::SAID as u64, |slate| {
+                let grid = resident(&kernel, block, 0, rows.div_ceil(step * u64::from(block / 32)))?;
+                let launch = kernel.launch(grid, block, 0).arg(rows).arg(step);
+                let launch = launch.arg(&self.mask.offsets).arg(&self.mask.indices);
+                let launch = launch.arg(&self.a.offsets).arg(&self.a.indices).arg(&self.b.offsets);
+                let launch = launch.arg(u32::from(self.transposed_b)).arg(counts.as_ref()).arg(share);
+                // SAFETY: parameters as codegen/templates/README.md lists them; the patterns are those of one product.
+                unsafe { launch.arg(slate.control).leaving(slate).run() }
+            })?;
         Ok((places.saturating_mul(step), products.saturating_mul(step)))
     }
     /// Entries of B by that side by which it does not lie, one in so many of them; or the mean where there are too many places.

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{listed_pattern, listed_rows};
-use crate::backend::cuda::full::Side;
-use crate::backend::cuda::places;
+use crate::backend::cuda::mxv::full::Side;
 use crate::backend::cuda::product::{Operand, Product};
+use crate::backend::cuda::storage::places;
 use crate::backend::{MaskOn, MxmOptions};
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Sample, Strategy};

@@ -2,12 +2,13 @@
 //! has to be looked for again.
 use super::Job;
 use super::slices::{End, Sorted, Sorting, joined};
-use crate::backend::cuda::ahead::Wanted;
 use crate::backend::cuda::entries::{places, structure};
+use crate::backend::cuda::mxv::spmv;
 use crate::backend::cuda::product::{DeviceIds, Product};
-use crate::backend::cuda::program::{Program, resident};
-use crate::backend::cuda::row_tiles::RowTiles;
-use crate::backend::cuda::{Buffer, DevicePattern, spmv};
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, resident};
+use crate::backend::cuda::storage::row_tiles::RowTiles;
+use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::Template;

@@ -1,11 +1,11 @@
 //! A product under a mask as a value and a bit for each entry of the mask: what is made of it.
 use super::Made;
 use super::reduce::Parts;
-use crate::backend::cuda::ahead::Wanted;
-use crate::backend::cuda::device_csr::DevicePattern;
 use crate::backend::cuda::entries::{Marks, compact, movable, structures};
 use crate::backend::cuda::product::Operand;
-use crate::backend::cuda::program::{Program, scan_bits, scanning, tuning};
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, scan_bits, scanning, tuning};
+use crate::backend::cuda::storage::device_csr::DevicePattern;
 use crate::backend::cuda::{Buffer, Context};
 use crate::error::Result;
 use oplus_codegen::text::ScalarText;

@@ -5,10 +5,10 @@
 use super::found::Found;
 use super::{Job, Made};
 use crate::backend::cuda::Buffer;
-use crate::backend::cuda::ahead::Wanted;
-use crate::backend::cuda::device_csr::DevicePattern;
 use crate::backend::cuda::entries::{Marks, empty, places};
-use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, resident};
+use crate::backend::cuda::storage::device_csr::DevicePattern;
 use crate::error::Result;
 use crate::spgemm::{Analysis, Bin, Strategy};
 use oplus_codegen::{FunctionText, Shared, Spec, Template};

@@ -6,14 +6,18 @@
 //! counted first where that room is dear), the others counted (`blocks`, `tables`) or, if all are to be sorted, sorted in device memory
 //! (`sorted`), one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`. `explain` says which of these it would be, `plan` keeps what comes
-//! before the values, `ordered` sums in the order of k.
+//! before the values, `ordered` sums in the order of k, `fused` hands rows on before C is stored, and `chunks` makes C by chunks of rows
+//! where the whole does not fit.
 mod analysis;
 mod band;
+pub(crate) mod band_pairs;
 mod blocks;
+pub(crate) mod chunks;
 mod dot;
 mod explain;
 mod factor_places;
 mod found;
+pub(crate) mod fused;
 mod hashed;
 mod masked;
 mod named;
@@ -33,8 +37,8 @@ mod wanted;
 mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
-use super::program::{Program, tuning};
-use super::supernodes::joined_rows;
+use super::runtime::program::{Program, tuning};
+use super::storage::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;

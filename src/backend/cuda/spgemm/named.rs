@@ -1,13 +1,13 @@
 //! Strategies that take a whole product, asked for by name.
 use super::band::Bands;
+use super::band_pairs::Pairs;
 use super::slices::Sorting;
 use super::{Job, Made, TABLES};
-use crate::backend::cuda::band::Band;
-use crate::backend::cuda::band_pairs::Pairs;
 use crate::backend::cuda::entries::{empty, movable};
-use crate::backend::cuda::merge::{Kind, merge};
+use crate::backend::cuda::entrywise::merge::{Kind, merge};
 use crate::backend::cuda::product::Operand;
-use crate::backend::cuda::values::of_marks;
+use crate::backend::cuda::storage::band::Band;
+use crate::backend::cuda::storage::values::of_marks;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};

@@ -2,7 +2,7 @@
 use super::whole::Whole;
 use super::{BLOCK, CLASS_COUNT, Job, Made, SLICES, UNITS, mxm};
 use crate::backend::cuda::product::Product;
-use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;

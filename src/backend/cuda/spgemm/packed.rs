@@ -2,7 +2,7 @@
 use super::Job;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::movable;
-use crate::backend::cuda::program::Program;
+use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
 use oplus_codegen::Template;
 

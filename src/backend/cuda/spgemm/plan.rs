@@ -1,12 +1,13 @@
 //! Products of known structure: positions are kept, and the places of all factors or else the analysis and its counts; values are
 //! computed again and again.
+use super::chunks;
 use super::factor_places::FactorPlaces;
 use super::ordered::{is_exact, mxm_ordered, values_in_order};
 use super::run::{Listed, Run};
 use super::{Job, mxm};
 use crate::backend::MxmOptions;
 use crate::backend::cuda::product::Product;
-use crate::backend::cuda::{Buffer, DevicePattern, chunks, lock};
+use crate::backend::cuda::{Buffer, DevicePattern, lock};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use std::sync::Mutex;

@@ -4,7 +4,7 @@
 use super::analysis::{self, measure};
 use super::{BLOCKS, CONTROL, Job, LONGEST, NNZ};
 use crate::backend::cuda::entries::places;
-use crate::backend::cuda::program::{Program, resident, scan_in_place};
+use crate::backend::cuda::runtime::program::{Program, resident, scan_in_place};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;

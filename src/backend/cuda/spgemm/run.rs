@@ -6,10 +6,10 @@ use super::{
     BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, Rows, SLICES, STAGED, TABLE, TABLES,
     THREAD, UNITS, short,
 };
-use crate::backend::cuda::ahead;
 use crate::backend::cuda::entries::movable;
-use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, scan_and_tell, scan_u64, scanning};
+use crate::backend::cuda::runtime::ahead;
+use crate::backend::cuda::runtime::lanes::Fork;
+use crate::backend::cuda::runtime::program::{Program, scan_and_tell, scan_u64, scanning};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;

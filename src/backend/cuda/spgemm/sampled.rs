@@ -2,8 +2,8 @@
 use super::Job;
 use super::hashed::Tables;
 use super::whole::SAMPLE;
-use crate::backend::cuda::program::resident;
-use crate::backend::cuda::report::SAID;
+use crate::backend::cuda::runtime::program::resident;
+use crate::backend::cuda::runtime::report::SAID;
 use crate::error::Result;
 
 /// A sample pays for itself where each multiprocessor has so many products.

@@ -2,9 +2,9 @@
 use super::run::Run;
 use super::{CLASS_COPY, CLASS_COUNT, DENSE_TICKETS, Job, Rows, THREAD, UNITS, places};
 use crate::backend::cuda::Buffer;
-use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, resident};
-use crate::backend::cuda::report::Slate;
+use crate::backend::cuda::runtime::lanes::Fork;
+use crate::backend::cuda::runtime::program::{Program, resident};
+use crate::backend::cuda::runtime::report::Slate;
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
 use smallvec::SmallVec;

@@ -4,11 +4,11 @@
 //! Workspace is bounded: a slice has as many rows as their products fit it, and a row of more goes by stretches of columns.
 //! Sums run in the order of k, bit-equal to a serial sum.
 use super::{Job, Made};
-use crate::backend::cuda::ahead::{self, Wanted};
 use crate::backend::cuda::entries::{Marks, places, sortable};
-use crate::backend::cuda::program::{Program, scan_bits, scan_in_place, scan_u64, scanning, sum_in_place};
-use crate::backend::cuda::segmented_merge::{self, Segments, merge_segments, sort_segments};
-use crate::backend::cuda::sort::{self, Keyed, bits_below, sort};
+use crate::backend::cuda::runtime::ahead::{self, Wanted};
+use crate::backend::cuda::runtime::program::{Program, scan_bits, scan_in_place, scan_u64, scanning, sum_in_place};
+use crate::backend::cuda::structure::segmented_merge::{self, Segments, merge_segments, sort_segments};
+use crate::backend::cuda::structure::sort::{self, Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
 use crate::error::{Error, Result};
 use oplus_codegen::Template;

@@ -1,8 +1,8 @@
 //! Products of small matrices: a block a row, without analysis.
 use super::Job;
 use super::whole::{Room, Whole};
-use crate::backend::cuda::program::Program;
-use crate::backend::cuda::report::SAID;
+use crate::backend::cuda::runtime::program::Program;
+use crate::backend::cuda::runtime::report::SAID;
 use crate::error::Result;
 use oplus_codegen::{BlockShape, Spec, Template};
 

@@ -7,7 +7,7 @@ use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{block_and_tile, listed_pattern, listed_rows, movable};
 use crate::backend::cuda::product::{DeviceIds, Operand};
-use crate::backend::cuda::program::Program;
+use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
 use oplus_codegen::Template;
 use std::cell::OnceCell;

@@ -1,8 +1,8 @@
 //! Rows of still more products, in tables: how many columns they have, the rows by class again, and their sums.
 use super::run::Run;
 use super::{PARTS, Rows, SLICES, SUMS, TABLE, TABLES, UNITS, analysis};
-use crate::backend::cuda::lanes::Fork;
-use crate::backend::cuda::program::{Program, resident};
+use crate::backend::cuda::runtime::lanes::Fork;
+use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::error::Result;
 use oplus_codegen::{TableLaunch, Template};
 

@@ -3,8 +3,8 @@ use super::analysis;
 use super::run::Run;
 use super::tables::LISTING_SUMS;
 use super::{BLOCK_SIZES, TABLES};
-use crate::backend::cuda::ahead::Wanted;
-use crate::backend::cuda::program::{Program, scan_u64, scanning};
+use crate::backend::cuda::runtime::ahead::Wanted;
+use crate::backend::cuda::runtime::program::{Program, scan_u64, scanning};
 
 /// What a program calls its only kernel.
 fn only(program: &Program<'_>) -> Wanted {

@@ -7,8 +7,8 @@
 use super::hashed::Tables;
 use super::short::Kind;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, Made, NNZ};
-use crate::backend::cuda::program::{Program, resident};
-use crate::backend::cuda::report::SAID;
+use crate::backend::cuda::runtime::program::{Program, resident};
+use crate::backend::cuda::runtime::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;

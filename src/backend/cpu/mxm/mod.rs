@@ -1,0 +1,24 @@
+//! Products of matrices: what they will cost, which accumulator each row gets, and the loops.
+mod accumulator;
+pub(crate) mod analysis;
+mod dot;
+pub(crate) mod ended;
+pub(crate) mod exact;
+pub(crate) mod explain;
+mod few;
+mod flags;
+pub(crate) mod flat;
+mod full;
+pub(crate) mod job;
+mod keys;
+mod loops;
+mod multiply;
+mod need;
+mod numeric;
+mod pick;
+pub(crate) mod product;
+mod short;
+mod structural;
+mod symbolic;
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
+pub(crate) mod tiny;

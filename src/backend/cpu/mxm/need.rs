@@ -1,0 +1,89 @@
+//! The memory that a product takes on the host: bounds that hold, so that a limit can be kept without counting.
+use crate::backend::cpu::parallel::SERIAL;
+use crate::error::{Error, Result};
+use crate::spgemm::Analysis;
+use crate::storage::pattern::Pattern;
+
+/// Bytes beside the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) workspace: u64,
+    pub(crate) output: u64,
+}
+
+impl Need {
+    pub(crate) fn total(self) -> u64 {
+        self.workspace.saturating_add(self.output)
+    }
+}
+
+/// What a product's memory depends on beside its patterns: the bytes of a value of C and of B, and how it is computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) value: usize,
+    pub(crate) right: usize,
+    pub(crate) dot: bool,
+    pub(crate) constant: bool,
+}
+
+/// Bytes of compressed rows.
+pub(crate) fn compressed(rows: u64, entries: u64, value: u64) -> u64 {
+    rows.saturating_add(1).saturating_mul(8).saturating_add(entries.saturating_mul(4 + value))
+}
+
+impl Need {
+    /// The most that turning B round takes, its result among it.
+    pub(crate) fn turned(b: &Pattern, shape: &Shape) -> u64 {
+        let (keys, threads) = (b.ncols.max(b.nrows) as u64, rayon::current_num_threads() as u64);
+        // What is kept of where entries go is 8 bytes each.
+        let kept = (b.nnz() as u64).saturating_mul(8).saturating_add((threads * 8 + 4).saturating_mul(keys));
+        compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add(kept)
+    }
+    /// The most that the usual way takes, with B by rows and whether it was given by columns.
+    pub(crate) fn usual((a, b, transposed_b): (&Pattern, &Pattern, bool), analysis: &Analysis, shape: &Shape) -> Need {
+        let (rows, columns, value) = (a.nrows as u64, b.ncols as u64, shape.value as u64);
+        let threads = rayon::current_num_threads() as u64;
+        // Blocks are cut at even work, long rows into as many parts as there are; a block is 32 bytes, its counters 16.
+        let blocks = (analysis.products + a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64;
+        let planning = rows * 16 + blocks.saturating_mul(96);
+        let turning = if shape.dot != transposed_b { Need::turned(b, shape) } else { 0 };
+        // Finished blocks may all wait for their place, in vectors that grow by doubling.
+        let waiting = analysis.bound.saturating_mul(4 + value).saturating_mul(3).saturating_add(rows * 24);
+        let table = analysis.largest_row.min(columns).saturating_mul(4 * (4 + value) + 16);
+        let dense = columns.saturating_mul(value + 1).saturating_mul(3).saturating_add(a.ncols as u64 * 5);
+        let scratch = threads.saturating_mul(table.saturating_add(dense).saturating_add(1 << 17));
+        let constant = if shape.constant { analysis.bound.saturating_mul(4) } else { 0 };
+        let workspace = [planning, turning, waiting, scratch, constant].into_iter().fold(0, u64::saturating_add);
+        Need { workspace, output: compressed(rows, analysis.bound, value) }
+    }
+}
+
+/// Bytes that may be taken at once, and threads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) limit: Option<u64>,
+    pub(crate) threads: usize,
+}
+
+impl Budget {
+    pub(crate) fn fits(&self, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| bytes <= limit)
+    }
+    pub(crate) fn check(&self, operation: &'static str, needed: u64) -> Result<()> {
+        if self.fits(needed) {
+            return Ok(());
+        }
+        Err(Error::OutOfMemory { operation, device: "host".into(), needed, available: self.limit })
+    }
+    /// How many threads may have `each` bytes beside `base`: one at least.
+    pub(crate) fn workers(&self, operation: &'static str, base: u64, each: u64) -> Result<usize> {
+        self.check(operation, base.saturating_add(each))?;
+        let most = self.limit.map_or(u64::MAX, |limit| (limit - base) / each.max(1));
+        Ok(usize::try_from(most).unwrap_or(usize::MAX).clamp(1, self.threads.max(1)))
+    }
+    /// What is left beside `bytes`.
+    pub(crate) fn without(self, operation: &'static str, bytes: u64) -> Result<Budget> {
+        self.check(operation, bytes)?;
+        Ok(Budget { limit: self.limit.map(|limit| limit - bytes), ..self })
+    }
+}

@@ -1,0 +1,193 @@
+//! Matrices with a slot for every cell: what both have, or one has, slot by slot; entries written where they lie.
+use super::frame::{form, no_bits};
+use super::{DeviceForm, DeviceFrame, DeviceHeld};
+use crate::algebra::scalar::{as_bytes, same};
+use crate::algebra::texts::{binary_text, index_text};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
+use crate::backend::cuda::entries::places;
+use crate::backend::cuda::entrywise::map;
+use crate::backend::cuda::entrywise::pair::pair;
+use crate::backend::cuda::product::Operand;
+use crate::backend::cuda::runtime::program::{Program, sum_of_bits, tuning};
+use crate::backend::cuda::runtime::report::SAID;
+use crate::backend::cuda::storage::list::List;
+use crate::backend::cuda::storage::places::grid;
+use crate::backend::cuda::storage::values::Values;
+use crate::backend::cuda::{Buffer, DeviceCsr, DevicePattern};
+use crate::backend::{MaskOn, Positions};
+use crate::error::Result;
+use crate::storage::frame::SPARSE;
+use oplus_codegen::{FunctionText, Shared, Template};
+use std::sync::Arc;
+
+impl DeviceFrame {
+    /// Its bits, if it has cells.
+    fn cell_words(&self) -> Option<Option<&Arc<Buffer>>> {
+        if let DeviceForm::Cells(words) = &self.form { Some(words.as_ref()) } else { None }
+    }
+    /// The same cells, of which these have an entry.
+    fn with_bits(&self, words: Buffer) -> Result<Self> {
+        let (n, context) = (self.slots(), &self.context);
+        let starts = Buffer::alloc_for::<u64>(context, places(n.div_ceil(32)).saturating_add(1))?;
+        let count = sum_of_bits(context, &words, &starts, n.div_ceil(32))?;
+        // Bits that are all set say nothing.
+        let words = (count < n).then(|| Arc::new(words));
+        Ok(Self::new(context, self.shape, count, DeviceForm::Cells(words)))
+    }
+    /// Bits that are in one of two, or in both.
+    fn met(&self, x: &Buffer, y: &Buffer, either: bool) -> Result<Buffer> {
+        let (n, context) = (self.slots().div_ceil(32), &self.context);
+        let (out, (blocks, block)) = (Buffer::alloc_for::<u32>(context, places(n))?, grid(context, n));
+        let kernel = form(context, "words_met")?;
+        let launch = kernel.launch(blocks, block, 0).arg(n).arg(x).arg(y);
+        // SAFETY: parameters as codegen/templates/README.md lists them; as many words everywhere.
+        unsafe { launch.arg(u32::from(either)).arg(&out).run()? };
+        Ok(out)
+    }
+}
+
+/// Two operands of one shape with cells, of which `least` are entries at least.
+fn both<'a, A, B>(
+    a: &'a DeviceHeld<A>,
+    b: &'a DeviceHeld<B>,
+    least: impl Fn(u64, u64) -> u64,
+) -> Option<[Option<&'a Arc<Buffer>>; 2]> {
+    let (p, q) = (a.frame.cell_words()?, b.frame.cell_words()?);
+    let enough = least(a.frame.count(), b.frame.count()) >= a.frame.slots() / SPARSE as u64;
+    (a.frame.shape == b.frame.shape && enough).then_some([p, q])
+}
+
+impl<T: Scalar> DeviceHeld<T> {
+    /// F where both have a cell, the cell where one has; `None` where rows are the way.
+    pub(crate) fn united<F: BinaryOp<T, T, Out = T>>(&self, b: &Self) -> Result<Option<Self>> {
+        let Some([p, q]) = both(self, b, |x, y| x + y) else { return Ok(None) };
+        let (context, n) = (&self.frame.context, self.frame.slots());
+        if let (Some(x), Some(y)) = (self.one(), b.one()) {
+            let z = F::apply(x, y);
+            if !same(x, y) || !same(x, z) {
+                return Ok(None);
+            }
+            let frame = match (p, q) {
+                (Some(p), Some(q)) => Arc::new(self.frame.with_bits(self.frame.met(p, q, true)?)?),
+                (None, _) => self.frame.clone(),
+                (_, None) => b.frame.clone(),
+            };
+            return Ok(Some(Self::new(frame, Values::one(z)?, T::TEXT)));
+        }
+        let (x, y, op) =
+            (self.values.one_or_all(context)?, b.values.one_or_all(context)?, binary_text::<T, T, F>("op"));
+        if let (None, None) = (p, q) {
+            let made = pair(context, n, op, &x, &y)?;
+            return Ok(Some(Self::new(self.frame.clone(), Values::All(Arc::new(made)), T::TEXT)));
+        }
+        let words = if p.is_some() && q.is_some() { Some(no_bits(context, n)?) } else { None };
+        let out = Buffer::alloc(context, n.saturating_mul(size_of::<T>() as u64))?;
+        let program = Program::new(context, Template::CellsUnion, |s| {
+            s.function(op).flag("left_one", x.all.is_none()).flag("right_one", y.all.is_none())
+        });
+        let (kernel, (blocks, block)) = (program.kernel("cells_union")?, grid(context, n));
+        let launch = kernel.launch(blocks, block, 0).arg(n).arg(p.map(|p| &**p)).arg(q.map(|q| &**q));
+        let launch = launch.arg(x.all.as_deref()).arg(y.all.as_deref()).arg(&x.one).arg(&y.one);
+        // SAFETY: parameters as codegen/templates/README.md lists them; a bit and a value a slot, where they are not null.
+        unsafe { launch.arg(words.as_ref()).arg(&out).run()? };
+        let frame = match words {
+            Some(words) => Arc::new(self.frame.with_bits(words)?),
+            None if p.is_none() => self.frame.clone(),
+            None => b.frame.clone(),
+        };
+        Ok(Some(Self::new(frame, Values::All(Arc::new(out)), T::TEXT)))
+    }
+    /// F where both have a cell; `None` where rows are the way.
+    pub(crate) fn intersected<B: Scalar, F: BinaryOp<T, B>>(
+        &self,
+        b: &DeviceHeld<B>,
+    ) -> Result<Option<DeviceHeld<F::Out>>> {
+        let Some([p, q]) = both(self, b, u64::min) else { return Ok(None) };
+        let (context, n) = (&self.frame.context, self.frame.slots());
+        let values = match (self.one(), b.one()) {
+            (Some(x), Some(y)) => Values::one(F::apply(x, y))?,
+            // Of slots without an entry as well: nobody looks at them.
+            _ => {
+                let (x, y) = (self.values.one_or_all(context)?, b.values.one_or_all(context)?);
+                Values::All(Arc::new(pair(context, n, binary_text::<T, B, F>("op"), &x, &y)?))
+            }
+        };
+        let frame = match (p, q) {
+            (Some(p), Some(q)) if !Arc::ptr_eq(p, q) => Arc::new(self.frame.with_bits(self.frame.met(p, q, false)?)?),
+            (_, Some(_)) => b.frame.clone(),
+            (_, None) => self.frame.clone(),
+        };
+        Ok(Some(DeviceHeld::new(frame, values, F::Out::TEXT)))
+    }
+    /// The cells whose value f holds for; `None` where rows are the way.
+    pub(crate) fn selected<Y: Scalar, F: IndexUnaryOp<T, Y, Out = bool>>(&self, y: Y) -> Result<Option<Self>> {
+        let n = self.frame.slots();
+        let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(None) };
+        if self.frame.count() < n / SPARSE as u64 {
+            return Ok(None);
+        }
+        let row = self.as_row()?;
+        let (op, operand) = (index_text::<T, Y, F>("op"), Operand { pattern: &row, values });
+        let (marks, kept) = map::mark(op, as_bytes(&[y]), operand, &Positions::default())?;
+        let frame = match words {
+            None if kept == n => return Ok(Some(self.clone())),
+            None => {
+                let form = DeviceForm::Cells(Some(Arc::new(marks.words)));
+                DeviceFrame::new(&self.frame.context, self.frame.shape, kept, form)
+            }
+            Some(words) => self.frame.with_bits(self.frame.met(&marks.words, words, false)?)?,
+        };
+        Ok(Some(Self::new(Arc::new(frame), Values::All(values.clone()), T::TEXT)))
+    }
+    /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything
+    /// and a value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.
+    pub(crate) fn update(
+        &mut self,
+        op: Shared<FunctionText>,
+        new: &DeviceCsr<T>,
+        mask: Option<&MaskOn<Arc<DevicePattern>>>,
+    ) -> Result<bool> {
+        let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(false) };
+        if new.nnz() == 0 {
+            return Ok(true);
+        }
+        let (context, pattern, given) = (self.frame.context.clone(), &new.pattern, new.one_or_all()?);
+        let program = Program::new(&context, Template::BitmapUpdate, |s| {
+            let s = s.function(op).flag("one", given.all.is_none()).flag("rows", true).flag("masked", mask.is_some());
+            s.flag("complement", mask.is_some_and(|m| m.complement))
+        });
+        let (kernel, block) = (program.kernel("bitmap_update")?, tuning(&context).primitive_block);
+        // The list shares the values of full ones.
+        self.list = List::new(T::TEXT, None);
+        let copied = match Arc::strong_count(values) > 1 {
+            true => Some(Arc::new(values.duplicate()?)),
+            false => None,
+        };
+        let words = match words {
+            Some(words) if Arc::strong_count(&self.frame) > 1 || Arc::strong_count(words) > 1 => {
+                Some(Arc::new(words.duplicate()?))
+            }
+            words => words.cloned(),
+        };
+        let target = copied.as_ref().unwrap_or(values);
+        let [added, ..] = context.with_slate(SAID as u64, |slate| {
+            let launch = kernel.launch(pattern.nnz.div_ceil(u64::from(block)), block, 0).arg(pattern.nnz);
+            let launch = launch.arg(pattern.nrows as u64).arg(pattern.ncols as u64).arg(&pattern.offsets);
+            let launch = launch.arg(&pattern.indices).arg(given.all.as_deref()).arg(&given.one);
+            let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices));
+            let launch = launch.arg(words.as_deref()).arg(&**target).arg(slate.control).arg(SAID as u32);
+            // SAFETY: parameters as codegen/templates/README.md lists them; a bit and a value for every cell, and nobody else's.
+            unsafe { launch.leaving(slate).run() }
+        })?;
+        let count = self.frame.count() + added;
+        if let Some(words) = words {
+            let words = (count < self.frame.slots()).then_some(words);
+            let form = DeviceForm::Cells(words);
+            self.frame = Arc::new(DeviceFrame::new(&context, self.frame.shape, count, form));
+        }
+        if let Some(copied) = copied {
+            self.values = Values::All(copied);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,256 @@
+//! Entries in device memory in any format but compressed rows: operations that do not know the format ask for the list.
+mod cells;
+mod frame;
+
+pub(crate) use frame::{DeviceForm, DeviceFrame};
+
+use super::list::List;
+use super::turned::Turned;
+use super::values::{NOTHING, Values};
+use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::texts::index_text;
+use crate::algebra::{IndexUnaryOp, Scalar};
+use crate::backend::Positions;
+use crate::backend::cuda::entries::{movable, places, tiles};
+use crate::backend::cuda::entrywise::map;
+use crate::backend::cuda::mxv::full;
+use crate::backend::cuda::product::Operand;
+use crate::backend::cuda::runtime::program::Program;
+use crate::backend::cuda::structure::transpose::transpose;
+use crate::backend::cuda::{Buffer, Context, Cuda, DeviceCsr, DevicePattern};
+use crate::error::Result;
+use crate::storage::footprint::Footprint;
+use crate::storage::held::{self, Held};
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// Entries, a value for every slot of their frame or one for all. Clones share everything; nothing changes once it is shared.
+#[derive(Debug)]
+pub(crate) struct DeviceHeld<T> {
+    pub(crate) frame: Arc<DeviceFrame>,
+    values: Values,
+    list: List<T>,
+}
+impl<T> Clone for DeviceHeld<T> {
+    fn clone(&self) -> Self {
+        self.cast()
+    }
+}
+
+impl<T> DeviceHeld<T> {
+    fn new(frame: Arc<DeviceFrame>, values: Values, scalar: ScalarText) -> Self {
+        Self { frame, values, list: List::new(scalar, None) }
+    }
+    /// The same bytes by another name.
+    pub(crate) fn cast<U>(&self) -> DeviceHeld<U> {
+        DeviceHeld { frame: self.frame.clone(), values: self.values.clone(), list: self.list.cast() }
+    }
+    /// The entries as compressed rows; made when first asked for, and kept.
+    pub(crate) fn listed(&self) -> Result<&DeviceCsr<T>> {
+        self.list.get(|| self.made())
+    }
+    fn made(&self) -> Result<DeviceCsr<()>> {
+        let (frame, scalar) = (&self.frame, self.list.scalar());
+        let all = match (&self.values, &frame.form) {
+            (Values::One(_), _) | (_, DeviceForm::Cells(None)) => {
+                return Ok(DeviceCsr::with(frame.listed()?.clone(), self.values.clone()));
+            }
+            (Values::All(all), DeviceForm::Columns(pattern)) => {
+                let (rows, values) = transpose(scalar, Operand { pattern, values: all })?;
+                return Ok(DeviceCsr::on(frame.keep(Arc::new(rows)).clone(), values));
+            }
+            (Values::All(all), _) => all,
+        };
+        let (pattern, context) = (frame.listed()?, &frame.context);
+        let values = Buffer::alloc(context, pattern.nnz.saturating_mul(scalar.size as u64))?;
+        let (kernel, (grid, block)) = (slots(context, scalar).kernel("slots_take")?, tiles(context, pattern.nnz));
+        let launch = kernel.launch(grid, block, 0).arg(pattern.nnz).arg(pattern.nrows as u64).arg(&pattern.offsets);
+        let launch = launch.arg(&pattern.indices).arg(pattern.ncols as u64);
+        let (diagonals, count) = frame.told();
+        // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot.
+        unsafe { launch.arg(diagonals).arg(count).arg(&**all).arg(&values).run()? };
+        Ok(DeviceCsr::on(pattern.clone(), values))
+    }
+    /// The positions alone.
+    pub(crate) fn blank(&self) -> Result<DeviceCsr<T>> {
+        Ok(DeviceCsr::on(self.frame.listed()?.clone(), Buffer::alloc(&self.frame.context, 0)?))
+    }
+    /// The transpose of what is stored by columns, which is its rows, or has an entry in every cell.
+    pub(crate) fn turned(&self) -> Result<Option<Transposed<T>>> {
+        let (frame, scalar) = (&self.frame, self.list.scalar());
+        let (context, (rows, columns)) = (&frame.context, frame.shape);
+        match &frame.form {
+            DeviceForm::Columns(pattern) => {
+                Ok(Some(Transposed::Rows(DeviceCsr::with(pattern.clone(), self.values.clone()))))
+            }
+            DeviceForm::Cells(None) => {
+                let values = match &self.values {
+                    Values::One(one) => Values::One(one.clone()),
+                    Values::All(all) => {
+                        let turned = full::turned(context, scalar, (rows as u64, columns as u64), all)?;
+                        Values::All(Arc::new(turned))
+                    }
+                };
+                let frame = DeviceFrame::new(context, (columns, rows), frame.count(), DeviceForm::Cells(None));
+                Ok(Some(Transposed::Full(Self::new(Arc::new(frame), values, scalar))))
+            }
+            _ => Ok(None),
+        }
+    }
+    /// Counts all that is kept.
+    pub(crate) fn footprint(&self, to: &mut Footprint) {
+        self.values.footprint(to);
+        self.frame.footprint(to);
+        if let Some(list) = self.list.known() {
+            list.footprint(to);
+        }
+    }
+    /// The slots as if they were the entries of a single row, for what does not look at positions.
+    fn as_row(&self) -> Result<DevicePattern> {
+        let (context, n) = (&self.frame.context, self.frame.slots());
+        let (offsets, indices) = (Buffer::alloc(context, 0)?, Buffer::alloc(context, 0)?);
+        Ok(DevicePattern::new((1, places(n)), n, offsets, indices))
+    }
+}
+
+/// A transpose.
+#[derive(Debug)]
+pub(crate) enum Transposed<T> {
+    Rows(DeviceCsr<T>),
+    Full(DeviceHeld<T>),
+}
+impl<T> Transposed<T> {
+    /// As compressed rows.
+    pub(crate) fn listed(self) -> Result<DeviceCsr<T>> {
+        match self {
+            Transposed::Rows(rows) => Ok(rows),
+            Transposed::Full(full) => full.listed().cloned(),
+        }
+    }
+}
+
+/// The kernels that move values of this scalar, or of nothing bits alone.
+fn slots(context: &Arc<Context>, scalar: ScalarText) -> Program<'_> {
+    Program::new(context, Template::Slots, |s| s.scalar("V", movable(scalar)).flag("valued", scalar.size > 0))
+}
+
+/// Sets the bits of a list's positions, where the frame has any, and takes values from their places to their slots.
+fn put(
+    frame: &DeviceFrame,
+    list: &DevicePattern,
+    scalar: ScalarText,
+    values: Option<(&Arc<Buffer>, &Buffer)>,
+) -> Result<()> {
+    let (words, (diagonals, count)) = (frame.words(), frame.told());
+    if values.is_none() && words.is_none() {
+        return Ok(());
+    }
+    let (kernel, (grid, block)) = (slots(&frame.context, scalar).kernel("slots_put")?, tiles(&frame.context, list.nnz));
+    let launch = kernel.launch(grid, block, 0).arg(list.nnz).arg(list.nrows as u64).arg(&list.offsets);
+    let launch = launch.arg(&list.indices).arg(values.map(|(from, _)| &**from)).arg(list.ncols as u64);
+    // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot and, where there are words, a bit.
+    unsafe { launch.arg(diagonals).arg(count).arg(words).arg(values.map(|(_, to)| to)).run() }
+}
+
+impl<T: Scalar> DeviceHeld<T> {
+    /// One value at the same positions.
+    pub(crate) fn with<U: Scalar>(&self, value: U) -> Result<DeviceHeld<U>> {
+        Ok(DeviceHeld::new(self.frame.clone(), Values::one(value)?, U::TEXT))
+    }
+    /// The one value.
+    pub(crate) fn one(&self) -> Option<T> {
+        self.values.single()
+    }
+    pub(crate) fn get(&self, row: usize, column: u32) -> Result<Option<T>> {
+        let Some(slot) = self.frame.slot(row, column)? else { return Ok(None) };
+        let (size, at) = (size_of::<T>(), places(slot));
+        match &self.values {
+            Values::One(_) => Ok(self.one()),
+            Values::All(all) => Ok(from_bytes("get", &all.read::<u8>(at * size..(at + 1) * size)?)?.first().copied()),
+        }
+    }
+    /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody shares the values.
+    pub(crate) fn set(&mut self, row: usize, column: u32, value: T) -> Result<bool> {
+        let Some(slot) = self.frame.slot(row, column)? else { return Ok(false) };
+        // The list may share the values.
+        self.list = List::new(T::TEXT, None);
+        let Values::All(all) = &mut self.values else { return Ok(false) };
+        let Some(values) = Arc::get_mut(all) else { return Ok(false) };
+        values.write(places(slot) * size_of::<T>(), as_bytes(&[value]))?;
+        Ok(true)
+    }
+
+    /// By columns; the rows stay known: each is there for what reads it best.
+    pub(crate) fn by_columns(list: &DeviceCsr<T>) -> Result<Self> {
+        let by_columns: DeviceCsr<T> = list.moved(T::TEXT, transpose)?;
+        if let (Values::All(rows), Values::All(columns)) = (&list.values, &by_columns.values) {
+            list.pattern.keep_columns(rows, Turned::new(by_columns.pattern.clone(), columns.clone()));
+        }
+        let frame = DeviceFrame::columns(by_columns.pattern, &list.pattern);
+        Ok(Self { frame: Arc::new(frame), values: by_columns.values, list: List::new(T::TEXT, Some(list.cast())) })
+    }
+    /// A slot for every cell.
+    pub(crate) fn cells(list: &DeviceCsr<T>) -> Result<Self> {
+        Self::put(DeviceFrame::cells(&list.pattern, size(list))?, list)
+    }
+    /// A list with an entry in every cell as cells; it stays known.
+    pub(crate) fn full(list: &DeviceCsr<T>) -> Self {
+        let frame = Arc::new(DeviceFrame::full(&list.pattern));
+        Self { frame, values: list.values.clone(), list: List::new(T::TEXT, Some(list.cast())) }
+    }
+    /// A slot for every row of the diagonals in use.
+    pub(crate) fn diagonals(list: &DeviceCsr<T>) -> Result<Self> {
+        Self::put(DeviceFrame::diagonals(&list.pattern, size(list))?, list)
+    }
+    /// The entries of a list in a frame of its positions, whose bits are set here.
+    fn put(frame: DeviceFrame, list: &DeviceCsr<T>) -> Result<Self> {
+        let values = match &list.values {
+            // All cells in the order of the list.
+            Values::All(all) if matches!(frame.form, DeviceForm::Cells(None)) => Values::All(all.clone()),
+            Values::All(from) => {
+                let to = Buffer::zeroed(&frame.context, frame.slots().saturating_mul(size_of::<T>() as u64))?;
+                put(&frame, &list.pattern, T::TEXT, Some((from, &to)))?;
+                Values::All(Arc::new(to))
+            }
+            Values::One(one) => {
+                put(&frame, &list.pattern, NOTHING, None)?;
+                Values::One(one.clone())
+            }
+        };
+        Ok(Self::new(Arc::new(frame), values, T::TEXT))
+    }
+    /// f(a, y) of values alone, in the slots that they have.
+    pub(crate) fn applied<Y: Scalar, F: IndexUnaryOp<T, Y>>(&self, y: Y) -> Result<Option<DeviceHeld<F::Out>>> {
+        let Values::All(values) = &self.values else { return Ok(None) };
+        let row = self.as_row()?;
+        let operand = Operand { pattern: &row, values };
+        let made = map::apply(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, &Positions::default())?;
+        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
+    }
+
+    pub(crate) fn upload(cuda: &Cuda, host: &Held<T>) -> Result<Self> {
+        let context = &cuda.context;
+        let frame = Arc::new(DeviceFrame::upload(context, &host.frame)?);
+        let values = match &*host.values {
+            held::Values::One(value) => Values::one(*value)?,
+            held::Values::All(values) => Values::All(Arc::new(Buffer::from_host(context, as_bytes(values))?)),
+        };
+        Ok(Self::new(frame, values, T::TEXT))
+    }
+    pub(crate) fn download(&self) -> Result<Held<T>> {
+        let frame = Arc::new(self.frame.download()?);
+        let values = match (&self.values, self.one()) {
+            (Values::All(all), _) => from_bytes("download", &all.to_host::<u8>()?)?.into(),
+            (_, Some(value)) => held::Values::One(value),
+            // A value that cannot be read is none of ours.
+            _ => held::Values::One(T::zeroed()),
+        };
+        Ok(Held::new(frame, values))
+    }
+}
+
+/// Bytes that each slot has for its value.
+fn size<T>(list: &DeviceCsr<T>) -> usize {
+    if list.is_iso() { 0 } else { size_of::<T>() }
+}
