@@ -9,6 +9,7 @@ use crate::memory;
 use crate::operation::{Accumulate, MaskParts};
 use crate::storage::axis::Axis;
 use crate::storage::dense::{Dense, Places};
+use crate::storage::held::Values;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::atomic::Ordering;
@@ -197,25 +198,39 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     if let Device::Cuda(_) = c.device {
         return device::updated::<C, T, F>(c, t, mask);
     }
-    let row = match &t.body {
-        Body::Host(row) => row,
-        Body::Held(h) => h.listed(operation)?,
-        _ => return Ok(false),
-    };
     // An accumulator makes an entry of what is new, always.
     let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
     if let Body::Held(h) = &mut c.body {
         if !matches!(c.rows, Axis::Full(1)) {
+            let (positions, values) = match &t.body {
+                Body::Host(list) => (&list.pattern, &Values::All(list.values.clone())),
+                Body::Held(h) if h.one().is_some() => (h.frame.pattern(operation)?, &*h.values),
+                Body::Held(h) => {
+                    let list = h.listed(operation)?;
+                    (&list.pattern, &Values::All(list.values.clone()))
+                }
+                _ => return Ok(false),
+            };
             return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-                None => h.update(operation, row, |_, _| true, f),
+                None => h.update(operation, (positions, values), None, f),
                 Some(MaskBody::Host(m)) => {
-                    h.update(operation, row, |i, j| m.pattern.find(i, j).is_some() != m.complement, f)
+                    let admits = |i, j| m.pattern.find(i, j).is_some() != m.complement;
+                    h.update(operation, (positions, values), Some(&admits), f)
+                }
+                Some(MaskBody::Cells(m, _)) => {
+                    let admits = |i, j| m.pattern.slot(i, j).is_some() != m.complement;
+                    h.update(operation, (positions, values), Some(&admits), f)
                 }
                 _ => Ok(false),
             };
         }
         c.body = Body::Host(h.listed(operation)?.clone());
     }
+    let row = match &t.body {
+        Body::Host(row) => row,
+        Body::Held(h) => h.listed(operation)?,
+        _ => return Ok(false),
+    };
     if let Body::Host(list) = &c.body
         && row.pattern.nnz() <= list.pattern.nnz() / FEW
         && merged(&list.pattern) >= (list.pattern.ncols / 2).max(SHORT)
@@ -228,6 +243,9 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
         Some(MaskBody::Host(m)) => d.update(operation, row, |j| m.pattern.find(0, j).is_some() != m.complement, f)?,
+        Some(MaskBody::Cells(m, _)) => {
+            d.update(operation, row, |j| m.pattern.slot(0, j).is_some() != m.complement, f)?
+        }
         #[cfg(feature = "cuda")]
         Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..)) => return Ok(false),
     }

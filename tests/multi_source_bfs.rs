@@ -13,7 +13,7 @@ quickcheck! {
         let mut options = MultiSourceBfsOptions::default();
         options.levels = true;
         if narrow {
-            options.memory = n as u64 * 60;
+            options.memory = n as u64 * 30;
         }
         let found = multi_source_bfs(&matrix(n, &edges), &sources, &options).unwrap();
         let mut levels = vec![];

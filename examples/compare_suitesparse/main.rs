@@ -102,6 +102,9 @@ fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     Ok(coo)
 }
 
+/// Vertices that a search begins at.
+const SOURCES: u64 = 64;
+
 /// One matrix and all that its operations need.
 struct Case {
     a: Matrix<f64>,
@@ -164,6 +167,13 @@ impl Case {
             ("min_plus", "f64") => self.product::<f64, MinPlus>(&a.over(), operation, count),
             ("plus_times", "f32") => self.product::<f32, PlusTimes>(&a32.over(), operation, count),
             ("min_plus", "f32") => self.product::<f32, MinPlus>(&a32.over(), operation, count),
+            ("any_pair", "bool") if operation == "search" => {
+                let n = p.nrows();
+                let sources: Vec<u64> = (0..SOURCES).map(|s| s * n / SOURCES).collect();
+                let search = || Ok(algorithm::multi_source_bfs(p, &sources, &Default::default())?);
+                let sum = |each: &[u64]| each.iter().sum::<u64>();
+                times(count, search, |found| Ok((sum(&found.reached), sum(&found.level_sum) as f64)))
+            }
             ("lor_land", "bool") => self.product::<bool, LorLand>(&p.over(), operation, count),
             ("plus_pair", "u64") => {
                 let l = self.lower.as_ref().ok_or("no triangle of a matrix that is not square")?.over::<PlusPair>();

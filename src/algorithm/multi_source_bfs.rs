@@ -1,8 +1,10 @@
 //! Breadth-first search from many vertices at once.
 use super::{sources_in, square};
-use crate::algebra::{AnyPair, First, Pair, Plus, Scalar, Second};
+use crate::algebra::{AnyPair, First, Identity, Pair, Plus, Scalar, Second};
 use crate::container::Matrix;
+use crate::device::Device;
 use crate::error::Result;
+use crate::format::Format;
 use crate::memory;
 use crate::operation::{apply, apply_second, mxm, reduce_rows};
 use crate::storage::Coo;
@@ -63,7 +65,16 @@ pub struct MultiSourceBfs {
 }
 
 /// A level's worst case, bytes a vertex and source: frontier and levels (u32 index, value), the old and the new of both.
-const BYTES: u64 = 2 * (5 + 8);
+const LISTED: u64 = 2 * (5 + 8);
+/// The same where levels have cells: positions of the old frontier and the new one, a level, and bits.
+const IN_CELLS: u64 = 2 * 4 + 4 + 2;
+/// Sources that a product on the CPU takes at once: all batches but the last are a multiple of that, where they can be.
+const TOGETHER: usize = 64;
+
+/// Whether what is reached is held in cells: bits on the CPU, which are added to where they lie.
+fn in_cells<T: Scalar, S>(graph: &Matrix<T, S>) -> bool {
+    graph.device() == Device::Cpu && !is_hypersparse(graph.nrows(), graph.nvals())
+}
 
 /// Levels from each of `sources`, all in one product a level.
 ///
@@ -95,7 +106,11 @@ pub fn multi_source_bfs<T: Scalar, S>(
     let graph = graph.over::<AnyPair>();
     // No more are reached than edges lead to.
     let most = if is_hypersparse(n, graph.nvals()) { graph.nvals() + 1 } else { n };
-    let batch = (options.memory / BYTES.saturating_mul(most).max(1)).clamp(1, sources.len().max(1) as u64) as usize;
+    let bytes = if in_cells(&graph) { IN_CELLS } else { LISTED };
+    let mut batch = (options.memory / bytes.saturating_mul(most).max(1)).clamp(1, sources.len().max(1) as u64) as usize;
+    if batch > TOGETHER && batch < sources.len() {
+        batch -= batch % TOGETHER;
+    }
     let mut found = MultiSourceBfs {
         reached: memory::filled(operation, sources.len(), 1)?,
         depth: memory::filled(operation, sources.len(), 0)?,
@@ -107,9 +122,7 @@ pub fn multi_source_bfs<T: Scalar, S>(
         let done = found.batches * batch;
         let of_batch = search(&graph, chunk, done, sources.len(), options, &mut found)?;
         found.batches += 1;
-        if options.levels {
-            levels.push(of_batch);
-        }
+        levels.extend(of_batch);
     }
     if options.levels {
         found.levels = Some(stacked(levels, sources.len() as u64, &graph)?);
@@ -124,18 +137,29 @@ fn search<T: Scalar>(
     all: usize,
     options: &MultiSourceBfsOptions<'_>,
     found: &mut MultiSourceBfs,
-) -> Result<Matrix<u32>> {
+) -> Result<Option<Matrix<u32>>> {
     let (operation, n) = ("multi_source_bfs", graph.nrows());
     let mut start: Vec<(u64, u64, bool)> = memory::with_capacity(operation, sources.len())?;
     start.extend((0u64..).zip(sources).map(|(row, s)| (row, *s, true)));
     let mut frontier: Matrix<bool, AnyPair> = Matrix::build(sources.len() as u64, n, &start)?.to(&graph.device())?;
-    let mut levels: Matrix<u32, AnyPair> = apply_second(&frontier, Second, 0u32).eval()?;
+    let held = |format: Format| if in_cells(graph) { Format::Bitmap } else { format };
+    let mut visited: Matrix<bool, AnyPair> = frontier.to_format(held(frontier.format()))?;
+    let mut levels = match options.levels {
+        true => {
+            let none: Matrix<u32, AnyPair> = apply_second(&frontier, Second, 0u32).eval()?;
+            Some(none.to_format(held(none.format()))?)
+        }
+        false => None,
+    };
     for level in 1..=u32::MAX {
-        frontier = mxm(&frontier, graph).mask(&levels.structure().complement()).eval()?;
+        frontier = mxm(&frontier, graph).mask(&visited.structure().complement()).eval()?;
         if frontier.nvals() == 0 {
             break;
         }
-        apply_second(&frontier, Second, level).accumulate(First).into(&mut levels)?;
+        apply(&frontier, Identity).accumulate(First).into(&mut visited)?;
+        if let Some(levels) = &mut levels {
+            apply_second(&frontier, Second, level).accumulate(First).into(levels)?;
+        }
         let ones = apply(&frontier, Pair::<u64>::default()).eval()?;
         for (row, count) in reduce_rows(&ones, Plus).eval()?.entries()? {
             let s = done + row as usize;
@@ -147,7 +171,7 @@ fn search<T: Scalar>(
             progress(Progress { sources_done: done, sources: all, level, frontier: frontier.nvals() });
         }
     }
-    Ok(levels.over())
+    Ok(levels.map(|levels| levels.over()))
 }
 
 /// The batches' rows under each other.

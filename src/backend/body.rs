@@ -6,6 +6,7 @@ use crate::algebra::Scalar;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::storage::dense::{Dense, Places};
+use crate::storage::frame::Frame;
 use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ impl<T> Body<T> {
         Ok(match self {
             Body::Host(h) => PatternBody::Host(h.pattern.clone()),
             Body::Dense(d) => PatternBody::Bits(d.places().clone()),
+            Body::Held(h) if h.frame.has_cells() => PatternBody::Cells(h.frame.clone()),
             Body::Held(h) => PatternBody::Host(h.frame.pattern("dispatch")?.clone()),
             #[cfg(feature = "cuda")]
             Body::Cuda(d) => PatternBody::Cuda(d.pattern.clone()),
@@ -101,6 +103,7 @@ impl<T: Scalar> Body<T> {
                 None => Body::Host(host::HostCsr { pattern, values: h.listed("dispatch")?.values.clone() }),
             }),
             (_, PatternBody::Bits(places)) => self.at(PatternBody::Host(places.listed("dispatch")?.clone())),
+            (_, PatternBody::Cells(frame)) => self.at(PatternBody::Host(frame.pattern("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (Body::Cuda(d), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]
@@ -139,7 +142,10 @@ impl<T> From<cuda::DeviceCsr<T>> for Body<T> {
 #[derive(Clone, Debug)]
 pub(crate) enum PatternBody {
     Host(Arc<Pattern>),
+    /// A vector's.
     Bits(Arc<Places>),
+    /// A matrix' with a bit for every place.
+    Cells(Arc<Frame>),
     #[cfg(feature = "cuda")]
     Cuda(Arc<cuda::DevicePattern>),
     #[cfg(feature = "cuda")]
@@ -150,6 +156,7 @@ impl PatternBody {
         match self {
             PatternBody::Host(p) => p.nnz() as u64,
             PatternBody::Bits(p) => p.count() as u64,
+            PatternBody::Cells(f) => f.count() as u64,
             #[cfg(feature = "cuda")]
             PatternBody::Cuda(p) => p.nnz,
             #[cfg(feature = "cuda")]

@@ -59,24 +59,14 @@ macro_rules! host_memory {
             match body {
                 PatternBody::Host(p) => Ok(p),
                 PatternBody::Bits(p) => p.listed("dispatch"),
+                PatternBody::Cells(f) => f.pattern("dispatch"),
                 #[cfg(feature = "cuda")]
                 PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err($crate::backend::misplaced(Self::DEVICE)),
             }
         }
         fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {
-            match mask {
-                None => Ok(None),
-                Some(MaskBody::Host(m)) => Ok(Some(m)),
-                Some(MaskBody::Bits(m, listed)) => match listed.get() {
-                    Some(m) => Ok(Some(m)),
-                    None => {
-                        let pattern = m.pattern.listed("mask")?.clone();
-                        Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
-                    }
-                },
-                #[cfg(feature = "cuda")]
-                Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..)) => Err($crate::backend::misplaced(Self::DEVICE)),
-            }
+            let Some(mask) = mask else { return Ok(None) };
+            mask.on_host()?.map(Some).ok_or_else(|| $crate::backend::misplaced(Self::DEVICE))
         }
         fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {
             Ok(HostCsr::new(Pattern::empty(operation, nrows, ncols)?, Vec::new()))

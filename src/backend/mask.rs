@@ -2,9 +2,9 @@
 use super::PatternBody;
 #[cfg(feature = "cuda")]
 use super::cuda;
-#[cfg(feature = "cuda")]
 use crate::error::Result;
 use crate::storage::dense::Places;
+use crate::storage::frame::Frame;
 use crate::storage::pattern::Pattern;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +21,8 @@ pub(crate) enum MaskBody {
     Host(MaskOn<Arc<Pattern>>),
     /// A vector's places as bits, and as a list where somebody asked for it.
     Bits(MaskOn<Arc<Places>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
+    /// A matrix' cells as bits, and as a list where somebody asked for it.
+    Cells(MaskOn<Arc<Frame>>, Arc<OnceLock<MaskOn<Arc<Pattern>>>>),
     #[cfg(feature = "cuda")]
     Cuda(MaskOn<Arc<cuda::DevicePattern>>),
     /// As `Bits`.
@@ -32,6 +34,7 @@ impl MaskBody {
         match pattern {
             PatternBody::Host(p) => MaskBody::Host(MaskOn { pattern: p.clone(), complement }),
             PatternBody::Bits(p) => MaskBody::Bits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
+            PatternBody::Cells(f) => MaskBody::Cells(MaskOn { pattern: f.clone(), complement }, Arc::default()),
             #[cfg(feature = "cuda")]
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
             #[cfg(feature = "cuda")]
@@ -42,6 +45,7 @@ impl MaskBody {
         match self {
             MaskBody::Host(m) => m.pattern.nnz() as u64,
             MaskBody::Bits(m, _) => m.pattern.count() as u64,
+            MaskBody::Cells(m, _) => m.pattern.count() as u64,
             #[cfg(feature = "cuda")]
             MaskBody::Cuda(m) => m.pattern.nnz,
             #[cfg(feature = "cuda")]
@@ -52,11 +56,23 @@ impl MaskBody {
         match self {
             MaskBody::Host(m) => m.complement,
             MaskBody::Bits(m, _) => m.complement,
+            MaskBody::Cells(m, _) => m.complement,
             #[cfg(feature = "cuda")]
             MaskBody::Cuda(m) => m.complement,
             #[cfg(feature = "cuda")]
             MaskBody::CudaBits(m, _) => m.complement,
         }
+    }
+    /// The list of a mask in host memory; `None` of one elsewhere.
+    pub(crate) fn on_host(&self) -> Result<Option<&MaskOn<Arc<Pattern>>>> {
+        let (listed, pattern, complement) = match self {
+            MaskBody::Host(m) => return Ok(Some(m)),
+            MaskBody::Bits(m, listed) => (listed, m.pattern.listed("mask")?, m.complement),
+            MaskBody::Cells(m, listed) => (listed, m.pattern.pattern("mask")?, m.complement),
+            #[cfg(feature = "cuda")]
+            MaskBody::Cuda(_) | MaskBody::CudaBits(..) => return Ok(None),
+        };
+        Ok(Some(listed.get_or_init(|| MaskOn { pattern: pattern.clone(), complement })))
     }
     /// A vector's places on a device as bits.
     #[cfg(feature = "cuda")]

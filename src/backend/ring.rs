@@ -2,7 +2,7 @@
 //! loops takes one of these tables instead, and is compiled once for the scalars.
 use super::cpu::{self, MxmKernels, MxvKernels, VxmKernels};
 use super::untyped::UntypedCsr;
-use super::{MaskOn, MxmOptions, Positions, reference};
+use super::{MaskBody, MaskOn, MxmOptions, Positions, reference};
 use crate::algebra::scalar::{as_bytes, from_bytes, same};
 use crate::algebra::semiring::{SemiringParts, monoid_text};
 use crate::algebra::*;
@@ -81,11 +81,16 @@ pub(crate) enum Step {
 pub(crate) struct HostOperands<'a> {
     pub(crate) a: &'a UntypedCsr,
     pub(crate) b: &'a UntypedCsr,
-    pub(crate) mask: Option<&'a MaskOn<Arc<Pattern>>>,
+    pub(crate) mask: Option<&'a MaskBody>,
     pub(crate) at: &'a Positions,
     pub(crate) options: &'a MxmOptions,
 }
 impl HostOperands<'_> {
+    /// The mask as a list.
+    fn listed(&self) -> Result<Option<&MaskOn<Arc<Pattern>>>> {
+        let Some(mask) = self.mask else { return Ok(None) };
+        mask.on_host()?.map(Some).ok_or_else(|| super::misplaced(Device::Cpu))
+    }
     /// Whether all of this vector meets a matrix on the CPU.
     fn is_full(&self, device: Device, vector: &UntypedCsr) -> bool {
         let pattern = vector.pattern();
@@ -124,8 +129,8 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
                 return Ok(iso);
             }
             let made = match device {
-                Device::Reference => reference::$function(&self.operators, &a, &b, o.mask, o.at, o.options)?,
-                _ => cpu::$function(self, &a, &b, o.mask, o.at, o.options)?,
+                Device::Reference => reference::$function(&self.operators, &a, &b, o.listed()?, o.at, o.options)?,
+                _ => cpu::$function(self, &a, &b, o.listed()?, o.at, o.options)?,
             };
             Ok(made.into())
         }
@@ -170,7 +175,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn positions(&self, device: Device, o: &HostOperands) -> Result<Arc<Pattern>> {
             match device {
                 Device::Reference => Ok(self.on_host(device, o)?.pattern().clone()),
-                _ => cpu::positions(o.a.pattern(), o.b.pattern(), o.mask, size_of::<C>(), o.options),
+                _ => cpu::positions(o.a.pattern(), o.b.pattern(), o.listed()?, size_of::<C>(), o.options),
             }
         }
         fn at_positions(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
@@ -207,7 +212,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             Device::Reference => Ok($self.computed($device, $o)?.typed::<$C>()?.at_pattern($c).into()),
             _ => {
                 let (a, b) = ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?);
-                Ok(cpu::at_positions($self, &a, &b, $o.mask, $o.at, $o.options, $c)?.into())
+                Ok(cpu::at_positions($self, &a, &b, $o.listed()?, $o.at, $o.options, $c)?.into())
             }
         }
     };
@@ -215,7 +220,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         Ok($self.computed($device, $o)?.typed::<$C>()?.at_pattern($c).into())
     };
     (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
-        cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.mask, size_of::<$C>())
+        cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.listed()?, size_of::<$C>())
     };
 }
 any_ring! {
@@ -230,9 +235,9 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmRing<A, B, C> {
         let (a, b) = (o.a.typed()?, o.b.typed()?);
         match device {
             Device::Reference => {
-                Ok((fold.all)(&reference::mxm(&self.operators, &a, &b, o.mask, o.at, o.options)?.values))
+                Ok((fold.all)(&reference::mxm(&self.operators, &a, &b, o.listed()?, o.at, o.options)?.values))
             }
-            _ => cpu::mxm_reduce(self, fold, &a, &b, o.mask, o.at, o.options),
+            _ => cpu::mxm_reduce(self, fold, &a, &b, o.listed()?, o.at, o.options),
         }
     }
 }

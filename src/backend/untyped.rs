@@ -188,6 +188,7 @@ impl UntypedBody {
     fn positions(&self) -> Result<PatternBody> {
         Ok(match self.pattern()? {
             PatternBody::Bits(places) => PatternBody::Host(places.listed("dispatch")?.clone()),
+            PatternBody::Cells(frame) => PatternBody::Host(frame.pattern("dispatch")?.clone()),
             #[cfg(feature = "cuda")]
             PatternBody::CudaBits(places) => PatternBody::Cuda(places.listed()?.clone()),
             other => other,
@@ -270,6 +271,7 @@ impl UntypedBody {
             (UntypedBody::Dense(d), pattern) => UntypedBody::Host(d.listed()?).at(pattern),
             (UntypedBody::Held(h), pattern) => UntypedBody::Host(h.listed()?).at(pattern),
             (body, PatternBody::Bits(places)) => body.at(PatternBody::Host(places.listed("dispatch")?.clone())),
+            (body, PatternBody::Cells(frame)) => body.at(PatternBody::Host(frame.pattern("dispatch")?.clone())),
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(d), PatternBody::Cuda(pattern)) => Ok(UntypedBody::Cuda(d.at(pattern))),
             #[cfg(feature = "cuda")]

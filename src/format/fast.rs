@@ -151,6 +151,7 @@ fn positions<A: Scalar, B: Scalar>(
     let listed = |body: PatternBody| match body {
         PatternBody::Host(p) => Ok(p),
         PatternBody::Bits(p) => p.listed("ewise").cloned(),
+        PatternBody::Cells(f) => f.pattern("ewise").cloned(),
         #[cfg(feature = "cuda")]
         PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err(crate::backend::misplaced(a.device)),
     };

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::storage::axis::Axis;
 use crate::storage::footprint::Footprint;
-use crate::storage::held::{Held, uniform};
+use crate::storage::held::{Held, Values, uniform};
 use crate::storage::store::{PatternStore, Store};
 
 macro_rules! iso {
@@ -73,6 +73,7 @@ pub(crate) fn filled<T: Scalar, U: Scalar>(store: &Store<T>, value: U) -> Result
 pub(crate) fn everywhere<T: Scalar>(at: PatternStore, value: T) -> Result<Store<T>> {
     let body = match at.body {
         PatternBody::Host(pattern) if on_host(at.device) => Body::Held(Held::iso(pattern, value)),
+        PatternBody::Cells(frame) if on_host(at.device) => Body::Held(Held::new(frame, Values::One(value))),
         PatternBody::Bits(places) if on_host(at.device) => {
             Body::Held(Held::iso(places.listed("with_value")?.clone(), value))
         }

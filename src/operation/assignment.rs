@@ -13,6 +13,7 @@ use crate::format::found;
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
+use crate::storage::held::Values;
 use crate::storage::listing::is_hypersparse;
 use crate::storage::store::{PatternStore, Store, same_device};
 use std::marker::PhantomData;
@@ -320,7 +321,8 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         if !old.is_full() || (F::TEXT.is_none() && area != Some(new.pattern.nnz())) {
             return Ok(false);
         }
-        return old.update(name, new, |_, _| true, |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed));
+        let new = (&*new.pattern, &Values::All(new.values.clone()));
+        return old.update(name, new, None, |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed));
     }
     let Body::Host(old) = &mut c.body else { return Ok(false) };
     let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {

@@ -4,11 +4,12 @@ use super::product::Product;
 use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
+use crate::backend::Backend;
+#[cfg(feature = "cuda")]
 use crate::backend::cuda::{Cuda, of_positions};
 use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
 use crate::backend::untyped::UntypedBody;
-use crate::backend::{Backend, cpu::Cpu};
 use crate::container::Container;
 use crate::device::Device;
 use crate::error::Result;
@@ -142,7 +143,7 @@ impl Factors {
         let (at, options) = (&o.at, &o.options);
         match (&a.body, &b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
-                let mask = Cpu.mask(o.mask.as_ref())?;
+                let mask = o.mask.as_ref();
                 ring.explain(device, &HostOperands { a, b, mask, at, options })
             }
             #[cfg(feature = "cuda")]

@@ -4,13 +4,14 @@ use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
 use crate::algebra::scalar::from_bytes;
-use crate::backend::cpu::Cpu;
+#[cfg(feature = "cuda")]
+use crate::backend::Backend;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::Cuda;
 use crate::backend::misplaced;
 use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing, Step};
 use crate::backend::untyped::{Reading, UntypedBody, UntypedStore};
-use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
+use crate::backend::{MaskBody, MaskOn, MxmOptions, Positions};
 use crate::container::Owned;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -264,12 +265,6 @@ impl Factors {
         let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
         let (device, at, options) = (a.device, &o.at, &o.options);
         let body = match (&a.body, &b.body, &o.mask) {
-            (UntypedBody::Host(a), UntypedBody::Host(b), None) => {
-                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?)
-            }
-            (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Host(m))) => {
-                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: Some(m), at, options })?)
-            }
             // A push looks at its products alone: they are asked for one by one, and nobody lists the places.
             (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Bits(m, _)))
                 if device == Device::Cpu && matches!(ring.step(), Step::Vxm) && admits_many(m) =>
@@ -277,9 +272,8 @@ impl Factors {
                 let t = ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?;
                 UntypedBody::Host(t.admitted(m)?)
             }
-            (UntypedBody::Host(a), UntypedBody::Host(b), mask @ Some(MaskBody::Bits(..))) => {
-                let mask = Cpu.mask(mask.as_ref())?;
-                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask, at, options })?)
+            (UntypedBody::Host(a), UntypedBody::Host(b), mask) => {
+                UntypedBody::Host(ring.on_host(device, &HostOperands { a, b, mask: mask.as_ref(), at, options })?)
             }
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b), mask) => {
@@ -319,7 +313,7 @@ impl Factors {
         o.options.memory_limit = self.left_beside(&o)?;
         match (&o.a.body, &o.b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
-                let mask = Cpu.mask(o.mask.as_ref())?;
+                let mask = o.mask.as_ref();
                 ring.reduced(device, &HostOperands { a, b, mask, at: &o.at, options: &o.options }, fold)
             }
             #[cfg(feature = "cuda")]

@@ -4,10 +4,12 @@ use super::product::Product;
 use super::{MaskParts, Operand, Operation, limited, mask_parts};
 use crate::algebra::{Scalar, Semiring};
 #[cfg(feature = "cuda")]
+use crate::backend::Backend;
+#[cfg(feature = "cuda")]
 use crate::backend::cuda::{Cuda, DevicePlan};
+use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
 use crate::backend::untyped::{UntypedBody, UntypedStore};
-use crate::backend::{Backend, cpu::Cpu, misplaced};
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -133,7 +135,7 @@ impl Planned {
         let left = factors.left_beside(&o)?;
         let made = match (&o.a.body, &o.b.body) {
             (UntypedBody::Host(a), UntypedBody::Host(b)) => {
-                let (mask, options) = (Cpu.mask(o.mask.as_ref())?, &o.options.within(left));
+                let (mask, options) = (o.mask.as_ref(), &o.options.within(left));
                 Made::Host(factors.ring.positions(device, &HostOperands { a, b, mask, at: &o.at, options })?)
             }
             #[cfg(feature = "cuda")]
@@ -171,7 +173,7 @@ impl Planned {
         let Aligned { a, b, mask, at, options } = &o;
         match (&a.body, &b.body, &self.made) {
             (UntypedBody::Host(a), UntypedBody::Host(b), Made::Host(pattern)) => {
-                let (mask, options) = (Cpu.mask(mask.as_ref())?, &options.within(left));
+                let (mask, options) = (mask.as_ref(), &options.within(left));
                 let operands = HostOperands { a, b, mask, at, options };
                 Ok(UntypedBody::Host(now.ring.at_positions(device, &operands, pattern)?))
             }

@@ -1,6 +1,7 @@
 //! Sets of places as bits in u64 words.
 use crate::error::Result;
 use crate::memory;
+use std::mem::MaybeUninit;
 
 /// One bit for each of n places.
 #[derive(Clone, Debug, Default)]
@@ -40,5 +41,19 @@ impl Bitmap {
     #[inline(always)]
     pub(crate) fn clear_word(&mut self, place: u32) {
         self.words[place as usize >> 6] = 0;
+    }
+}
+
+/// Writes the places whose bits are set, ascending; there is room for all.
+#[inline(always)]
+pub(crate) fn listed(words: impl Iterator<Item = u64>, room: &mut [MaybeUninit<u32>]) {
+    let mut room = room.iter_mut();
+    for (w, mut word) in words.enumerate() {
+        while word != 0 {
+            if let Some(to) = room.next() {
+                to.write((w << 6) as u32 + word.trailing_zeros());
+            }
+            word &= word - 1;
+        }
     }
 }

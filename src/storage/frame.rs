@@ -1,7 +1,8 @@
 //! Where entries lie that are no compressed rows: by columns, in a cell for every position, along diagonals.
+use super::bitmap;
 use super::footprint::Footprint;
 use super::pattern::Pattern;
-use crate::backend::cpu;
+use crate::backend::cpu::{self, Shared};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -85,6 +86,41 @@ impl Cells {
     pub(crate) fn has(&self, slot: usize) -> bool {
         self.words.as_ref().is_none_or(|words| bit(words, slot))
     }
+    /// Bits 64 · w and on of a row, whatever bit of a word it begins at; none behind its end.
+    #[inline(always)]
+    pub(crate) fn word(&self, row: usize, w: usize) -> u64 {
+        let (first, left) = (row * self.ncols + 64 * w, self.ncols - 64 * w);
+        let (at, shift) = (first >> 6, first & 63);
+        let word = match &self.words {
+            None => u64::MAX,
+            Some(words) if shift == 0 => words[at],
+            Some(words) => words[at] >> shift | words.get(at + 1).map_or(0, |upper| upper << (64 - shift)),
+        };
+        if left < 64 { word & !(u64::MAX << left) } else { word }
+    }
+    /// The columns of each row's entries.
+    fn listed(&self, operation: &'static str) -> Result<Pattern> {
+        let words = self.ncols.div_ceil(64);
+        let offsets =
+            cpu::scan(operation, self.nrows, |row| (0..words).map(|w| self.word(row, w).count_ones() as u64).sum())?;
+        let n = offsets[self.nrows] as usize;
+        let mut indices = cpu::unwritten::<u32>(operation, n)?;
+        let to = Shared::new(&mut indices);
+        cpu::each_piece(self.nrows, (cpu::SERIAL / self.ncols.max(1)).max(1), &|rows| {
+            for row in rows {
+                // SAFETY: rows are disjoint.
+                let room = unsafe { to.part(offsets[row] as usize..offsets[row + 1] as usize) };
+                bitmap::listed((0..words).map(|w| self.word(row, w)), room);
+            }
+        });
+        // SAFETY: every row has written as many as were counted.
+        let indices = unsafe { cpu::written(indices, n) };
+        Ok(Pattern::new(self.nrows, self.ncols, offsets, indices))
+    }
+    pub(super) fn copied(&self, operation: &'static str) -> Result<Self> {
+        let words = self.words.as_ref().map(|words| memory::copied(operation, words)).transpose()?;
+        Ok(Self { nrows: self.nrows, ncols: self.ncols, words })
+    }
 }
 
 impl Diagonals {
@@ -113,6 +149,10 @@ impl Frame {
     }
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+    /// Whether there is a cell for everything.
+    pub(crate) fn has_cells(&self) -> bool {
+        matches!(&self.form, Form::Cells(_))
     }
     /// How many slots values have.
     pub(crate) fn slots(&self) -> usize {
@@ -151,6 +191,12 @@ impl Frame {
             }
         }
     }
+    /// The cells and how many have an entry, for changes of both; their list is forgotten.
+    pub(super) fn changing(&mut self) -> Option<(&mut Cells, &mut usize)> {
+        let Form::Cells(cells) = &mut self.form else { return None };
+        self.listed.take();
+        Some((cells, &mut self.count))
+    }
     /// The positions by rows.
     pub(crate) fn pattern(&self, operation: &'static str) -> Result<&Arc<Pattern>> {
         if let Some(listed) = self.listed.get() {
@@ -159,6 +205,7 @@ impl Frame {
         let made = match &self.form {
             Form::Rows(p) => return Ok(p),
             Form::Columns(p) => cpu::transpose::<()>(p, &memory::filled(operation, p.nnz(), ())?)?.0,
+            Form::Cells(cells) if cells.words.is_some() => cells.listed(operation)?,
             Form::Cells(Cells { nrows, ncols, .. }) | Form::Diagonals(Diagonals { nrows, ncols, .. }) => {
                 let mut offsets = memory::with_capacity(operation, nrows + 1)?;
                 let mut indices = memory::with_capacity(operation, self.count)?;

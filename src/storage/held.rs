@@ -1,6 +1,6 @@
 //! Entries in any format but compressed rows of their own values: operations that do not know the format ask for the list.
 use super::footprint::Footprint;
-use super::frame::{Cells, Form, Frame, bit};
+use super::frame::{Cells, Form, Frame};
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
 use crate::algebra::scalar::as_bytes;
@@ -230,61 +230,9 @@ impl<T: Scalar> Held<T> {
         self.lists = Arc::default();
         true
     }
-    /// Puts `f` of what is there and of each entry of some rows where `admits` holds, if there is a cell for everything and a
-    /// value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.
-    /// Unchanged on error.
-    pub(crate) fn update<U: Scalar>(
-        &mut self,
-        operation: &'static str,
-        t: &HostCsr<U>,
-        admits: impl Fn(usize, u32) -> bool,
-        f: impl Fn(Option<T>, U) -> T,
-    ) -> Result<bool> {
-        let frame = self.frame.clone();
-        let Form::Cells(c) = &frame.form else { return Ok(false) };
-        if Arc::get_mut(&mut self.lists).is_some() {
-            // The list may share the values, and is of what was.
-            self.lists = Arc::default();
-        }
-        let Values::All(shared) = &*self.values else { return Ok(false) };
-        if t.pattern.nnz() == 0 {
-            return Ok(true);
-        }
-        let mut words = match &c.words {
-            Some(words) => Some(memory::copied(operation, words)?),
-            None => None,
-        };
-        let (nrows, ncols, mut count) = (c.nrows, c.ncols, frame.count());
-        let copied = match Arc::strong_count(&self.values) > 1 || Arc::strong_count(shared) > 1 {
-            true => Some(memory::copied(operation, shared)?),
-            false => None,
-        };
-        if let Some(copied) = copied {
-            self.values = Arc::new(copied.into());
-        }
+    /// Forgets what was listed, if nobody else knows of it.
+    pub(super) fn forget_lists(&mut self) {
         self.lists = Arc::default();
-        let values = match Arc::get_mut(&mut self.values) {
-            Some(Values::All(values)) => Arc::get_mut(values),
-            _ => None,
-        };
-        let Some(values) = values else { return Ok(false) };
-        for row in 0..t.pattern.nrows {
-            let (columns, new) = t.row(row);
-            for (column, new) in columns.iter().zip(new).filter(|(column, _)| admits(row, **column)) {
-                let slot = row * ncols + *column as usize;
-                let old = words.as_ref().is_none_or(|words| bit(words, slot)).then(|| values[slot]);
-                values[slot] = f(old, *new);
-                count += old.is_none() as usize;
-                if let Some(words) = &mut words {
-                    words[slot >> 6] |= 1 << (slot & 63);
-                }
-            }
-        }
-        if count != frame.count() {
-            let words = words.filter(|_| count < nrows * ncols);
-            self.frame = Arc::new(Frame::new(Form::Cells(Cells { nrows, ncols, words }), count));
-        }
-        Ok(true)
     }
     /// Counts all that is kept.
     pub(crate) fn footprint(&self, to: &mut Footprint) {
@@ -300,7 +248,7 @@ impl<T: Scalar> Held<T> {
 }
 
 /// `n` copies of a value: untouched memory where its bytes are zero.
-fn filled<T: Scalar>(operation: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+pub(super) fn filled<T: Scalar>(operation: &'static str, n: usize, value: T) -> Result<Vec<T>> {
     if as_bytes(&[value]).iter().all(|b| *b == 0) {
         return memory::zeroed(operation, n);
     }

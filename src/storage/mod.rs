@@ -10,5 +10,6 @@ pub(crate) mod held;
 pub(crate) mod listing;
 pub(crate) mod pattern;
 pub(crate) mod store;
+mod update;
 
 pub use coo::Coo;

@@ -35,8 +35,10 @@ OPERATIONS = (
     [("square", *p) for p in PRODUCTS]
     + [(f"{op}:{density}", *p) for op in ("mxv", "vxm") for density in ("full", "1%", "0.01%") for p in PRODUCTS]
     + [(f"full:{columns}", *p) for columns in (4, 32) for p in PRODUCTS]
-    + [("triangles", "plus_pair", "u64"), ("triangle_sum", "plus_pair", "u64")]
+    + [("triangles", "plus_pair", "u64"), ("triangle_sum", "plus_pair", "u64"), ("search", "any_pair", "bool")]
 )
+# Vertices that a search begins at.
+SOURCES = 64
 TYPES = {"f64": ("FP64", np.float64), "f32": ("FP32", np.float32), "bool": ("BOOL", np.bool_), "u64": ("BOOL", np.bool_)}
 
 
@@ -118,11 +120,59 @@ class Case:
             self.kept[name, scalar] = a
         return self.kept[name, scalar][0]
 
+    def search(self):
+        """Breadth-first search from many vertices, a product a level: entries reached, and the sum of their levels."""
+        a, n = self.matrix("a", "bool"), self.read("a")[1]
+        frontier, visited = ffi.new("GrB_Matrix *"), ffi.new("GrB_Matrix *")
+        entries, reached, levels, level = ffi.new("GrB_Index *"), SOURCES, 0, 0
+        for matrix in (frontier, visited):
+            check(lib.GrB_Matrix_new(matrix, lib.GrB_BOOL, SOURCES, n))
+        if self.bitmap:
+            check(lib.GxB_Matrix_Option_set_INT32(visited[0], lib.GxB_SPARSITY_CONTROL, lib.GxB_BITMAP | lib.GxB_FULL))
+        for matrix in (frontier, visited):
+            for s in range(SOURCES):
+                check(lib.GrB_Matrix_setElement_BOOL(matrix[0], True, s, s * n // SOURCES))
+            check(lib.GrB_Matrix_wait(matrix[0], lib.GrB_MATERIALIZE))
+        while True:
+            level += 1
+            check(lib.GrB_mxm(frontier[0], visited[0], ffi.NULL, lib.GxB_ANY_PAIR_BOOL, frontier[0], a, lib.GrB_DESC_RSC))
+            check(lib.GrB_Matrix_nvals(entries, frontier[0]))
+            if entries[0] == 0:
+                break
+            reached, levels = reached + entries[0], levels + level * entries[0]
+            check(lib.GrB_Matrix_assign_BOOL(visited[0], frontier[0], ffi.NULL, True, lib.GrB_ALL, SOURCES, lib.GrB_ALL, n,
+                                             lib.GrB_DESC_S))
+        for matrix in (frontier, visited):
+            lib.GrB_Matrix_free(matrix)
+        return reached, float(levels)
+
+    def prepare_search(self):
+        """As `prepare`; what is visited is held the way that is faster."""
+        def timed():
+            start = time.perf_counter()
+            self.search()
+            return time.perf_counter() - start
+
+        took = []
+        for self.bitmap in (False, True):
+            took.append(min(timed(), timed()))
+        self.bitmap = took[1] < took[0]
+
+        def run(measure):
+            start = time.perf_counter()
+            made = self.search()
+            seconds = time.perf_counter() - start
+            return made if measure else None, seconds, seconds
+
+        return run
+
     def prepare(self, operation, semiring, scalar):
         """A function that runs once: (entries, sum) or None, seconds to return, seconds with wait."""
+        if operation == "search":
+            return self.prepare_search()
         suffix = TYPES[scalar][0]
         ring = {"plus_times": f"GrB_PLUS_TIMES_SEMIRING_{suffix}", "min_plus": f"GrB_MIN_PLUS_SEMIRING_{suffix}",
-                "lor_land": "GrB_LOR_LAND_SEMIRING_BOOL", "plus_pair": "GxB_PLUS_PAIR_UINT64"}[semiring]
+                "lor_land": "GrB_LOR_LAND_SEMIRING_BOOL", "plus_pair": "GxB_PLUS_PAIR_UINT64", "any_pair": "GxB_ANY_PAIR_BOOL"}[semiring]
         ring = getattr(lib, ring)
         ctype = lib.GrB_UINT64 if scalar == "u64" else getattr(lib, f"GrB_{suffix}")
         kind, _, density = operation.partition(":")
@@ -241,7 +291,7 @@ def main():
             rows, columns, entries, products = (int(w) for w in other.ask("matrix", name))
             case = Case(pathlib.Path(directory))
             for row in OPERATIONS:
-                if row[0].startswith("triangle") and rows != columns:
+                if row[0].startswith(("triangle", "search")) and rows != columns:
                     continue
                 if wanted and not any(all(a.startswith(b) for a, b in zip(row, w)) for w in wanted):
                     continue

@@ -47,7 +47,7 @@ pub(crate) use mxv::met::rows_and_columns as met_rows_and_columns;
 pub(crate) use mxv::push::VxmKernels;
 pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;
-pub(crate) use parallel::{in_pieces, joined, mapped, zipped};
+pub(crate) use parallel::{SERIAL, Shared, each_piece, in_pieces, joined, mapped, scan, unwritten, written, zipped};
 pub(crate) use rows::Rows;
 pub(crate) use structure::among::among;
 pub(crate) use structure::ascending::below;

@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Below this many steps of work one thread is faster than waking others.
-pub(super) const SERIAL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+pub(crate) const SERIAL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// A slice that several threads write, each its own parts.
-pub(super) struct Shared<T> {
+pub(crate) struct Shared<T> {
     start: *mut T,
     len: usize,
 }
@@ -18,20 +18,20 @@ unsafe impl<T: Send> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Shared<T> {}
 impl<T> Shared<T> {
-    pub(super) fn new(slice: &mut [T]) -> Self {
+    pub(crate) fn new(slice: &mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len() }
     }
     /// # Safety
     /// The slice is alive, and no other part in use overlaps this one.
     #[allow(clippy::mut_from_ref)]
-    pub(super) unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+    pub(crate) unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: inside the slice by the line above; alive and disjoint by this function's contract.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
     /// # Safety
     /// The slice is alive, and no other part in use overlaps this one.
-    pub(super) unsafe fn place(&self, at: usize, len: usize) -> *mut T {
+    pub(crate) unsafe fn place(&self, at: usize, len: usize) -> *mut T {
         assert!(at <= self.len && len <= self.len - at);
         // SAFETY: inside the slice by the line above.
         unsafe { self.start.add(at) }
@@ -39,7 +39,7 @@ impl<T> Shared<T> {
     /// # Safety
     /// The slice is alive, `at` is below its length and no other thread uses that element.
     #[inline(always)]
-    pub(super) unsafe fn write(&self, at: usize, value: T) {
+    pub(crate) unsafe fn write(&self, at: usize, value: T) {
         debug_assert!(at < self.len);
         // SAFETY: this function's contract.
         unsafe { self.start.add(at).write(value) }
@@ -48,17 +48,17 @@ impl<T> Shared<T> {
 
 impl Shared<u8> {
     /// Room for values as bytes, to be written only.
-    pub(super) fn of_bytes<T>(room: &mut [MaybeUninit<T>]) -> Self {
+    pub(crate) fn of_bytes<T>(room: &mut [MaybeUninit<T>]) -> Self {
         Self { start: room.as_mut_ptr().cast(), len: size_of_val(room) }
     }
     /// Bytes that are read only.
-    pub(super) fn read_only(start: *const u8, len: usize) -> Self {
+    pub(crate) fn read_only(start: *const u8, len: usize) -> Self {
         Self { start: start.cast_mut(), len }
     }
     /// # Safety
     /// `at` is at most the length.
     #[inline(always)]
-    pub(super) unsafe fn at(&self, at: usize) -> *mut u8 {
+    pub(crate) unsafe fn at(&self, at: usize) -> *mut u8 {
         debug_assert!(at <= self.len);
         // SAFETY: this function's contract.
         unsafe { self.start.add(at) }
@@ -100,7 +100,7 @@ pub(crate) fn each_piece(n: usize, size: usize, work: &(dyn Fn(Range<usize>) + S
 }
 
 /// Does 0, 1, … n - 1, one alone on the caller's thread; see [`each_piece`].
-pub(super) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
+pub(crate) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
     match n {
         0 | 1 => (0..n).for_each(work),
         _ => (0..n).into_par_iter().for_each(work),
@@ -209,7 +209,7 @@ pub(crate) fn in_pieces<T: Send + Sync>(
 }
 
 /// Sums of all values before each, with the total at the end: one more than values.
-pub(super) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
+pub(crate) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
     if n <= SERIAL {
         let mut sums = memory::with_capacity(operation, n + 1)?;
         let mut sum = 0;

@@ -123,7 +123,7 @@ impl Backend for Cuda {
         match body {
             PatternBody::Cuda(p) => Ok(p),
             PatternBody::CudaBits(p) => p.listed(),
-            PatternBody::Host(_) | PatternBody::Bits(_) => Err(misplaced(self.device())),
+            PatternBody::Host(_) | PatternBody::Bits(_) | PatternBody::Cells(_) => Err(misplaced(self.device())),
         }
     }
     fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a Mask>> {
@@ -134,7 +134,7 @@ impl Backend for Cuda {
                 let pattern = m.pattern.listed()?.clone();
                 Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
             }
-            Some(MaskBody::Host(_) | MaskBody::Bits(..)) => Err(misplaced(self.device())),
+            Some(MaskBody::Host(_) | MaskBody::Bits(..) | MaskBody::Cells(..)) => Err(misplaced(self.device())),
         }
     }
     fn empty<T: Scalar>(&self, _: &'static str, nrows: usize, ncols: usize) -> Result<DeviceCsr<T>> {

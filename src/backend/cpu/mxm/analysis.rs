@@ -31,7 +31,7 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
 const EVEN: u64 = 16;
 
 /// Entries in the longest row.
-fn longest(a: &Pattern) -> u64 {
+pub(crate) fn longest(a: &Pattern) -> u64 {
     let look = || a.offsets.iter().zip(a.offsets.iter().skip(1)).fold(0, |most, (from, to)| most.max(to - from));
     *a.facts.longest.get_or_init(look)
 }
@@ -53,7 +53,7 @@ fn even(a: &Pattern, b: &Pattern) -> Option<(u64, u64)> {
 }
 
 /// About how many products there are, by a sample of A's entries.
-fn sampled(a: &Pattern, b: &Pattern) -> u64 {
+pub(crate) fn sampled(a: &Pattern, b: &Pattern) -> u64 {
     const SAMPLE: usize = 1 << 12;
     let step = a.nnz() / SAMPLE + 1;
     let sample: u64 = a.indices.iter().step_by(step).map(|k| 1 + b.range(*k as usize).len() as u64).sum();

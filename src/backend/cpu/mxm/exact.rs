@@ -1,5 +1,6 @@
 //! Products in little memory: positions counted and written to arrays of their size, then the values.
 use super::analysis::OnMask;
+use super::by_bits;
 use super::explain::counted;
 use super::job::Job;
 use super::need::{Budget, Need, Shape, compressed};
@@ -12,7 +13,7 @@ use crate::backend::cpu::structure::layout::transpose;
 use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, MxmRing};
-use crate::backend::{MxmOptions, Positions};
+use crate::backend::{MaskBody, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::pattern::Pattern;
@@ -50,13 +51,26 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
-    mask: OnMask,
+    mask: Option<&MaskBody>,
     options: &MxmOptions,
 ) -> Result<Option<(Arc<Pattern>, C)>> {
+    match product::mxm_by_bits(NAME, &ring.operators, a, b, mask, options) {
+        Ok(None) | Err(Error::OutOfMemory { .. }) => {}
+        made => return made,
+    }
+    let looked_up = by_bits::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
+    let mask = if looked_up.is_some() { None } else { mask.map_or(Ok(None), MaskBody::on_host)? };
     if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
         return Ok(None);
     }
-    match product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, mask, options) {
+    let made = product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, mask, options);
+    let made = match (made, looked_up) {
+        (Ok(Some((all, value))), Some(admitted)) => {
+            admitted(NAME, &all).map(|pattern| Some((Arc::new(pattern), value)))
+        }
+        (made, _) => made,
+    };
+    match made {
         Err(Error::OutOfMemory { .. }) => Ok(None),
         made => made,
     }

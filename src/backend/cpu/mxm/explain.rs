@@ -2,13 +2,14 @@
 //!
 //! `accumulator` says of a row what `multiply::scatter_rows` and `structural::structural_rows` do with it.
 use super::analysis::{OnMask, Soon, Survey, is_narrow, prefers_dot};
+use super::by_bits;
 use super::need::{Need, Shape};
 use crate::algebra::*;
-use crate::backend::MxmOptions;
 use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::structure::layout::transpose;
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{MxmRing, Step};
+use crate::backend::{MaskBody, MxmOptions};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory;
@@ -109,9 +110,11 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     device: Device,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
-    mask: OnMask,
+    mask: Option<&MaskBody>,
     options: &MxmOptions,
 ) -> Result<Analysis> {
+    let bits = by_bits::suits(&a.pattern, &b.pattern, mask, options);
+    let mask = mask.map_or(Ok(None), MaskBody::on_host)?;
     let cpu = device != Device::Reference;
     let dot = cpu && prefers_dot("explain", &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
     let constant = cpu && !dot && super::product::is_foreseen(&ring.operators, &a.values, &b.values);
@@ -137,6 +140,9 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
         Analysis { sample: sampled(a, b, mask)?, strategy, reason: reason.into(), ..counted(a, b, mask) };
     if full {
         analysis.bins = vec![Bin::new("full", "sums of some columns at a time, all of a row", a.nrows as u64)];
+    } else if constant && bits {
+        let about = "64 rows at once, a bit each: an entry of B is looked at once for all of them";
+        analysis.bins = vec![Bin::new("bits", about, a.nrows as u64)];
     } else if cpu && !dot {
         let flat = constant || ring.cpu.starts();
         let tiny = flat && (constant || ring.cpu.scatter().lists()) && super::tiny::possible(b, mask);

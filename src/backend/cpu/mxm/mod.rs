@@ -1,6 +1,7 @@
 //! Products of matrices: what they will cost, which accumulator each row gets, and the loops.
 mod accumulator;
 pub(crate) mod analysis;
+mod by_bits;
 mod dot;
 pub(crate) mod ended;
 pub(crate) mod exact;

@@ -1,0 +1,275 @@
+//! Products of few rows over positions alone: 64 rows of A together, a bit each, so that an entry of B is looked at once for
+//! all of them and not once for each. Then et al., *The more the merrier*, PVLDB 8(4), 2014, 10.14778/2735496.2735507.
+use super::analysis::{longest, sampled};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, unwritten, written};
+use crate::backend::cpu::structure::turned_bits::{columns_of, rows_of};
+use crate::backend::{MaskBody, MxmOptions, misplaced};
+use crate::device::Device;
+use crate::error::Result;
+use crate::memory;
+use crate::spgemm::Strategy;
+use crate::storage::bitmap;
+use crate::storage::frame::{Cells, Form};
+use crate::storage::pattern::Pattern;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Rows that a word has bits for.
+const ROWS: usize = 64;
+/// Rows of B that a thread takes at a time.
+const PIECE: usize = if cfg!(test) { 8 } else { 1 << 12 };
+
+/// Whether that takes fewer steps than row by row: for each 64 rows one of each entry of B, and some of each of its rows and columns.
+pub(crate) fn suits(a: &Pattern, b: &Pattern, mask: Option<&MaskBody>, options: &MxmOptions) -> bool {
+    // What bits take is not among what a limit counts.
+    if options.memory_limit.is_some() || options.transposed_b || options.strategy != Strategy::Auto {
+        return false;
+    }
+    let groups = a.nrows.div_ceil(ROWS) as u64;
+    let steps = groups.saturating_mul(b.nnz() as u64 + 2 * (b.nrows + b.ncols) as u64);
+    // What a plain mask of few entries admits is looked up row by row.
+    let plain = mask.filter(|m| !m.is_complement()).map_or(u64::MAX, MaskBody::nnz);
+    a.nrows > 1 && plain >= steps / 8 && (a.nnz() as u64).saturating_mul(longest(b)) > steps && sampled(a, b) > steps
+}
+
+/// The positions of (A B)⟨M⟩.
+pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask: Option<&MaskBody>) -> Result<Pattern> {
+    let mask = Admitted::of(mask)?;
+    let words = (a.ncols.max(b.nrows).div_ceil(64), b.ncols.div_ceil(64));
+    let zeros = |n: usize| memory::zeroed::<u64>(operation, n);
+    let most = a.nrows.min(ROWS);
+    // The same arrays for every 64 rows: those of A and of C by rows, and both with a word a column.
+    let (mut of_a, mut of_c) = (zeros(most * words.0)?, zeros(most * words.1)?);
+    let (mut from, mut to) = (zeros(64 * words.0)?, zeros(64 * words.1)?);
+    let mut offsets = memory::with_capacity(operation, a.nrows + 1)?;
+    offsets.push(0);
+    let mut indices = Vec::new();
+    for first in (0..a.nrows).step_by(ROWS) {
+        let rows = first..a.nrows.min(first + ROWS);
+        let (of_a, of_c) = (&mut of_a[..rows.len() * words.0], &mut of_c[..rows.len() * words.1]);
+        if first > 0 {
+            of_a.fill(0);
+            to.fill(0);
+        }
+        marked(a, rows.clone(), words.0, of_a);
+        columns_of(of_a, words.0, &mut from);
+        pushed(&from, b, &mut to);
+        rows_of(&to, words.1, of_c);
+        let counts = masked(&mask, rows.clone(), words.1, of_c);
+        let mut made = unwritten::<u32>(operation, counts.iter().sum::<u64>() as usize)?;
+        listed(of_c, words.1, &counts, &mut made);
+        // SAFETY: every row wrote as many as it counted.
+        let made = unsafe { written(made, counts.iter().sum::<u64>() as usize) };
+        for count in counts.iter().take(rows.len()) {
+            offsets.push(offsets[offsets.len() - 1] + count);
+        }
+        if first == 0 {
+            indices = made;
+        } else {
+            memory::reserve(operation, &mut indices, made.len())?;
+            indices.extend_from_slice(&made);
+        }
+    }
+    Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
+}
+
+/// Does rows of so many words, some at a time where they are short.
+fn each_row(rows: usize, words: usize, work: &(dyn Fn(usize) + Sync)) {
+    each_piece(rows, (SERIAL / (64 * words.max(1))).max(1), &|rows| rows.for_each(work));
+}
+
+/// A bit for each entry of some rows, by rows.
+fn marked(a: &Pattern, rows: Range<usize>, words: usize, bits: &mut [u64]) {
+    let to = Shared::new(bits);
+    each_row(rows.len(), words, &|i| {
+        // SAFETY: rows are disjoint.
+        let row = unsafe { to.part(i * words..(i + 1) * words) };
+        a.row(rows.start + i).iter().for_each(|k| row[*k as usize >> 6] |= 1 << (k & 63));
+    });
+}
+
+/// Word j is every word k with an entry B(k, j), or'ed.
+fn pushed(from: &[u64], b: &Pattern, to: &mut [u64]) {
+    let alone = b.nrows <= PIECE || rayon::current_num_threads() == 1;
+    // SAFETY: same size and alignment, and nobody else has them meanwhile.
+    let to = unsafe { std::slice::from_raw_parts(to.as_mut_ptr().cast::<AtomicU64>(), to.len()) };
+    each_piece(b.nrows, if alone { usize::MAX } else { PIECE }, &|piece| {
+        for k in piece {
+            let word = from[k];
+            if word == 0 {
+                continue;
+            }
+            for j in b.row(k) {
+                let to = &to[*j as usize];
+                let old = to.load(Relaxed);
+                match old | word {
+                    all if all == old => {}
+                    all if alone => to.store(all, Relaxed),
+                    _ => _ = to.fetch_or(word, Relaxed),
+                }
+            }
+        }
+    });
+}
+
+/// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask.
+pub(crate) fn looked_up<'m>(
+    a: &Pattern,
+    b: &Pattern,
+    mask: Option<&'m MaskBody>,
+) -> Option<impl Fn(&'static str, &Pattern) -> Result<Pattern> + use<'m>> {
+    let Some(MaskBody::Cells(m, listed)) = mask else { return None };
+    let Form::Cells(cells) = &m.pattern.form else { return None };
+    let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
+    few.then_some(move |operation, all: &Pattern| {
+        let mut offsets = memory::with_capacity(operation, all.nrows + 1)?;
+        let mut indices = memory::with_capacity(operation, all.nnz())?;
+        offsets.push(0);
+        for i in 0..all.nrows {
+            indices.extend(all.row(i).iter().filter(|j| !cells.has(i * cells.ncols + **j as usize)));
+            offsets.push(indices.len() as u64);
+        }
+        Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
+    })
+}
+
+/// A mask as it is read here.
+enum Admitted<'a> {
+    All,
+    /// Of a list, and whether what is not in it.
+    Listed(&'a Pattern, bool),
+    /// The same of cells.
+    Bits(&'a Cells, bool),
+}
+
+impl<'a> Admitted<'a> {
+    fn of(mask: Option<&'a MaskBody>) -> Result<Self> {
+        let Some(mask) = mask else { return Ok(Self::All) };
+        if let MaskBody::Cells(m, _) = mask
+            && let Form::Cells(cells) = &m.pattern.form
+        {
+            return Ok(Self::Bits(cells, m.complement));
+        }
+        let listed = mask.on_host()?.ok_or_else(|| misplaced(Device::Cpu))?;
+        Ok(Self::Listed(&listed.pattern, listed.complement))
+    }
+    /// Leaves of a row's bits those that are admitted.
+    fn keep(&self, i: usize, row: &mut [u64]) {
+        match *self {
+            Self::All => {}
+            Self::Listed(pattern, true) => {
+                pattern.row(i).iter().for_each(|j| row[*j as usize >> 6] &= !(1 << (j & 63)));
+            }
+            Self::Listed(pattern, false) => among(row, pattern.row(i)),
+            Self::Bits(cells, complement) => {
+                let flip = if complement { u64::MAX } else { 0 };
+                row.iter_mut().enumerate().for_each(|(w, word)| *word &= cells.word(i, w) ^ flip);
+            }
+        }
+    }
+}
+
+/// Leaves of each row what the mask admits: how many entries.
+fn masked(mask: &Admitted, rows: Range<usize>, words: usize, bits: &mut [u64]) -> [u64; ROWS] {
+    let mut counts = [0; ROWS];
+    let (to, counted) = (Shared::new(bits), Shared::new(&mut counts));
+    each_row(rows.len(), words, &|i| {
+        // SAFETY: rows are disjoint.
+        let row = unsafe { to.part(i * words..(i + 1) * words) };
+        mask.keep(rows.start + i, row);
+        let count = row.iter().map(|word| word.count_ones() as u64).sum();
+        // SAFETY: a count each.
+        unsafe { counted.write(i, count) };
+    });
+    counts
+}
+
+/// The bits of these ascending columns alone.
+fn among(row: &mut [u64], columns: &[u32]) {
+    let mut next = 0;
+    for (w, word) in row.iter_mut().enumerate() {
+        let mut admitted = 0;
+        while let Some(j) = columns.get(next).filter(|j| **j as usize >> 6 == w) {
+            admitted |= 1 << (j & 63);
+            next += 1;
+        }
+        *word &= admitted;
+    }
+}
+
+/// The columns of the bits, row by row.
+fn listed(bits: &[u64], words: usize, counts: &[u64; ROWS], made: &mut [std::mem::MaybeUninit<u32>]) {
+    let mut starts = [0; ROWS + 1];
+    (0..ROWS).for_each(|i| starts[i + 1] = starts[i] + counts[i] as usize);
+    let to = Shared::new(made);
+    each_row(bits.len().checked_div(words).unwrap_or(0), words, &|i| {
+        // SAFETY: rows are disjoint.
+        let room = unsafe { to.part(starts[i]..starts[i + 1]) };
+        bitmap::listed(bits[i * words..(i + 1) * words].iter().copied(), room);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{MaskOn, PatternBody};
+    use crate::generate::Random;
+    use crate::storage::frame::Frame;
+    use std::sync::Arc;
+
+    fn random(random: &mut Random, (m, n): (usize, usize), part: u64) -> Arc<Pattern> {
+        let (mut offsets, mut indices) = (vec![0], Vec::new());
+        for _ in 0..m {
+            let part = if random.below(8) == 0 { 0 } else { part };
+            indices.extend((0..n as u32).filter(|_| random.below(100) < part));
+            offsets.push(indices.len() as u64);
+        }
+        Arc::new(Pattern::new(m, n, offsets, indices))
+    }
+
+    #[test]
+    fn bits_find_what_rows_do() {
+        let mut source = Random::new(3, 0);
+        let options = MxmOptions::default();
+        let mut taken = 0;
+        for round in 0..120 {
+            let m = [2, 3, 63, 64, 65, 130][round % 6];
+            let (k, n) = (1 + source.below(90) as usize, 1 + source.below(200) as usize);
+            let part = 5 + source.below(60);
+            let (a, b) = (random(&mut source, (m, k), 60), random(&mut source, (k, n), part));
+            let full = round % 11 == 0;
+            let list = random(&mut source, (m, n), if full { 101 } else { 40 });
+            let cells = Arc::new(Frame::cells("test", &list, 0).unwrap());
+            let masks = [None, Some(PatternBody::Host(list.clone())), Some(PatternBody::Cells(cells))];
+            for (body, complement) in masks.iter().flat_map(|body| [(body, false), (body, true)]) {
+                let mask = body.as_ref().map(|body| MaskBody::new(body, complement));
+                taken += suits(&a, &b, mask.as_ref(), &options) as usize;
+                let made = positions("mxm", &a, &b, mask.as_ref()).unwrap();
+                made.validate("test", made.nnz()).unwrap();
+                for i in 0..m {
+                    let admitted = |j: &u32| body.is_none() || list.find(i, *j).is_some() != complement;
+                    let met = |j: &u32| a.row(i).iter().any(|k| b.find(*k as usize, *j).is_some());
+                    let expected: Vec<u32> = (0..n as u32).filter(|j| met(j) && admitted(j)).collect();
+                    assert_eq!(made.row(i), expected, "{m}×{k}×{n}, row {i}, {mask:?}");
+                }
+                let Some(looked_up) = looked_up(&a, &b, mask.as_ref()) else { continue };
+                let all = positions("mxm", &a, &b, None).unwrap();
+                assert_eq!(looked_up("mxm", &all).unwrap(), made);
+            }
+        }
+        assert!(taken > 100, "{taken}");
+    }
+    #[test]
+    fn few_products_a_plain_mask_of_few_and_a_limit_are_left_to_rows() {
+        let mut source = Random::new(5, 0);
+        let (a, b) = (random(&mut source, (64, 80), 90), random(&mut source, (80, 100), 90));
+        let few = random(&mut source, (64, 100), 2);
+        let plain = MaskBody::Host(MaskOn { pattern: few.clone(), complement: false });
+        let options = MxmOptions::default();
+        assert!(suits(&a, &b, None, &options));
+        assert!(!suits(&a, &b, Some(&plain), &options));
+        assert!(!suits(&few, &b, None, &MxmOptions { memory_limit: Some(1 << 40), ..options }));
+        assert!(!suits(&random(&mut source, (64, 80), 1), &b, None, &options));
+        assert!(!suits(&a, &b, None, &MxmOptions { strategy: Strategy::Hash, ..options }));
+    }
+}
