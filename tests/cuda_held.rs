@@ -93,6 +93,59 @@ fn there_and_back_of_any_scalar() {
     there_and_back(4, |e| Point::make(e as f32, 0.5, -(e as f32)));
 }
 
+/// More cells than a block has, in few rows and in many, more diagonals than a warp has, with gaps, and empty stretches.
+fn large_shapes() -> Vec<(u64, u64, Places)> {
+    let mut random = Rng(11);
+    let mut all = Vec::new();
+    for (m, n) in [(70u64, 150u64), (9000, 1), (2, 9001), (40, 700), (700, 40), (130, 131)] {
+        let cells = || (0..m).flat_map(move |i| (0..n).map(move |j| (i, j)));
+        all.push((m, n, cells().filter(|_| random.below(4) > 0).collect()));
+        all.push((m, n, cells().filter(|(i, j)| (i * n + j) % 4999 < 300 && j % 3 > 0).collect()));
+        all.push((m, n, cells().filter(|(i, j)| i % 37 == 5 || i + 600 < *j).collect()));
+    }
+    let near = |far: u64| {
+        (0..3 * far)
+            .flat_map(move |i| [i.checked_sub(far), i.checked_sub(1), Some(i), Some(i + far)].map(move |j| (i, j)))
+    };
+    all.extend([7u64, 50].map(|far| {
+        (3 * far, 3 * far, near(far).filter_map(|(i, j)| Some((i, j?))).filter(|(_, j)| *j < 3 * far).collect())
+    }));
+    all
+}
+
+fn large_there_and_back<T: Scalar>(every: usize, value: impl Fn(u64) -> T) {
+    for shape in large_shapes().into_iter().step_by(every) {
+        for one in [false, true] {
+            let a = made(&shape, |e| value(if one { 3 } else { e }));
+            let expected = text(&a);
+            for format in [Format::Bitmap, Format::Dia] {
+                let on = a.to(&GPU).unwrap().to_format(format).unwrap();
+                let back = on.to(&Device::Cpu).unwrap();
+                assert!(text(&back) == expected, "{} {} {format:?} {one}", shape.0, shape.1);
+                // The values of positions that are known, and both at once.
+                for known in [false, true] {
+                    let came = back.to(&GPU).unwrap();
+                    assert_eq!(came.format(), format);
+                    let made = match known {
+                        false => came.to_format(Format::Csr).unwrap(),
+                        true => apply(&came, Identity).mask(&came.structure()).eval().unwrap(),
+                    };
+                    assert!(text(&made) == expected, "{} {} {format:?} {one} {known}", shape.0, shape.1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_and_warps_meet() {
+    let Some(_one) = emulator::alone() else { return };
+    large_there_and_back(1, |e| e as f64 - 7.5);
+    large_there_and_back(5, |e| Rgb::make(e as u8, 1, !e as u8));
+    large_there_and_back(5, |e| c64::new(e as f64, -1.0));
+    large_there_and_back(5, |e| Route::make(e as f64, e, 5, -1));
+}
+
 #[test]
 fn elements_are_found_and_set_where_they_lie() {
     let Some(_one) = emulator::alone() else { return };

@@ -133,8 +133,10 @@ templates! {
     BitsRow = "bits_row", semiring false, functions [], types ["V"], flags [], numbers [];
     /// A sparse vector, or rows, accumulated into a bitmap where it lies. `one`: one value for all.
     BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one", "rows"], numbers [];
-    /// Values between compressed rows and slots for every cell or along diagonals. `valued`: with values.
-    Slots = "slots", semiring false, functions [], types ["V"], flags ["valued"], numbers [];
+    /// Entries between compressed rows and a slot for every cell. `valued`: with values.
+    Cells = "cells", semiring false, functions [], types ["V"], flags ["valued"], numbers [];
+    /// Entries between compressed rows and slots along diagonals. `valued`: with values.
+    Diagonals = "diagonals", semiring false, functions [], types ["V"], flags ["valued"], numbers [];
     /// Positions of cells and diagonals, and their bits.
     Forms = "forms", semiring false, functions [], types [], flags [], numbers [];
     /// Two matrices with a slot for every cell united. `left_one`, `right_one`: one value for all.

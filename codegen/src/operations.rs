@@ -90,6 +90,11 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         ("partition".to_string(), new(Template::Partition)),
         ("partition-small".to_string(), new(Template::Partition).number("threads", 128)),
     ];
+    for template in [Template::Cells, Template::Diagonals] {
+        // Positions alone.
+        let spec = new(template).scalar("V", built_in("u8", 1)).flag("valued", false);
+        all.push((format!("{}-bits", template.name()), spec));
+    }
     for kind in 0..4 {
         all.push((format!("merge_count-{kind}"), new(Template::MergeCount).number("kind", kind)));
     }
@@ -113,9 +118,9 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             }));
         }
         all.push((format!("entries-{}", scalar.name), new(Template::Entries).scalar("V", scalar)));
-        for (name, valued) in [("slots", true), ("slots-bits", false)] {
-            let spec = new(Template::Slots).scalar("V", scalar).flag("valued", valued);
-            all.push((format!("{name}-{}", scalar.name), spec));
+        for template in [Template::Cells, Template::Diagonals] {
+            let spec = new(template).scalar("V", scalar).flag("valued", true);
+            all.push((format!("{}-{}", template.name(), scalar.name), spec));
         }
         all.push((format!("vector-{}", scalar.name), new(Template::Vector).scalar("V", scalar)));
         all.push((format!("bits_row-{}", scalar.name), new(Template::BitsRow).scalar("V", scalar)));

@@ -593,23 +593,10 @@ __device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words) {
 }  // namespace oplus
 #line 4 "codegen/templates/forms.cu"
 #line 1 "codegen/templates/part/slots.cuh"
-// Where the values of a matrix are that is not stored as compressed rows.
+// Slots of a matrix that is not stored as compressed rows: of which an entry is told.
 #line 3 "codegen/templates/part/slots.cuh"
 
 namespace oplus {
-
-// A slot for every cell, row by row; or, with `diagonals`, which has column - row of those in use, ascending, for every row of each.
-struct Slots {
-  u64 rows, columns;
-  const i64* diagonals;
-  u64 count;
-
-  // The slot of a position; it is in a cell, or on a diagonal, that there is.
-  __device__ u64 of(u32 row, u32 column) const {
-    if (!diagonals) return row * columns + column;
-    return lower_bound<i64, u64>(diagonals, 0, count, i64(column) - i64(row)) * rows + row;
-  }
-};
 
 // Whether a slot has an entry; without words each has.
 __device__ inline bool has_entry(const u32* words, u64 slot) { return !words || words[slot >> 5] >> (slot & 31) & 1; }
@@ -651,12 +638,28 @@ namespace oplus {
 
 __device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// Bit column - row + rows of words (0 before) where an entry is on that diagonal.
+// Diagonals that the block has seen, one for each place.
+__device__ inline volatile u32* seen_diagonals() {
+  __shared__ u32 seen[tuning::primitive_block];
+  return seen;
+}
+
+// Bit column - row + rows of words (0 before) where an entry is on that diagonal. What a block has seen it does not ask for again: all
+// would ask for a few words.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 diagonal_marks(u64 n, u64 rows, const u64* offsets, const u32* indices, u32* words) {
+  constexpr u32 none = 0xffffffffu;
+  volatile u32* const seen = seen_diagonals();
+  seen[threadIdx.x] = none;
+  // The walk has a barrier before the first entry.
   for_entries<false, true, true>(Entries<u8>{n, rows, offsets, indices, nullptr}, [&](u64, bool inside, u8, u32 row, u32 column) {
     if (!inside) return;
     const u64 d = column + rows - row;
+    const u32 place = u32(d % tuning::primitive_block);
+    if (d < none) {
+      if (seen[place] == u32(d)) return;
+      seen[place] = u32(d);
+    }
     const u32 bit = 1u << (d & 31);
     // Nearly always somebody was here before.
     if (!(*(volatile u32*)&words[d >> 5] & bit)) atomicOr(&words[d >> 5], bit);
@@ -672,31 +675,19 @@ diagonal_list(u64 words_count, const u32* words, const u64* starts, u64 rows, i6
   for (u32 left = words[w]; left; left &= left - 1) out[at++] = i64(w * 32 + u32(__ffs(left)) - 1) - i64(rows);
 }
 
-// f(column) of a row's entries on diagonals.
-template <class F> __device__ inline void for_diagonals(const Slots& slots, const u32* words, u64 row, F f) {
-  for (u64 d = lower_bound<i64, u64>(slots.diagonals, 0, slots.count, -i64(row)); d < slots.count; d++) {
-    const i64 column = i64(row) + slots.diagonals[d];
-    if (column >= i64(slots.columns)) return;
-    if (has_entry(words, d * slots.rows + row)) f(u32(column));
-  }
-}
-
 // out[r] = entries of row r, r < rows.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 diagonal_counts(u64 rows, u64 columns, const i64* diagonals, u64 count, const u32* words, u64* out) {
   const u64 r = global_thread();
   if (r >= rows) return;
-  u64 entries = 0;
-  for_diagonals({rows, columns, diagonals, count}, words, r, [&](u32) { entries++; });
+  const u64 first = lower_bound<i64, u64>(diagonals, 0, count, -i64(r));
+  const u64 behind = lower_bound<i64, u64>(diagonals, first, count, i64(columns) - i64(r));
+  u64 entries = words ? 0 : behind - first;
+  if (words) {
+#pragma unroll 8
+    for (u64 d = first; d < behind; d++) entries += has_entry(words, d * rows + r);
+  }
   out[r] = entries;
-}
-
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-diagonal_indices(u64 rows, u64 columns, const i64* diagonals, u64 count, const u32* words, const u64* offsets, u32* indices) {
-  const u64 r = global_thread();
-  if (r >= rows) return;
-  u64 at = offsets[r];
-  for_diagonals({rows, columns, diagonals, count}, words, r, [&](u32 column) { indices[at++] = column; });
 }
 
 // Rows of the cells that have a bit; r = 0 ..= rows. starts[w]: bits before word w.
@@ -704,17 +695,6 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 cell_offsets(u64 rows, u64 columns, const u32* words, const u64* starts, u64* offsets) {
   const u64 r = global_thread();
   if (r <= rows) offsets[r] = rank(words, starts, r * columns);
-}
-
-// A warp a word.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-cell_indices(u64 words_count, u64 columns, const u32* words, const u64* starts, u32* indices) {
-  const u64 slot = global_thread(), w = slot >> 5;
-  if (w >= words_count) return;
-  const u32 word = words[w];
-  if (!(word >> lane_id() & 1)) return;
-  const u32 column = slot >> 32 ? u32(slot % columns) : u32(slot) % u32(columns);
-  indices[starts[w] + u32(__popc(word & lanes_below()))] = column;
 }
 
 // out[w] = x[w] | y[w] with `either`, x[w] & y[w] without.

@@ -219,6 +219,11 @@ pub(crate) fn widen_and_sum(context: &Arc<Context>, counts: &Buffer, starts: &Bu
     Scan { context, by: scan_u32, values: counts, n, out: starts }.told().map(|(sum, _)| sum)
 }
 
+/// starts[0..=n] = set bits before each of n words of 32.
+pub(crate) fn scan_of_bits(context: &Arc<Context>, words: &Buffer, starts: &Buffer, n: u64) -> Result<()> {
+    Scan { context, by: scan_bits, values: words, n, out: starts }.run(None)
+}
+
 /// starts[0..=n] = set bits before each of n words of 32; the sum of all.
 pub(crate) fn sum_of_bits(context: &Arc<Context>, words: &Buffer, starts: &Buffer, n: u64) -> Result<u64> {
     Scan { context, by: scan_bits, values: words, n, out: starts }.told().map(|(sum, _)| sum)

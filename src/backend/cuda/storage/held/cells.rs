@@ -1,5 +1,5 @@
 //! Matrices with a slot for every cell: what both have, or one has, slot by slot; entries written where they lie.
-use super::frame::{form, no_bits};
+use super::frame::{form, room_for_bits};
 use super::{DeviceForm, DeviceFrame, DeviceHeld};
 use crate::algebra::scalar::{as_bytes, same};
 use crate::algebra::texts::{binary_text, index_text};
@@ -80,7 +80,7 @@ impl<T: Scalar> DeviceHeld<T> {
             let made = pair(context, n, op, &x, &y)?;
             return Ok(Some(Self::new(self.frame.clone(), Values::All(Arc::new(made)), T::TEXT)));
         }
-        let words = if p.is_some() && q.is_some() { Some(no_bits(context, n)?) } else { None };
+        let words = if p.is_some() && q.is_some() { Some(room_for_bits(context, n)?) } else { None };
         let out = Buffer::alloc(context, n.saturating_mul(size_of::<T>() as u64))?;
         let program = Program::new(context, Template::CellsUnion, |s| {
             s.function(op).flag("left_one", x.all.is_none()).flag("right_one", y.all.is_none())

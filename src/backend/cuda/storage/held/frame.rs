@@ -1,8 +1,9 @@
 //! Where entries lie in device memory that are no compressed rows: by columns, in a cell for every position, along diagonals.
+use super::moves;
 use crate::backend::cuda::entries::{Marks, find, places, tiles};
 use crate::backend::cuda::mxv::full;
 use crate::backend::cuda::product::Operand;
-use crate::backend::cuda::runtime::program::{Program, scan_in_place, sum_of_bits};
+use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::storage::places::grid;
 use crate::backend::cuda::storage::values::NOTHING;
 use crate::backend::cuda::structure::transpose::transpose;
@@ -50,9 +51,9 @@ pub(crate) fn form(context: &Arc<Context>, kernel: &str) -> Result<Kernel> {
     Program::new(context, Template::Forms, |s| s).kernel(kernel)
 }
 
-/// Words of 32 bits for so many slots, all zero.
-pub(crate) fn no_bits(context: &Arc<Context>, n: u64) -> Result<Buffer> {
-    Buffer::zeroed_for::<u32>(context, places(n.div_ceil(32)))
+/// Words of 32 bits for so many slots.
+pub(crate) fn room_for_bits(context: &Arc<Context>, n: u64) -> Result<Buffer> {
+    Buffer::alloc_for::<u32>(context, places(n.div_ceil(32)))
 }
 
 impl DeviceFrame {
@@ -73,11 +74,11 @@ impl DeviceFrame {
         made.listed = OnceLock::from(list.clone());
         made
     }
-    /// Cells for the entries of a list: their bits are to be set, where not all have an entry.
+    /// Cells for the entries of a list: their bits are to be written, where not all have an entry.
     pub(crate) fn cells(list: &DevicePattern, size: usize) -> Result<Self> {
         let (context, shape) = (list.offsets.context(), (list.nrows, list.ncols));
         let n = slots(OPERATION, context.device(), shape.0, shape.1, size)? as u64;
-        let words = if list.nnz < n { Some(Arc::new(no_bits(context, n)?)) } else { None };
+        let words = if list.nnz < n { Some(Arc::new(room_for_bits(context, n)?)) } else { None };
         Ok(Self::new(context, shape, list.nnz, DeviceForm::Cells(words)))
     }
     /// The diagonals in use, whose bits are to be set as well.
@@ -98,7 +99,7 @@ impl DeviceFrame {
         let offsets: Vec<i64> = in_use.to_host()?;
         let n = slots(OPERATION, context.device(), offsets.len(), list.nrows, size)? as u64;
         let filled = offsets.iter().map(|offset| inside(shape, *offset) as u64).sum::<u64>() == list.nnz;
-        let words = if filled { None } else { Some(no_bits(context, n)?) };
+        let words = if filled { None } else { Some(Buffer::zeroed_for::<u32>(context, places(n.div_ceil(32)))?) };
         let form = DeviceForm::Diagonals(DeviceDiagonals { offsets, list: in_use, words });
         Ok(Self::new(context, shape, list.nnz, form))
     }
@@ -121,12 +122,11 @@ impl DeviceFrame {
             DeviceForm::Diagonals(d) => d.words.as_ref(),
         }
     }
-    /// What kernels know of diagonals: where they are told, and how many.
-    pub(crate) fn told(&self) -> (Option<&Buffer>, u64) {
+    /// Where its diagonals are told, and how many they are, if it has any.
+    pub(crate) fn diagonals_told(&self) -> Option<(&Buffer, u64)> {
         match &self.form {
-            // Without a diagonal there is no entry.
-            DeviceForm::Diagonals(d) => (Some(&d.list), d.offsets.len() as u64),
-            _ => (None, 0),
+            DeviceForm::Diagonals(d) => Some((&d.list, d.offsets.len() as u64)),
+            _ => None,
         }
     }
     /// The slot of an entry.
@@ -164,43 +164,11 @@ impl DeviceFrame {
                 transpose(NOTHING, Operand { pattern: p, values: &none })?.0
             }
             DeviceForm::Cells(None) => full::everywhere(&self.context, self.shape)?,
-            DeviceForm::Cells(Some(words)) => self.cells_listed(words)?,
-            DeviceForm::Diagonals(d) => self.diagonals_listed(d)?,
+            DeviceForm::Cells(Some(_)) | DeviceForm::Diagonals(_) => {
+                return Ok(self.keep(moves::listed(self, None, NOTHING, None)?.0));
+            }
         };
         Ok(self.keep(Arc::new(made)))
-    }
-    fn cells_listed(&self, bits: &Buffer) -> Result<DevicePattern> {
-        let (context, (rows, columns)) = (&self.context, (self.shape.0 as u64, self.shape.1 as u64));
-        let words = self.slots().div_ceil(32);
-        let starts = Buffer::alloc_for::<u64>(context, places(words).saturating_add(1))?;
-        let nnz = sum_of_bits(context, bits, &starts, words)?;
-        let offsets = Buffer::alloc_for::<u64>(context, self.shape.0.saturating_add(1))?;
-        let (kernel, (blocks, block)) = (form(context, "cell_offsets")?, grid(context, rows + 1));
-        let launch = kernel.launch(blocks, block, 0).arg(rows).arg(columns);
-        // SAFETY: as above.
-        unsafe { launch.arg(bits).arg(&starts).arg(&offsets).run()? };
-        let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let (kernel, (blocks, block)) = (form(context, "cell_indices")?, grid(context, words * 32));
-        let launch = kernel.launch(blocks, block, 0).arg(words).arg(columns);
-        // SAFETY: as above; an entry a bit.
-        unsafe { launch.arg(bits).arg(&starts).arg(&indices).run()? };
-        Ok(DevicePattern::new(self.shape, nnz, offsets, indices))
-    }
-    fn diagonals_listed(&self, d: &DeviceDiagonals) -> Result<DevicePattern> {
-        let (context, (rows, columns)) = (&self.context, (self.shape.0 as u64, self.shape.1 as u64));
-        let offsets = Buffer::alloc_for::<u64>(context, self.shape.0.saturating_add(1))?;
-        let (blocks, block) = grid(context, rows);
-        let kernel = form(context, "diagonal_counts")?;
-        let launch = kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(&d.list).arg(d.offsets.len() as u64);
-        // SAFETY: as above.
-        unsafe { launch.arg(d.words.as_ref()).arg(&offsets).run()? };
-        scan_in_place(context, &offsets, rows, None)?;
-        let indices = Buffer::alloc_for::<u32>(context, places(self.count))?;
-        let kernel = form(context, "diagonal_indices")?;
-        let launch = kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(&d.list).arg(d.offsets.len() as u64);
-        // SAFETY: as above; the entries that were counted.
-        unsafe { launch.arg(d.words.as_ref()).arg(&offsets).arg(&indices).run()? };
-        Ok(DevicePattern::new(self.shape, self.count, offsets, indices))
     }
     /// Counts what tells the positions, with the list where it is known.
     pub(crate) fn footprint(&self, to: &mut Footprint) {

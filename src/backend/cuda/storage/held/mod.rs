@@ -1,6 +1,7 @@
 //! Entries in device memory in any format but compressed rows: operations that do not know the format ask for the list.
 mod cells;
 mod frame;
+mod moves;
 
 pub(crate) use frame::{DeviceForm, DeviceFrame};
 
@@ -11,17 +12,15 @@ use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::texts::index_text;
 use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::Positions;
-use crate::backend::cuda::entries::{movable, places, tiles};
+use crate::backend::cuda::entries::places;
 use crate::backend::cuda::entrywise::map;
 use crate::backend::cuda::mxv::full;
 use crate::backend::cuda::product::Operand;
-use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::structure::transpose::transpose;
-use crate::backend::cuda::{Buffer, Context, Cuda, DeviceCsr, DevicePattern};
+use crate::backend::cuda::{Buffer, Cuda, DeviceCsr, DevicePattern};
 use crate::error::Result;
 use crate::storage::footprint::Footprint;
 use crate::storage::held::{self, Held};
-use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
@@ -62,15 +61,8 @@ impl<T> DeviceHeld<T> {
             }
             (Values::All(all), _) => all,
         };
-        let (pattern, context) = (frame.listed()?, &frame.context);
-        let values = Buffer::alloc(context, pattern.nnz.saturating_mul(scalar.size as u64))?;
-        let (kernel, (grid, block)) = (slots(context, scalar).kernel("slots_take")?, tiles(context, pattern.nnz));
-        let launch = kernel.launch(grid, block, 0).arg(pattern.nnz).arg(pattern.nrows as u64).arg(&pattern.offsets);
-        let launch = launch.arg(&pattern.indices).arg(pattern.ncols as u64);
-        let (diagonals, count) = frame.told();
-        // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot.
-        unsafe { launch.arg(diagonals).arg(count).arg(&**all).arg(&values).run()? };
-        Ok(DeviceCsr::on(pattern.clone(), values))
+        let (pattern, values) = moves::listed(frame, frame.known(), scalar, Some(all))?;
+        Ok(DeviceCsr::on(frame.keep(pattern).clone(), values))
     }
     /// The positions alone.
     pub(crate) fn blank(&self) -> Result<DeviceCsr<T>> {
@@ -130,29 +122,6 @@ impl<T> Transposed<T> {
     }
 }
 
-/// The kernels that move values of this scalar, or of nothing bits alone.
-fn slots(context: &Arc<Context>, scalar: ScalarText) -> Program<'_> {
-    Program::new(context, Template::Slots, |s| s.scalar("V", movable(scalar)).flag("valued", scalar.size > 0))
-}
-
-/// Sets the bits of a list's positions, where the frame has any, and takes values from their places to their slots.
-fn put(
-    frame: &DeviceFrame,
-    list: &DevicePattern,
-    scalar: ScalarText,
-    values: Option<(&Arc<Buffer>, &Buffer)>,
-) -> Result<()> {
-    let (words, (diagonals, count)) = (frame.words(), frame.told());
-    if values.is_none() && words.is_none() {
-        return Ok(());
-    }
-    let (kernel, (grid, block)) = (slots(&frame.context, scalar).kernel("slots_put")?, tiles(&frame.context, list.nnz));
-    let launch = kernel.launch(grid, block, 0).arg(list.nnz).arg(list.nrows as u64).arg(&list.offsets);
-    let launch = launch.arg(&list.indices).arg(values.map(|(from, _)| &**from)).arg(list.ncols as u64);
-    // SAFETY: parameters as codegen/templates/README.md lists them; every entry has a slot and, where there are words, a bit.
-    unsafe { launch.arg(diagonals).arg(count).arg(words).arg(values.map(|(_, to)| to)).run() }
-}
-
 impl<T: Scalar> DeviceHeld<T> {
     /// One value at the same positions.
     pub(crate) fn with<U: Scalar>(&self, value: U) -> Result<DeviceHeld<U>> {
@@ -203,18 +172,18 @@ impl<T: Scalar> DeviceHeld<T> {
     pub(crate) fn diagonals(list: &DeviceCsr<T>) -> Result<Self> {
         Self::put(DeviceFrame::diagonals(&list.pattern, size(list))?, list)
     }
-    /// The entries of a list in a frame of its positions, whose bits are set here.
+    /// The entries of a list in a frame of its positions, whose bits are written here.
     fn put(frame: DeviceFrame, list: &DeviceCsr<T>) -> Result<Self> {
         let values = match &list.values {
             // All cells in the order of the list.
             Values::All(all) if matches!(frame.form, DeviceForm::Cells(None)) => Values::All(all.clone()),
             Values::All(from) => {
-                let to = Buffer::zeroed(&frame.context, frame.slots().saturating_mul(size_of::<T>() as u64))?;
-                put(&frame, &list.pattern, T::TEXT, Some((from, &to)))?;
+                let to = Buffer::alloc(&frame.context, frame.slots().saturating_mul(size_of::<T>() as u64))?;
+                moves::put(&frame, &list.pattern, T::TEXT, Some((from, &to)))?;
                 Values::All(Arc::new(to))
             }
             Values::One(one) => {
-                put(&frame, &list.pattern, NOTHING, None)?;
+                moves::put(&frame, &list.pattern, NOTHING, None)?;
                 Values::One(one.clone())
             }
         };

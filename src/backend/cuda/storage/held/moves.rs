@@ -1,0 +1,143 @@
+//! Entries moved between compressed rows and the slots of cells and diagonals.
+use super::frame::form;
+use super::{DeviceForm, DeviceFrame};
+use crate::backend::cuda::entries::{movable, places};
+use crate::backend::cuda::runtime::program::{Program, scan_in_place, scan_of_bits, tuning};
+use crate::backend::cuda::storage::places::grid;
+use crate::backend::cuda::{Buffer, Context, DevicePattern};
+use crate::error::Result;
+use oplus_codegen::Template;
+use oplus_codegen::text::ScalarText;
+use std::sync::Arc;
+
+/// Cells that a thread has where bits are made, words that a warp reads at once, diagonals that a warp has at most: as the kernels say.
+const CELLS: u64 = 16;
+const WORDS: u64 = 8;
+const DIAGONALS: u64 = 512;
+
+/// The kernels that move values of this scalar, or of nothing positions alone.
+fn moving(context: &Arc<Context>, template: Template, scalar: ScalarText) -> Program<'_> {
+    Program::new(context, template, |s| s.scalar("V", movable(scalar)).flag("valued", scalar.size > 0))
+}
+
+/// Blocks in which each warp has 32 rows of some diagonals.
+fn diagonal_blocks(rows: u64, count: u64, block: u32) -> u64 {
+    let parts = count.div_ceil(DIAGONALS).max(1);
+    rows.div_ceil(32).saturating_mul(parts).div_ceil(u64::from(block / 32))
+}
+
+/// Fills a frame of a list's positions: its bits, where it has any, and with `values`, from their places to their slots, those of all slots.
+pub(super) fn put(
+    frame: &DeviceFrame,
+    list: &DevicePattern,
+    scalar: ScalarText,
+    values: Option<(&Buffer, &Buffer)>,
+) -> Result<()> {
+    let (context, words, rows, slots) = (&frame.context, frame.words(), list.nrows as u64, frame.slots());
+    if slots == 0 || (values.is_none() && words.is_none()) {
+        return Ok(());
+    }
+    let (block, (from, to)) = (tuning(context).primitive_block, values.unzip());
+    match frame.diagonals_told() {
+        None => {
+            let kernel = moving(context, Template::Cells, scalar).kernel("cells_put")?;
+            let launch = kernel.launch(slots.div_ceil(CELLS * u64::from(block)), block, 0).arg(rows);
+            let launch = launch.arg(list.ncols as u64).arg(&list.offsets).arg(&list.indices).arg(from).arg(words);
+            // SAFETY: of all launches here, parameters as codegen/templates/README.md lists them; a bit and a value a slot.
+            unsafe { launch.arg(to).run() }
+        }
+        Some((diagonals, count)) => {
+            let kernel = moving(context, Template::Diagonals, scalar).kernel("diagonals_put")?;
+            let launch = kernel.launch(diagonal_blocks(rows, count, block), block, 0).arg(rows).arg(diagonals);
+            let launch = launch.arg(count).arg(&list.offsets).arg(&list.indices).arg(from).arg(words);
+            // SAFETY: as above; every entry is on one of the diagonals.
+            unsafe { launch.arg(to).run() }
+        }
+    }
+}
+
+/// Where entries go in the order of rows, and what is to be moved of them: indices, values of slots to values of entries.
+struct Taken<'a> {
+    scalar: ScalarText,
+    indices: Option<&'a Buffer>,
+    values: Option<(&'a Buffer, &'a Buffer)>,
+}
+
+/// The positions of cells or diagonals by rows, and with values of this scalar in all slots those of the entries in that order. Positions
+/// that are `known` are not made again.
+pub(super) fn listed(
+    frame: &DeviceFrame,
+    known: Option<&Arc<DevicePattern>>,
+    scalar: ScalarText,
+    values: Option<&Buffer>,
+) -> Result<(Arc<DevicePattern>, Buffer)> {
+    let (context, (rows, columns)) = (&frame.context, (frame.shape.0 as u64, frame.shape.1 as u64));
+    let nnz = frame.count();
+    let out = Buffer::alloc(context, if values.is_some() { nnz.saturating_mul(scalar.size as u64) } else { 0 })?;
+    let indices = match known {
+        Some(_) => None,
+        None => Some(Buffer::alloc_for::<u32>(context, places(nnz))?),
+    };
+    let taken = Taken { scalar, indices: indices.as_ref(), values: values.map(|from| (from, &out)) };
+    let offsets = match (&frame.form, frame.diagonals_told()) {
+        (_, Some((diagonals, count))) => {
+            let words = frame.words();
+            let offsets = match known {
+                Some(_) => None,
+                None => {
+                    let offsets = Buffer::alloc_for::<u64>(context, frame.shape.0.saturating_add(1))?;
+                    let ((blocks, block), kernel) = (grid(context, rows), form(context, "diagonal_counts")?);
+                    let launch = kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(diagonals).arg(count);
+                    // SAFETY: as above; a count a row.
+                    unsafe { launch.arg(words).arg(&offsets).run()? };
+                    scan_in_place(context, &offsets, rows, None)?;
+                    Some(offsets)
+                }
+            };
+            let at = offsets.as_ref().or(known.map(|k| &k.offsets));
+            if nnz > 0 {
+                let block = tuning(context).primitive_block;
+                let kernel = moving(context, Template::Diagonals, scalar).kernel("diagonals_list")?;
+                let parts = if words.is_some() { 1 } else { count };
+                let launch = kernel.launch(diagonal_blocks(rows, parts, block), block, 0).arg(rows).arg(columns);
+                let launch = launch.arg(diagonals).arg(count).arg(words).arg(at);
+                let launch = launch.arg(taken.values.map(|v| v.0)).arg(taken.indices);
+                // SAFETY: as above; a place for every entry.
+                unsafe { launch.arg(taken.values.map(|v| v.1)).run()? };
+            }
+            offsets
+        }
+        (DeviceForm::Cells(Some(bits)), None) => cells(frame, bits, known.is_none(), &taken)?,
+        // Those of all cells are known otherwise, as are those by columns.
+        _ => None,
+    };
+    let pattern = match (known, offsets, indices) {
+        (Some(known), ..) => known.clone(),
+        (None, Some(offsets), Some(indices)) => Arc::new(DevicePattern::new(frame.shape, nnz, offsets, indices)),
+        _ => frame.listed()?.clone(),
+    };
+    Ok((pattern, out))
+}
+
+/// The entries of cells with these bits, and where rows begin if that is asked for.
+fn cells(frame: &DeviceFrame, bits: &Buffer, begins: bool, taken: &Taken) -> Result<Option<Buffer>> {
+    let (context, (rows, columns)) = (&frame.context, (frame.shape.0 as u64, frame.shape.1 as u64));
+    let (words, block) = (frame.slots().div_ceil(32), tuning(context).primitive_block);
+    let starts = Buffer::alloc_for::<u64>(context, places(words).saturating_add(1))?;
+    scan_of_bits(context, bits, &starts, words)?;
+    if frame.count() > 0 {
+        let kernel = moving(context, Template::Cells, taken.scalar).kernel("cells_list")?;
+        let launch = kernel.launch(words.div_ceil(WORDS * u64::from(block / 32)), block, 0).arg(words).arg(columns);
+        let launch = launch.arg(bits).arg(&starts).arg(taken.values.map(|v| v.0)).arg(taken.indices);
+        // SAFETY: as above; a place for every bit.
+        unsafe { launch.arg(taken.values.map(|v| v.1)).run()? };
+    }
+    if !begins {
+        return Ok(None);
+    }
+    let offsets = Buffer::alloc_for::<u64>(context, frame.shape.0.saturating_add(1))?;
+    let ((blocks, block), kernel) = (grid(context, rows + 1), form(context, "cell_offsets")?);
+    // SAFETY: as above.
+    unsafe { kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(bits).arg(&starts).arg(&offsets).run()? };
+    Ok(Some(offsets))
+}
