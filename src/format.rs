@@ -20,6 +20,8 @@ mod fast;
 mod iso;
 mod matrix;
 
+#[cfg(feature = "cuda")]
+pub(crate) use device::{filled_up, summed, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;
@@ -247,7 +249,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             d.update(operation, row, |j| m.pattern.slot(0, j).is_some() != m.complement, f)?
         }
         #[cfg(feature = "cuda")]
-        Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..)) => return Ok(false),
+        Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => return Ok(false),
     }
     Ok(true)
 }

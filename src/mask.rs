@@ -77,6 +77,12 @@ where
 /// The positions of true values; −0.0 is false and NaN true, as a cast to bool says.
 pub(crate) fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
     use crate::algebra::OfValue;
+    #[cfg(feature = "cuda")]
+    if let crate::device::Device::Cuda(_) = store.device
+        && let Some(kept) = crate::format::selected::<T, T, OfValue<IsTrue>>(store, T::zeroed(), &Default::default())?
+    {
+        return kept.pattern();
+    }
     let body = on_backend!(store.device, |backend| {
         let kept =
             backend.select::<T, T, OfValue<IsTrue>>(backend.csr(&store.body)?, T::zeroed(), &Default::default())?;

@@ -305,6 +305,81 @@ fn cells_meet_cells() {
     }
 }
 
+/// Cells are written into cells under masks of cells or rows, by values and structure: nothing is listed.
+#[test]
+fn cells_are_written_into_cells() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let slots = ["cells_", "pair_apply", "words_met", "scan", "map_", "bitmap_update", "reduce_all"];
+    let mut random = Rng(5);
+    let (m, n) = (61u64, 83u64);
+    let mut some = |of: u64, full: bool, value: fn(u64) -> i64| {
+        let cells = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        made(&(m, n, cells.filter(|_| full || random.below(8) < of).collect()), value)
+    };
+    let value = |e: u64| e as i64 % 13 - 6;
+    let none = some(0, false, value);
+    let outputs = [none, some(5, false, value), some(0, true, value), some(4, false, |_| 4)];
+    let inputs = [some(6, false, value), some(0, true, value), some(3, false, |_| 4)];
+    let masks = [some(4, false, |e| e as i64 % 3), some(0, true, |e| e as i64 % 2)];
+    let on = |a: &Matrix<i64>| a.to_format(Format::Bitmap).unwrap().to(&GPU).unwrap();
+    for (o, c) in outputs.iter().enumerate() {
+        for (i, t) in inputs.iter().enumerate() {
+            for (k, mask) in masks.iter().enumerate() {
+                for kind in 0..16 {
+                    let write = |c: &mut Matrix<i64>, t: &Matrix<i64>, mask: &Matrix<i64>| {
+                        let mask = if kind & 1 > 0 { mask.structure() } else { mask.as_mask() };
+                        let mask = if kind & 2 > 0 { mask.complement() } else { mask };
+                        let made = apply_second(t, First, 1).mask(&mask);
+                        match kind >> 2 {
+                            0 => made.into(c),
+                            1 => made.replace().into(c),
+                            2 => made.accumulate(Minus).into(c),
+                            _ => made.accumulate(Min).replace().into(c),
+                        }
+                    };
+                    let mut expected = c.clone();
+                    write(&mut expected, t, mask).unwrap();
+                    let (mut got, x, listed) = (on(c), on(t), mask.to(&GPU).unwrap());
+                    let shared = got.clone();
+                    let by = if kind & 1 > 0 && k == 0 && i == 0 { &listed } else { &on(mask) };
+                    let ((), kernels) = ran(&context, || write(&mut got, &x, by));
+                    let asked = (o, i, k, kind);
+                    assert!(
+                        kernels.iter().all(|k| slots.iter().any(|s| k.starts_with(s)) || o == 0),
+                        "{asked:?} {kernels:?}"
+                    );
+                    assert_eq!(text(&got), text(&expected), "{asked:?}");
+                    assert_eq!(text(&shared), text(c), "{asked:?}");
+                    assert!(got.is_iso() || !expected.is_iso() || expected.nvals() < 2, "{asked:?}");
+                }
+            }
+            // A value for what is missing, of another scalar.
+            let (x, y) = (on(c), on(t));
+            let (made, kernels) = ran(&context, || ewise_union(&x, -3, &y, 9, Lt).eval());
+            assert!(kernels.iter().all(|k| slots.iter().any(|s| k.starts_with(s))) || o == 0, "{kernels:?}");
+            assert_eq!(text(&made), text(&ewise_union(c, -3, t, 9, Lt).eval().unwrap()));
+            let (sum, kernels) = ran(&context, || reduce(&y, Plus));
+            assert_eq!(sum, reduce(t, Plus).unwrap());
+            assert!(i != 1 || kernels == ["reduce_all"], "{kernels:?}");
+        }
+    }
+    // A few entries where they lie, under a mask of cells.
+    for mask in &masks {
+        for complement in [false, true] {
+            let mut c = outputs[1].clone();
+            let t = made(&(m, n, vec![(0, 3), (4, 5), (4, 6), (60, 82)]), |e| e as i64 + 100);
+            let open = |mask: Mask| if complement { mask.complement() } else { mask };
+            let mut got = on(&c);
+            let (t_on, bits) = (t.to(&GPU).unwrap(), open(on(mask).structure()));
+            apply(&t, Identity).mask(&open(mask.structure())).accumulate(Plus).into(&mut c).unwrap();
+            let ((), kernels) = ran(&context, || apply(&t_on, Identity).mask(&bits).accumulate(Plus).into(&mut got));
+            assert!(kernels.iter().all(|k| k == "bitmap_update"), "{kernels:?}");
+            assert_eq!(text(&got), text(&c));
+        }
+    }
+}
+
 /// What is there is changed where it lies, and not for who shares it.
 #[test]
 fn entries_are_written_where_they_lie() {

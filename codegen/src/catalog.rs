@@ -132,7 +132,7 @@ templates! {
     /// A bitmap as a sparse vector, in one launch.
     BitsRow = "bits_row", semiring false, functions [], types ["V"], flags [], numbers [];
     /// A sparse vector, or rows, accumulated into a bitmap where it lies. `one`: one value for all.
-    BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one", "rows"], numbers [];
+    BitmapUpdate = "bitmap_update", semiring false, functions ["op"], types [], flags ["masked", "complement", "one", "rows", "cells"], numbers [];
     /// Entries between compressed rows and a slot for every cell. `valued`: with values.
     Cells = "cells", semiring false, functions [], types ["V"], flags ["valued"], numbers [];
     /// Entries between compressed rows and slots along diagonals. `valued`: with values.
@@ -140,7 +140,9 @@ templates! {
     /// Positions of cells and diagonals, and their bits.
     Forms = "forms", semiring false, functions [], types [], flags [], numbers [];
     /// Two matrices with a slot for every cell united. `left_one`, `right_one`: one value for all.
-    CellsUnion = "cells_union", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
+    CellsUnion = "cells_union", semiring false, functions ["op"], types [], flags ["left_one", "right_one", "filled"], numbers [];
+    /// What one such matrix becomes where another is written into it under a mask. `left_one`, `right_one`: one value for all.
+    CellsWrite = "cells_write", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
     /// A sparse vector met with a bitmap; `dense_left`: the bitmap's values are the left operands.
     BitmapMeet = "bitmap_meet", semiring false, functions ["op"], types [], flags ["dense_left", "one"], numbers [];
     /// Offsets, keys and marks of entries.

@@ -157,6 +157,8 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
                 ("pair", of(Template::Pair)),
                 ("merge_row", of(Template::MergeRow).number("kind", 4)),
                 ("cells_union", of(Template::CellsUnion)),
+                ("cells_filled", of(Template::CellsUnion).flag("filled", true)),
+                ("cells_write", of(Template::CellsWrite)),
             ];
             for (template, spec) in specs {
                 let spec = spec.flag("left_one", left_one).flag("right_one", right_one);
@@ -171,8 +173,10 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             ("rows", false, false, true, true),
             ("rows-mask", true, false, false, true),
             ("rows-open", true, true, false, true),
+            ("cells-mask", true, false, false, true),
         ] {
             let spec = new(Template::BitmapUpdate).function(fold.clone()).flag("one", one).flag("rows", rows);
+            let spec = spec.flag("cells", name.starts_with("cells"));
             let spec = spec.flag("masked", masked).flag("complement", complement);
             all.push((format!("bitmap_update-{name}-{}", scalar.name), spec));
         }

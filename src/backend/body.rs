@@ -68,7 +68,10 @@ impl<T> Body<T> {
             #[cfg(feature = "cuda")]
             Body::CudaDense(d) => PatternBody::CudaBits(d.places().clone()),
             #[cfg(feature = "cuda")]
-            Body::CudaHeld(h) => PatternBody::Cuda(h.frame.listed()?.clone()),
+            Body::CudaHeld(h) => match h.frame.form {
+                cuda::DeviceForm::Cells(_) => PatternBody::CudaCells(h.frame.clone()),
+                _ => PatternBody::Cuda(h.frame.listed()?.clone()),
+            },
         })
     }
 }
@@ -111,6 +114,8 @@ impl<T: Scalar> Body<T> {
             #[cfg(feature = "cuda")]
             (Body::CudaHeld(h), PatternBody::Cuda(pattern)) => Ok(Body::Cuda(h.listed()?.at(pattern))),
             #[cfg(feature = "cuda")]
+            (_, PatternBody::CudaCells(cells)) => self.at(PatternBody::Cuda(cells.listed()?.clone())),
+            #[cfg(feature = "cuda")]
             (_, PatternBody::CudaBits(places)) => self.at(PatternBody::Cuda(places.listed()?.clone())),
             #[cfg(feature = "cuda")]
             _ => Err(misplaced(Device::Cpu)),
@@ -150,6 +155,9 @@ pub(crate) enum PatternBody {
     Cuda(Arc<cuda::DevicePattern>),
     #[cfg(feature = "cuda")]
     CudaBits(Arc<cuda::DevicePlaces>),
+    /// A slot for every cell of a matrix.
+    #[cfg(feature = "cuda")]
+    CudaCells(Arc<cuda::DeviceFrame>),
 }
 impl PatternBody {
     pub(crate) fn nnz(&self) -> u64 {
@@ -161,6 +169,8 @@ impl PatternBody {
             PatternBody::Cuda(p) => p.nnz,
             #[cfg(feature = "cuda")]
             PatternBody::CudaBits(p) => p.count(),
+            #[cfg(feature = "cuda")]
+            PatternBody::CudaCells(p) => p.count(),
         }
     }
 }

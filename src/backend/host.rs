@@ -61,7 +61,9 @@ macro_rules! host_memory {
                 PatternBody::Bits(p) => p.listed("dispatch"),
                 PatternBody::Cells(f) => f.pattern("dispatch"),
                 #[cfg(feature = "cuda")]
-                PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err($crate::backend::misplaced(Self::DEVICE)),
+                PatternBody::Cuda(_) | PatternBody::CudaBits(_) | PatternBody::CudaCells(_) => {
+                    Err($crate::backend::misplaced(Self::DEVICE))
+                }
             }
         }
         fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {

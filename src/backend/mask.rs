@@ -28,6 +28,9 @@ pub(crate) enum MaskBody {
     /// As `Bits`.
     #[cfg(feature = "cuda")]
     CudaBits(MaskOn<Arc<cuda::DevicePlaces>>, Arc<OnceLock<MaskOn<Arc<cuda::DevicePattern>>>>),
+    /// A matrix's cells, as bits, and as above.
+    #[cfg(feature = "cuda")]
+    CudaCells(MaskOn<Arc<cuda::DeviceFrame>>, Arc<OnceLock<MaskOn<Arc<cuda::DevicePattern>>>>),
 }
 impl MaskBody {
     pub(crate) fn new(pattern: &PatternBody, complement: bool) -> Self {
@@ -39,6 +42,8 @@ impl MaskBody {
             PatternBody::Cuda(p) => MaskBody::Cuda(MaskOn { pattern: p.clone(), complement }),
             #[cfg(feature = "cuda")]
             PatternBody::CudaBits(p) => MaskBody::CudaBits(MaskOn { pattern: p.clone(), complement }, Arc::default()),
+            #[cfg(feature = "cuda")]
+            PatternBody::CudaCells(p) => MaskBody::CudaCells(MaskOn { pattern: p.clone(), complement }, Arc::default()),
         }
     }
     pub(crate) fn nnz(&self) -> u64 {
@@ -50,6 +55,8 @@ impl MaskBody {
             MaskBody::Cuda(m) => m.pattern.nnz,
             #[cfg(feature = "cuda")]
             MaskBody::CudaBits(m, _) => m.pattern.count(),
+            #[cfg(feature = "cuda")]
+            MaskBody::CudaCells(m, _) => m.pattern.count(),
         }
     }
     pub(crate) fn is_complement(&self) -> bool {
@@ -61,6 +68,8 @@ impl MaskBody {
             MaskBody::Cuda(m) => m.complement,
             #[cfg(feature = "cuda")]
             MaskBody::CudaBits(m, _) => m.complement,
+            #[cfg(feature = "cuda")]
+            MaskBody::CudaCells(m, _) => m.complement,
         }
     }
     /// The list of a mask in host memory; `None` of one elsewhere.
@@ -70,7 +79,7 @@ impl MaskBody {
             MaskBody::Bits(m, listed) => (listed, m.pattern.listed("mask")?, m.complement),
             MaskBody::Cells(m, listed) => (listed, m.pattern.pattern("mask")?, m.complement),
             #[cfg(feature = "cuda")]
-            MaskBody::Cuda(_) | MaskBody::CudaBits(..) => return Ok(None),
+            MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..) => return Ok(None),
         };
         Ok(Some(listed.get_or_init(|| MaskOn { pattern: pattern.clone(), complement })))
     }
@@ -80,6 +89,10 @@ impl MaskBody {
         Ok(match self {
             MaskBody::CudaBits(m, _) => Some(m.clone()),
             MaskBody::Cuda(m) if m.pattern.nrows == 1 => Some(cuda::DevicePlaces::of_mask(m)?),
+            MaskBody::CudaCells(m, _) if m.pattern.shape.0 == 1 => {
+                let pattern = m.pattern.listed()?.clone();
+                Some(cuda::DevicePlaces::of_mask(&MaskOn { pattern, complement: m.complement })?)
+            }
             _ => None,
         })
     }

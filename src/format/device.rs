@@ -1,13 +1,16 @@
 //! Matrices and vectors on CUDA in other formats than lists.
 use super::{FEW, Format, SHORT};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
-use crate::backend::cuda::{Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceHeld, DevicePattern, accumulator_text};
-use crate::backend::{Backend, Body, MaskBody};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
+use crate::backend::cuda::{
+    CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
+};
+use crate::backend::{Backend, Body, MaskBody, MaskOn};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::{Accumulate, MaskParts};
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A vector turns to a bitmap once entries of this part of its places were copied: sooner than on the CPU, as clearing bits is little.
@@ -92,6 +95,52 @@ pub(super) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     Ok(x.intersected::<B, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
+/// F where either has a cell, alpha or beta for what is missing.
+pub(crate) fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    alpha: A,
+    b: &Store<B>,
+    beta: B,
+) -> Result<Option<Store<F::Out>>> {
+    let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&a.body, &b.body) else { return Ok(None) };
+    Ok(x.filled_up::<B, F>(alpha, y, beta)?.map(|made| a.holding(Body::CudaHeld(made))))
+}
+
+/// C⟨M, replace⟩ ⊙= T where C and T have cells, or C no entry; all are on the same axes.
+pub(crate) fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &Store<C>,
+    t: &Store<T>,
+    mask: Option<&MaskBody>,
+    replace: bool,
+) -> Result<Option<Store<C>>> {
+    let Body::CudaHeld(new) = &t.body else { return Ok(None) };
+    let old = match &c.body {
+        Body::CudaHeld(old) => Some(old),
+        Body::Cuda(list) if list.nnz() == 0 => None,
+        _ => return Ok(None),
+    };
+    if C::TEXT != T::TEXT || !matches!(new.frame.form, DeviceForm::Cells(_)) {
+        return Ok(None);
+    }
+    let mask = match mask {
+        None => None,
+        Some(MaskBody::CudaCells(mask, _)) => Some(mask.clone()),
+        Some(MaskBody::Cuda(mask)) if new.frame.is_grid() => {
+            Some(MaskOn { pattern: Arc::new(DeviceFrame::marked(&mask.pattern)?), complement: mask.complement })
+        }
+        Some(_) => return Ok(None),
+    };
+    Ok(new.written::<C, F>(old, mask.as_ref(), replace)?.map(|made| c.holding(Body::CudaHeld(made))))
+}
+
+/// The sum of all, which have an entry in every cell; `None` where a list is the way.
+pub(crate) fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Option<T>>> {
+    match &a.body {
+        Body::CudaHeld(held) => held.summed::<M>(),
+        _ => Ok(None),
+    }
+}
+
 /// The cells whose value f holds for.
 pub(super) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     a: &Store<A>,
@@ -132,6 +181,13 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     mask: Option<&MaskParts>,
 ) -> Result<bool> {
     let Some(op) = accumulator_text::<C, T, F>().filter(|_| C::TEXT == T::TEXT) else { return Ok(false) };
+    // Cells meet cells otherwise.
+    if let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&c.body, &t.body)
+        && matches!(x.frame.form, DeviceForm::Cells(_))
+        && y.frame.is_grid()
+    {
+        return Ok(false);
+    }
     let row = match &t.body {
         Body::Cuda(row) => row,
         Body::CudaDense(d) => d.listed()?,
@@ -141,7 +197,8 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     if let Body::CudaHeld(held) = &mut c.body {
         return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
             None => held.update(op, &row.cast(), None),
-            Some(MaskBody::Cuda(m)) => held.update(op, &row.cast(), Some(&m)),
+            Some(MaskBody::Cuda(m)) => held.update(op, &row.cast(), Some(CellMask::Rows(&m))),
+            Some(MaskBody::CudaCells(m, _)) => held.update(op, &row.cast(), Some(CellMask::Cells(&m))),
             Some(_) => Ok(false),
         };
     }

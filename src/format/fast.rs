@@ -153,7 +153,9 @@ fn positions<A: Scalar, B: Scalar>(
         PatternBody::Bits(p) => p.listed("ewise").cloned(),
         PatternBody::Cells(f) => f.pattern("ewise").cloned(),
         #[cfg(feature = "cuda")]
-        PatternBody::Cuda(_) | PatternBody::CudaBits(_) => Err(crate::backend::misplaced(a.device)),
+        PatternBody::Cuda(_) | PatternBody::CudaBits(_) | PatternBody::CudaCells(_) => {
+            Err(crate::backend::misplaced(a.device))
+        }
     };
     let (p, q) = (listed(a.body.pattern()?)?, listed(b.body.pattern()?)?);
     if Arc::ptr_eq(&p, &q) {

@@ -103,6 +103,10 @@ fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
             return filled(&united::<u8, First>(&filled(a, 0)?, &filled(b, 0)?)?, z);
         }
     }
+    #[cfg(feature = "cuda")]
+    if let Some(made) = crate::format::filled_up::<A, B, F>(a, alpha, b, beta)? {
+        return Ok(made);
+    }
     let body = on_backend!(a.device, |backend| {
         Body::from(backend.ewise_union::<A, B, F>(backend.csr(&a.body)?, alpha, backend.csr(&b.body)?, beta)?)
     });

@@ -324,6 +324,10 @@ fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&rows, &cols, operation)?.body, m.complement)),
         None => None,
     };
+    #[cfg(feature = "cuda")]
+    if let Some(made) = crate::format::written::<C, T, F>(&c, &t, mask.as_ref(), replace)? {
+        return Ok(made);
+    }
     let body = on_backend!(c.device, |backend| {
         let (c, t, mask) = (backend.csr(&c.body)?, backend.csr(&t.body)?, backend.mask(mask.as_ref())?);
         Body::from(backend.write::<C, T, F>(c, t, mask, replace)?)

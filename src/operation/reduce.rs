@@ -169,5 +169,9 @@ fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {
     {
         return Ok(Some(sum));
     }
+    #[cfg(feature = "cuda")]
+    if let Some(sum) = crate::format::summed::<T, M>(a)? {
+        return Ok(sum);
+    }
     on_backend!(a.device, |backend| { backend.reduce::<T, M>(backend.csr(&a.body)?) })
 }

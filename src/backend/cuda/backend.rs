@@ -123,6 +123,7 @@ impl Backend for Cuda {
         match body {
             PatternBody::Cuda(p) => Ok(p),
             PatternBody::CudaBits(p) => p.listed(),
+            PatternBody::CudaCells(p) => p.listed(),
             PatternBody::Host(_) | PatternBody::Bits(_) | PatternBody::Cells(_) => Err(misplaced(self.device())),
         }
     }
@@ -131,6 +132,10 @@ impl Backend for Cuda {
             None => Ok(None),
             Some(MaskBody::Cuda(m)) => Ok(Some(m)),
             Some(MaskBody::CudaBits(m, listed)) => {
+                let pattern = m.pattern.listed()?.clone();
+                Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
+            }
+            Some(MaskBody::CudaCells(m, listed)) => {
                 let pattern = m.pattern.listed()?.clone();
                 Ok(Some(listed.get_or_init(|| MaskOn { pattern, complement: m.complement })))
             }

@@ -20,6 +20,15 @@ pub(crate) fn accumulator_text<C: Scalar, T: Scalar, F: Accumulate<C, T>>() -> O
     })
 }
 
+/// The same; without an accumulator values are only moved.
+pub(crate) fn writing_text<C: Scalar, T: Scalar, F: Accumulate<C, T>>() -> Shared<FunctionText> {
+    accumulator_text::<C, T, F>().unwrap_or_else(|| {
+        let second = OperatorText { parameters: &["_", "y"], expression: "y" };
+        let scalar = entries::movable(C::TEXT);
+        FunctionText::new("op", vec![scalar, scalar], scalar, second).into()
+    })
+}
+
 impl Cuda {
     /// The rule of the standard, everywhere or within bounds.
     pub(crate) fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
@@ -34,12 +43,7 @@ impl Cuda {
             let reason = format!("values of {} cannot be written as {}", T::TEXT.name, C::TEXT.name);
             return Err(Error::InvalidValue { operation: "write", reason });
         }
-        // Without an accumulator values are only moved.
-        let op = accumulator_text::<C, T, F>().unwrap_or_else(|| {
-            let second = OperatorText { parameters: &["_", "y"], expression: "y" };
-            let scalar = entries::movable(C::TEXT);
-            FunctionText::new("op", vec![scalar, scalar], scalar, second).into()
-        });
+        let op = writing_text::<C, T, F>();
         let kind = Kind::Write { mask, replace, accumulate: F::TEXT.is_some(), bounds };
         // Where all is admitted and both have the same entries, these stay where they are.
         if mask.is_none() && bounds.is_none() && c.pattern.known_same(&t.pattern) {

@@ -5,6 +5,7 @@ use crate::algebra::scalar::{as_bytes, same};
 use crate::algebra::texts::{binary_text, index_text};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
 use crate::backend::cuda::entries::places;
+use crate::backend::cuda::entrywise::given::Given;
 use crate::backend::cuda::entrywise::map;
 use crate::backend::cuda::entrywise::pair::pair;
 use crate::backend::cuda::product::Operand;
@@ -22,11 +23,11 @@ use std::sync::Arc;
 
 impl DeviceFrame {
     /// Its bits, if it has cells.
-    fn cell_words(&self) -> Option<Option<&Arc<Buffer>>> {
+    pub(super) fn cell_words(&self) -> Option<Option<&Arc<Buffer>>> {
         if let DeviceForm::Cells(words) = &self.form { Some(words.as_ref()) } else { None }
     }
     /// The same cells, of which these have an entry.
-    fn with_bits(&self, words: Buffer) -> Result<Self> {
+    pub(super) fn with_bits(&self, words: Buffer) -> Result<Self> {
         let (n, context) = (self.slots(), &self.context);
         let starts = Buffer::alloc_for::<u64>(context, places(n.div_ceil(32)).saturating_add(1))?;
         let count = sum_of_bits(context, &words, &starts, n.div_ceil(32))?;
@@ -46,6 +47,13 @@ impl DeviceFrame {
     }
 }
 
+/// Which entries may be written: by rows, or by cells of the same shape.
+#[derive(Clone, Copy)]
+pub(crate) enum CellMask<'a> {
+    Rows(&'a MaskOn<Arc<DevicePattern>>),
+    Cells(&'a MaskOn<Arc<DeviceFrame>>),
+}
+
 /// Two operands of one shape with cells, of which `least` are entries at least.
 fn both<'a, A, B>(
     a: &'a DeviceHeld<A>,
@@ -61,7 +69,6 @@ impl<T: Scalar> DeviceHeld<T> {
     /// F where both have a cell, the cell where one has; `None` where rows are the way.
     pub(crate) fn united<F: BinaryOp<T, T, Out = T>>(&self, b: &Self) -> Result<Option<Self>> {
         let Some([p, q]) = both(self, b, |x, y| x + y) else { return Ok(None) };
-        let (context, n) = (&self.frame.context, self.frame.slots());
         if let (Some(x), Some(y)) = (self.one(), b.one()) {
             let z = F::apply(x, y);
             if !same(x, y) || !same(x, z) {
@@ -74,20 +81,48 @@ impl<T: Scalar> DeviceHeld<T> {
             };
             return Ok(Some(Self::new(frame, Values::one(z)?, T::TEXT)));
         }
-        let (x, y, op) =
-            (self.values.one_or_all(context)?, b.values.one_or_all(context)?, binary_text::<T, T, F>("op"));
+        let op = binary_text::<T, T, F>("op");
+        self.joined(b, op, None).map(Some)
+    }
+    /// F where either has a cell, alpha or beta for what is missing; `None` where rows are the way.
+    pub(crate) fn filled_up<B: Scalar, F: BinaryOp<T, B>>(
+        &self,
+        alpha: T,
+        b: &DeviceHeld<B>,
+        beta: B,
+    ) -> Result<Option<DeviceHeld<F::Out>>> {
+        if both(self, b, |x, y| x + y).is_none() {
+            return Ok(None);
+        }
+        let context = &self.frame.context;
+        let missing = [Given::new(context, as_bytes(&[alpha]))?, Given::new(context, as_bytes(&[beta]))?];
+        self.joined(b, binary_text::<T, B, F>("op"), Some(missing)).map(Some)
+    }
+    /// `op` of both, and what one has, or `op` of that and of what stands for the other's.
+    fn joined<B: Scalar, C: Scalar>(
+        &self,
+        b: &DeviceHeld<B>,
+        op: Shared<FunctionText>,
+        missing: Option<[Given; 2]>,
+    ) -> Result<DeviceHeld<C>> {
+        let (p, q) = (self.frame.words(), b.frame.words());
+        let (context, n) = (&self.frame.context, self.frame.slots());
+        let (x, y) = (self.values.one_or_all(context)?, b.values.one_or_all(context)?);
         if let (None, None) = (p, q) {
             let made = pair(context, n, op, &x, &y)?;
-            return Ok(Some(Self::new(self.frame.clone(), Values::All(Arc::new(made)), T::TEXT)));
+            return Ok(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), C::TEXT));
         }
         let words = if p.is_some() && q.is_some() { Some(room_for_bits(context, n)?) } else { None };
-        let out = Buffer::alloc(context, n.saturating_mul(size_of::<T>() as u64))?;
+        let out = Buffer::alloc(context, n.saturating_mul(size_of::<C>() as u64))?;
+        let nothing = [Given::nothing(), Given::nothing()];
+        let [alpha, beta] = missing.as_ref().unwrap_or(&nothing);
         let program = Program::new(context, Template::CellsUnion, |s| {
-            s.function(op).flag("left_one", x.all.is_none()).flag("right_one", y.all.is_none())
+            let s = s.function(op).flag("left_one", x.all.is_none()).flag("right_one", y.all.is_none());
+            s.flag("filled", missing.is_some())
         });
         let (kernel, (blocks, block)) = (program.kernel("cells_union")?, grid(context, n));
-        let launch = kernel.launch(blocks, block, 0).arg(n).arg(p.map(|p| &**p)).arg(q.map(|q| &**q));
-        let launch = launch.arg(x.all.as_deref()).arg(y.all.as_deref()).arg(&x.one).arg(&y.one);
+        let launch = kernel.launch(blocks, block, 0).arg(n).arg(p).arg(q);
+        let launch = launch.arg(x.all.as_deref()).arg(y.all.as_deref()).arg(&x.one).arg(&y.one).arg(alpha).arg(beta);
         // SAFETY: parameters as codegen/templates/README.md lists them; a bit and a value a slot, where they are not null.
         unsafe { launch.arg(words.as_ref()).arg(&out).run()? };
         let frame = match words {
@@ -95,7 +130,7 @@ impl<T: Scalar> DeviceHeld<T> {
             None if p.is_none() => self.frame.clone(),
             None => b.frame.clone(),
         };
-        Ok(Some(Self::new(frame, Values::All(Arc::new(out)), T::TEXT)))
+        Ok(DeviceHeld::new(frame, Values::All(Arc::new(out)), C::TEXT))
     }
     /// F where both have a cell; `None` where rows are the way.
     pub(crate) fn intersected<B: Scalar, F: BinaryOp<T, B>>(
@@ -145,16 +180,29 @@ impl<T: Scalar> DeviceHeld<T> {
         &mut self,
         op: Shared<FunctionText>,
         new: &DeviceCsr<T>,
-        mask: Option<&MaskOn<Arc<DevicePattern>>>,
+        mask: Option<CellMask<'_>>,
     ) -> Result<bool> {
         let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(false) };
         if new.nnz() == 0 {
             return Ok(true);
         }
+        let (complement, of_rows, of_cells) = match mask {
+            None => (false, None, None),
+            Some(CellMask::Rows(m)) => (m.complement, Some(&m.pattern), None),
+            Some(CellMask::Cells(m)) if m.pattern.shape != self.frame.shape => return Ok(false),
+            Some(CellMask::Cells(m)) => match m.pattern.cell_words() {
+                None => return Ok(false),
+                // All are admitted, or none.
+                Some(None) if m.complement => return Ok(true),
+                Some(None) => (false, None, None),
+                Some(words) => (m.complement, None, words),
+            },
+        };
         let (context, pattern, given) = (self.frame.context.clone(), &new.pattern, new.one_or_all()?);
         let program = Program::new(&context, Template::BitmapUpdate, |s| {
-            let s = s.function(op).flag("one", given.all.is_none()).flag("rows", true).flag("masked", mask.is_some());
-            s.flag("complement", mask.is_some_and(|m| m.complement))
+            let s = s.function(op).flag("one", given.all.is_none()).flag("rows", true);
+            let s = s.flag("masked", of_rows.is_some() || of_cells.is_some()).flag("cells", of_cells.is_some());
+            s.flag("complement", complement)
         });
         let (kernel, block) = (program.kernel("bitmap_update")?, tuning(&context).primitive_block);
         // The list shares the values of full ones.
@@ -174,7 +222,8 @@ impl<T: Scalar> DeviceHeld<T> {
             let launch = kernel.launch(pattern.nnz.div_ceil(u64::from(block)), block, 0).arg(pattern.nnz);
             let launch = launch.arg(pattern.nrows as u64).arg(pattern.ncols as u64).arg(&pattern.offsets);
             let launch = launch.arg(&pattern.indices).arg(given.all.as_deref()).arg(&given.one);
-            let launch = launch.arg(mask.map(|m| &m.pattern.offsets)).arg(mask.map(|m| &m.pattern.indices));
+            let looked_at = of_cells.map(|words| &**words).or(of_rows.map(|m| &m.indices));
+            let launch = launch.arg(of_rows.map(|m| &m.offsets)).arg(looked_at);
             let launch = launch.arg(words.as_deref()).arg(&**target).arg(slate.control).arg(SAID as u32);
             // SAFETY: parameters as codegen/templates/README.md lists them; a bit and a value for every cell, and nobody else's.
             unsafe { launch.leaving(slate).run() }

@@ -2,18 +2,21 @@
 mod cells;
 mod frame;
 mod moves;
+mod written;
 
+pub(crate) use cells::CellMask;
 pub(crate) use frame::{DeviceForm, DeviceFrame};
 
 use super::list::List;
 use super::turned::Turned;
 use super::values::{NOTHING, Values};
 use crate::algebra::scalar::{as_bytes, from_bytes};
+use crate::algebra::semiring::monoid_text;
 use crate::algebra::texts::index_text;
-use crate::algebra::{IndexUnaryOp, Scalar};
+use crate::algebra::{IndexUnaryOp, Monoid, Scalar};
 use crate::backend::Positions;
 use crate::backend::cuda::entries::places;
-use crate::backend::cuda::entrywise::map;
+use crate::backend::cuda::entrywise::{map, reduce};
 use crate::backend::cuda::mxv::full;
 use crate::backend::cuda::product::Operand;
 use crate::backend::cuda::structure::transpose::transpose;
@@ -196,6 +199,15 @@ impl<T: Scalar> DeviceHeld<T> {
         let operand = Operand { pattern: &row, values };
         let made = map::apply(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, &Positions::default())?;
         Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
+    }
+
+    /// The sum of all where every cell has an entry; `None` where a list is the way. The bits of the list's sum: that looks at no position.
+    pub(crate) fn summed<M: Monoid<T>>(&self) -> Result<Option<Option<T>>> {
+        let (Values::All(values), DeviceForm::Cells(None)) = (&self.values, &self.frame.form) else { return Ok(None) };
+        let row = self.as_row()?;
+        let sum = reduce::reduce(monoid_text::<T, M>("op"), Operand { pattern: &row, values })?;
+        let Some(bytes) = sum else { return Ok(Some(None)) };
+        Ok(Some(from_bytes("reduce", &bytes)?.first().copied()))
     }
 
     pub(crate) fn upload(cuda: &Cuda, host: &Held<T>) -> Result<Self> {
