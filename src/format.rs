@@ -21,7 +21,7 @@ mod iso;
 mod matrix;
 
 #[cfg(feature = "cuda")]
-pub(crate) use device::{filled_up, summed, written};
+pub(crate) use device::{filled_up, placed, rows_summed, summed, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;

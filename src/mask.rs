@@ -1,5 +1,5 @@
 //! Masks: which entries of a result may be written.
-use crate::algebra::{IsTrue, Truth};
+use crate::algebra::{IndexUnaryOp, IsTrue, Truth};
 use crate::backend::on_backend;
 use crate::container::Container;
 use crate::error::{Error, Result};
@@ -77,6 +77,9 @@ where
 /// The positions of true values; −0.0 is false and NaN true, as a cast to bool says.
 pub(crate) fn truths<T: Truth>(store: &Store<T>) -> Result<PatternStore> {
     use crate::algebra::OfValue;
+    if store.one().is_some_and(|one| <OfValue<IsTrue> as IndexUnaryOp<T, T>>::apply(one, 0, 0, one)) {
+        return store.pattern();
+    }
     #[cfg(feature = "cuda")]
     if let crate::device::Device::Cuda(_) = store.device
         && let Some(kept) = crate::format::selected::<T, T, OfValue<IsTrue>>(store, T::zeroed(), &Default::default())?

@@ -166,8 +166,8 @@ templates! {
     /// Element-wise operations one after the other. `kind`, `again`: 0 union, 1 intersection, 2 filled union, 3 none.
     Chain = "chain", semiring false, functions ["join", "map", "again", "map_again", "keep"], types [], flags ["keeps"],
         numbers ["kind" = 0, "again" = 3];
-    /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads.
-    Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk"], numbers ["select" = 0];
+    /// Entry by entry: apply (`select` 0), or which entries a predicate keeps (1). Flags: what the operator reads; `grid`: of cells.
+    Map = "map", semiring false, functions ["op"], types [], flags ["value", "row", "column", "thunk", "grid"], numbers ["select" = 0];
     /// Two operands with the same entries, place by place. `left_one`, `right_one`: one value for all.
     Pair = "pair", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
     /// Rows (`rows`) or columns combined with a vector's values.

@@ -222,6 +222,11 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     };
     all.extend(chains(architecture));
     all.extend(closures(architecture));
+    for (name, f, reads) in [&maps[1], &maps[2]] {
+        all.push((format!("map-grid-{name}"), flagged(0, f.clone(), *reads).flag("grid", true)));
+    }
+    let (_, triangle, reads) = &predicates[0];
+    all.push(("map-grid-triangle".to_string(), flagged(1, triangle.clone(), *reads).flag("grid", true)));
     all.extend(maps.map(|(name, f, reads)| (format!("map-{name}"), flagged(0, f, reads))));
     all.extend(predicates.map(|(name, f, reads)| (format!("map-{name}"), flagged(1, f, reads))));
     all

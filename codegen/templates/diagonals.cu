@@ -113,12 +113,7 @@ diagonals_put(u64 rows, const i64* diagonals, u64 count, const u64* offsets, con
         if (live) out[(d + k) * rows + row] = x;
       }
     }
-    if (words && kept) {
-      const u64 slot = (d + lane_id()) * rows + unit.first_row;
-      const u32 by = u32(slot & 31);
-      atomicOr(&words[slot >> 5], kept << by);
-      if (by && kept >> (32 - by)) atomicOr(&words[(slot >> 5) + 1], kept >> (32 - by));
-    }
+    if (words && kept) or_bits(words, (d + lane_id()) * rows + unit.first_row, kept);
     next += u32(__popc(mine));
     __syncwarp();
   }

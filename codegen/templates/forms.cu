@@ -67,6 +67,29 @@ cell_offsets(u64 rows, u64 columns, const u32* words, const u64* starts, u64* of
   if (r <= rows) offsets[r] = rank(words, starts, r * columns);
 }
 
+// Bits of the transpose's cells; out: 0 before. A warp turns 32 x 32.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+cells_turned(u64 rows, u64 columns, const u32* words, u32* out) {
+  const u64 tile = global_thread() / 32, across = (columns + 31) / 32, row = tile / across * 32 + lane_id(), column = tile % across * 32;
+  if (tile / across * 32 >= rows) return;
+  const u32 n = u32(min(u64(32), columns - column));
+  u32 bits = 0;
+  if (row < rows) {
+    const u64 slot = row * columns + column;
+    const u32 by = u32(slot & 31);
+    bits = words[slot >> 5] >> by;
+    if (by + n > 32) bits |= words[(slot >> 5) + 1] << (32 - by);
+    if (n < 32) bits &= (1u << n) - 1;
+  }
+  u32 kept = 0;
+#pragma unroll
+  for (u32 k = 0; k < 32; k++) {
+    const u32 word = __ballot_sync(full_warp, bits >> k & 1);
+    if (lane_id() == k) kept = word;
+  }
+  if (kept) or_bits(out, (column + lane_id()) * rows + tile / across * 32, kept);
+}
+
 // out[w] = x[w] | y[w] with `either`, x[w] & y[w] without.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 words_met(u64 n, const u32* x, const u32* y, u32 either, u32* out) {

@@ -10,14 +10,19 @@ typedef function::op::Input0 Value;
 typedef function::op::Input3 Thunk;
 typedef function::op::Output Result;
 
-// store(e, inside, result) for each entry of the block's tile.
+// store(e, inside, result) for each entry of the block's tile. `grid`: of cells of a.rows columns, row by row.
 template <class Store>
 __device__ inline void map_entries(const Entries<Value>& a, const Given<Thunk>& thunk, const u64* i_ids, const u64* j_ids,
                                    Store store) {
-  for_entries<flag::value, flag::row, flag::column>(a, [&](u64 e, bool inside, const Value& x, u32 row, u32 column) {
+  constexpr bool looked_up = !flag::grid;
+  for_entries<flag::value, flag::row && looked_up, flag::column && looked_up>(a, [&](u64 e, bool inside, const Value& x, u32 row, u32 column) {
     Result result = Result();
     if (inside) {
       u64 i = row, j = column;
+      if constexpr (flag::grid) {
+        i = e >> 32 || a.rows >> 32 ? e / a.rows : u32(e) / u32(a.rows);
+        j = e - i * a.rows;
+      }
       if (flag::row && i_ids) i = i_ids[row];
       if (flag::column && j_ids) j = j_ids[column];
       result = function::op::apply(x, i64(i), i64(j), flag::thunk ? *thunk : Thunk());

@@ -123,7 +123,7 @@ fn two_ways(table: &mut Table, name: &str, a: &Matrix<f64>, b: &Matrix<f64>) -> 
     })
 }
 
-/// Ways from rows to other formats, and what cells make of cells: of three quarters of the cells of 1000 columns, of all of them, and of
+/// Ways from rows to other formats, and what cells make of cells, under masks of cells too: of three quarters of the cells of 1000 columns, of all of them, and of
 /// a band of 16 diagonals.
 fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     let device = table.session.device;
@@ -139,15 +139,29 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     table.row("cells", "and back", 2.0 * (listed + held), || a.to_format(Format::Bitmap)?.to_format(Format::Csr))?;
     let (x, y) = (a.to_format(Format::Bitmap)?, b.to_format(Format::Bitmap)?);
     table.row("cells", "union", 3.0 * held, || ewise_add(&x, &y, Plus).eval())?;
+    table.row("cells", "ewise_union", 3.0 * held, || ewise_union(&x, 2.0, &y, 3.0, Minus).eval())?;
     table.row("cells", "intersection", 3.0 * held, || ewise_mult(&x, &y, Times).eval())?;
+    let mask = some(2)?.to(&device)?.to_format(Format::Bitmap)?.structure();
+    table.row("cells", "masked", 2.0 * held + 0.125 * cells, || apply_second(&y, First, 1.0).mask(&mask).eval())?;
+    table.row("cells", "masked write", 3.0 * held + 0.125 * cells, || {
+        let mut c = x.clone();
+        apply_second(&y, First, 1.0).mask(&mask).accumulate(Plus).into(&mut c)?;
+        Ok(c)
+    })?;
+    table.row("cells", "transpose", 2.0 * held, || transpose(&x).eval())?;
     table.row("cells", "select", held + 0.125 * cells, || select(&x, ValueGt, 499.0).eval())?;
     table.row("cells", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
-    drop((a, b, x, y));
+    drop((a, b, x, y, mask));
     let values = |n: u64| (0..n).map(|e| (e % 1000) as f64).collect();
     let x = Matrix::<f64>::from_full(rows, columns, values(u64::from(rows) * 1000))?.to(&device)?;
     table.row("full", "union", 24.0 * cells, || ewise_add(&x, &x, Plus).eval())?;
     table.row("full", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
     table.row("full", "transpose", 16.0 * cells, || transpose(&x).eval())?;
+    table.row("full", "reduce", 8.0 * cells, || reduce(&x, Plus))?;
+    table.row("full", "reduce rows", 8.0 * cells + 8.0 * f64::from(rows), || reduce_rows(&x, Plus).eval())?;
+    table.row("full", "reduce columns", 24.0 * cells, || reduce_rows(&x, Plus).transpose_a().eval())?;
+    // The list that sums of new matrices do not make.
+    table.row("full", "first reduce", 24.0 * cells, || reduce(&apply(&x, Negate).eval()?, Plus))?;
     drop(x);
     let n = u32::try_from(entries / 16)?;
     let a = from_rows(n, n, |i| i.saturating_sub(8)..(i + 8).min(n))?.to(&device)?;

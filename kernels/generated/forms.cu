@@ -601,6 +601,13 @@ namespace oplus {
 // Whether a slot has an entry; without words each has.
 __device__ inline bool has_entry(const u32* words, u64 slot) { return !words || words[slot >> 5] >> (slot & 31) & 1; }
 
+// Sets these bits of the slots from `slot` on.
+__device__ inline void or_bits(u32* words, u64 slot, u32 bits) {
+  const u32 by = u32(slot & 31);
+  atomicOr(&words[slot >> 5], bits << by);
+  if (by && bits >> (32 - by)) atomicOr(&words[(slot >> 5) + 1], bits >> (32 - by));
+}
+
 }  // namespace oplus
 #line 5 "codegen/templates/forms.cu"
 #line 1 "kernels/thread/rank.cuh"
@@ -695,6 +702,29 @@ extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 cell_offsets(u64 rows, u64 columns, const u32* words, const u64* starts, u64* offsets) {
   const u64 r = global_thread();
   if (r <= rows) offsets[r] = rank(words, starts, r * columns);
+}
+
+// Bits of the transpose's cells; out: 0 before. A warp turns 32 x 32.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+cells_turned(u64 rows, u64 columns, const u32* words, u32* out) {
+  const u64 tile = global_thread() / 32, across = (columns + 31) / 32, row = tile / across * 32 + lane_id(), column = tile % across * 32;
+  if (tile / across * 32 >= rows) return;
+  const u32 n = u32(min(u64(32), columns - column));
+  u32 bits = 0;
+  if (row < rows) {
+    const u64 slot = row * columns + column;
+    const u32 by = u32(slot & 31);
+    bits = words[slot >> 5] >> by;
+    if (by + n > 32) bits |= words[(slot >> 5) + 1] << (32 - by);
+    if (n < 32) bits &= (1u << n) - 1;
+  }
+  u32 kept = 0;
+#pragma unroll
+  for (u32 k = 0; k < 32; k++) {
+    const u32 word = __ballot_sync(full_warp, bits >> k & 1);
+    if (lane_id() == k) kept = word;
+  }
+  if (kept) or_bits(out, (column + lane_id()) * rows + tile / across * 32, kept);
 }
 
 // out[w] = x[w] | y[w] with `either`, x[w] & y[w] without.

@@ -4,7 +4,7 @@ use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::backend::cuda::{
     CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
 };
-use crate::backend::{Backend, Body, MaskBody, MaskOn};
+use crate::backend::{Backend, Body, MaskBody, MaskOn, Positions};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::{Accumulate, MaskParts};
@@ -80,6 +80,16 @@ pub(super) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     Ok(held.applied::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
+/// What cells make of f(a, i, j, y).
+pub(crate) fn placed<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
+    a: &Store<A>,
+    y: Y,
+    at: &Positions,
+) -> Result<Option<Store<F::Out>>> {
+    let (Body::CudaHeld(held), None, None) = (&a.body, &at.i, &at.j) else { return Ok(None) };
+    Ok(held.placed::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+}
+
 /// F where both have a cell, the cell where one has.
 pub(super) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> Result<Option<Store<T>>> {
     let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&a.body, &b.body) else { return Ok(None) };
@@ -141,7 +151,15 @@ pub(crate) fn summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Opt
     }
 }
 
-/// The cells whose value f holds for.
+/// The sums of rows where every cell has an entry; `None` where a list is the way.
+pub(crate) fn rows_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Body<T>>> {
+    match &a.body {
+        Body::CudaHeld(held) => Ok(held.rows_summed::<M>()?.map(Body::from)),
+        _ => Ok(None),
+    }
+}
+
+/// The cells that f holds for.
 pub(super) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     a: &Store<A>,
     y: Y,

@@ -209,7 +209,7 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
 ) -> Result<Option<Store<A>>> {
     let placed = F::TEXT.reads(1) || F::TEXT.reads(2);
     #[cfg(feature = "cuda")]
-    if let (Device::Cuda(_), false) = (a.device, placed) {
+    if let (Device::Cuda(_), None, None) = (a.device, &at.i, &at.j) {
         return super::device::selected::<A, Y, F>(a, y);
     }
     let (Body::Held(held), Device::Cpu, None, None) = (&a.body, a.device, &at.i, &at.j) else { return Ok(None) };

@@ -40,6 +40,10 @@ pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> 
         if let Some(made) = crate::format::applied::<A, Y, F>(a, thunk)? {
             return Ok(made);
         }
+        #[cfg(feature = "cuda")]
+        if let Some(made) = crate::format::placed::<A, Y, F>(a, thunk, &at)? {
+            return Ok(made);
+        }
         let body = on_backend!(a.device, |backend| {
             Body::from(backend.apply::<A, Y, F>(backend.csr(&a.body)?, thunk, &at)?)
         });

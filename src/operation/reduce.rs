@@ -71,6 +71,10 @@ fn counted<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>> {
 }
 
 fn by_rows<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Store<T>> {
+    #[cfg(feature = "cuda")]
+    if let Some(body) = crate::format::rows_summed::<T, M>(a)? {
+        return Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device });
+    }
     let body = on_backend!(a.device, |backend| { Body::from(backend.reduce_rows::<T, M>(backend.csr(&a.body)?)?) });
     Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device })
 }

@@ -6,4 +6,11 @@ namespace oplus {
 // Whether a slot has an entry; without words each has.
 __device__ inline bool has_entry(const u32* words, u64 slot) { return !words || words[slot >> 5] >> (slot & 31) & 1; }
 
+// Sets these bits of the slots from `slot` on.
+__device__ inline void or_bits(u32* words, u64 slot, u32 bits) {
+  const u32 by = u32(slot & 31);
+  atomicOr(&words[slot >> 5], bits << by);
+  if (by && bits >> (32 - by)) atomicOr(&words[(slot >> 5) + 1], bits >> (32 - by));
+}
+
 }  // namespace oplus

@@ -23,7 +23,7 @@ fn inputs<'a>(
     op: Shared<FunctionText>,
     thunk: &[u8],
     a: Operand<'a>,
-    at: &Positions,
+    (at, columns): (&Positions, Option<u64>),
 ) -> Result<Inputs<'a>> {
     let context = a.pattern.offsets.context();
     let [value, row, column, thunk_read] = [0, 1, 2, 3].map(|n| op.text.reads(n));
@@ -32,13 +32,23 @@ fn inputs<'a>(
     let thunk = if thunk_read { Given::new(context, thunk)? } else { Given::nothing() };
     let program = Program::new(context, Template::Map, |s| {
         let s = s.function(op).number("select", u64::from(select)).flag("value", value);
-        s.flag("row", row).flag("column", column).flag("thunk", thunk_read)
+        let s = s.flag("row", row).flag("column", column).flag("thunk", thunk_read);
+        s.flag("grid", columns.is_some() && (row || column))
     });
     Ok(Inputs { program, thunk, i, j })
 }
 
 /// f at every entry of A: the values alone. `op` is the template's function, `thunk` its last input's bytes.
 pub(crate) fn apply(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<Buffer> {
+    applied(op, thunk, a, (at, None))
+}
+
+/// The same of a slot for every cell, in rows of so many columns: A is a single row of them.
+pub(crate) fn apply_cells(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, columns: u64) -> Result<Buffer> {
+    applied(op, thunk, a, (&Positions::default(), Some(columns)))
+}
+
+fn applied(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: (&Positions, Option<u64>)) -> Result<Buffer> {
     let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
     let (block, tile) = block_and_tile(context);
     let out = Buffer::alloc(context, n.saturating_mul(op.output.size as u64))?;
@@ -47,7 +57,7 @@ pub(crate) fn apply(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: 
     }
     let x = inputs(false, op, thunk, a, at)?;
     let kernel = x.program.kernel("map_apply")?;
-    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(at.1.unwrap_or(a.pattern.nrows as u64));
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
     // SAFETY: parameters as the README lists them; n entries everywhere; what is null is not read.
     unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&out).run()? };
@@ -56,6 +66,20 @@ pub(crate) fn apply(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: 
 
 /// The entries where f holds as marks, and how many.
 pub(crate) fn mark(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: &Positions) -> Result<(Marks, u64)> {
+    marked(op, thunk, a, (at, None))
+}
+
+/// The same of cells, as of [`apply_cells`].
+pub(crate) fn mark_cells(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, columns: u64) -> Result<(Marks, u64)> {
+    marked(op, thunk, a, (&Positions::default(), Some(columns)))
+}
+
+fn marked(
+    op: Shared<FunctionText>,
+    thunk: &[u8],
+    a: Operand<'_>,
+    at: (&Positions, Option<u64>),
+) -> Result<(Marks, u64)> {
     let (context, n) = (a.pattern.offsets.context(), a.pattern.nnz);
     let (block, tile) = block_and_tile(context);
     let marks = Marks::room(context, n)?;
@@ -64,7 +88,7 @@ pub(crate) fn mark(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, at: &
     }
     let x = inputs(true, op, thunk, a, at)?;
     let kernel = x.program.kernel("map_mark")?;
-    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(a.pattern.nrows as u64);
+    let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(at.1.unwrap_or(a.pattern.nrows as u64));
     let launch = launch.arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
     // SAFETY: as above; a word for every 32 entries.
     unsafe { launch.arg(x.i.as_ref()).arg(x.j.as_ref()).arg(&marks.words).run()? };
@@ -80,7 +104,7 @@ pub(crate) fn row(
     at: &Positions,
     size: u64,
 ) -> Result<(DevicePattern, Buffer)> {
-    let x = inputs(true, op, thunk, a, at)?;
+    let x = inputs(true, op, thunk, a, (at, None))?;
     let (kernel, n) = (x.program.kernel("map_row")?, a.pattern.nnz);
     row_of(&kernel, n, (a.pattern.ncols, Room { most: n, size }), |launch| {
         let launch = launch.arg(n).arg(&a.pattern.indices).arg(a.values).arg(&x.thunk);
@@ -94,7 +118,7 @@ pub(crate) fn spans(op: Shared<FunctionText>, thunk: &[u8], a: Operand<'_>, upto
     let (context, rows) = (a.pattern.offsets.context(), a.pattern.nrows as u64);
     let at = if upto { At::Begins(0) } else { At::Ends };
     let (spans, block) = (Spans::room(context, a.pattern.nrows, at)?, block_and_tile(context).0);
-    let x = inputs(true, op, thunk, a, &Positions::default())?;
+    let x = inputs(true, op, thunk, a, (&Positions::default(), None))?;
     let kernel = x.program.kernel("map_spans")?;
     let launch = kernel.launch(rows.div_ceil(u64::from(block)), block, 0).arg(rows).arg(&a.pattern.offsets);
     let launch = launch.arg(&a.pattern.indices).arg(&x.thunk).arg(u32::from(upto));

@@ -17,7 +17,7 @@ use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 use sums::WholeRows;
 
-pub(crate) use positions::{Remembered, everywhere};
+pub(crate) use positions::{Remembered, begins, everywhere};
 
 /// Products of a matrix without gaps from the left, at least.
 const TURNED: u64 = 1 << 11;

@@ -76,6 +76,19 @@ pub(crate) fn everywhere(context: &Arc<Context>, (rows, columns): (usize, usize)
     positions(context, (rows, rows as u64, None), (columns, columns as u64, None))
 }
 
+/// Where the rows of such a matrix begin, without columns: for what looks at none.
+pub(crate) fn begins(context: &Arc<Context>, (rows, columns): (usize, usize)) -> Result<DevicePattern> {
+    let Ok(width) = u32::try_from(columns) else { return Err(too_many(columns as u64)) };
+    let (all, nothing) = (rows as u64, Buffer::alloc(context, 0)?);
+    let offsets = Buffer::alloc_for::<u64>(context, rows.saturating_add(1))?;
+    let (kernel, (blocks, block)) = (structure(context, "full_positions")?, grid(context, all + 1));
+    let launch = kernel.launch(blocks, block, 0).arg(all).arg(0u64).arg(0u64).arg(width).arg(0u64);
+    // SAFETY: as below; of no rows no column is written.
+    unsafe { launch.arg(&offsets).arg(&nothing).run()? };
+    let nnz = all.saturating_mul(columns as u64);
+    Ok(DevicePattern::new((rows, columns), nnz, offsets, nothing).with_longest(columns as u64))
+}
+
 /// So many of the rows and of the columns, these or all of them.
 type Chosen<'a> = (usize, u64, Option<&'a Buffer>);
 

@@ -4,6 +4,7 @@ use super::{DeviceForm, DeviceFrame, DeviceHeld};
 use crate::algebra::scalar::{as_bytes, same};
 use crate::algebra::texts::{binary_text, index_text};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
+use crate::backend::MaskOn;
 use crate::backend::cuda::entries::places;
 use crate::backend::cuda::entrywise::given::Given;
 use crate::backend::cuda::entrywise::map;
@@ -15,7 +16,6 @@ use crate::backend::cuda::storage::list::List;
 use crate::backend::cuda::storage::places::grid;
 use crate::backend::cuda::storage::values::Values;
 use crate::backend::cuda::{Buffer, DeviceCsr, DevicePattern};
-use crate::backend::{MaskOn, Positions};
 use crate::error::Result;
 use crate::storage::frame::SPARSE;
 use oplus_codegen::{FunctionText, Shared, Template};
@@ -154,16 +154,25 @@ impl<T: Scalar> DeviceHeld<T> {
         };
         Ok(Some(DeviceHeld::new(frame, values, F::Out::TEXT)))
     }
-    /// The cells whose value f holds for; `None` where rows are the way.
+    /// The values, or nothing where nobody reads them; `None` where one for all is read.
+    fn values_read(&self, read: bool) -> Result<Option<Arc<Buffer>>> {
+        Ok(match &self.values {
+            Values::All(values) => Some(values.clone()),
+            Values::One(_) if read => None,
+            Values::One(_) => Some(Arc::new(Buffer::alloc(&self.frame.context, 0)?)),
+        })
+    }
+    /// The cells that f holds for; `None` where rows are the way.
     pub(crate) fn selected<Y: Scalar, F: IndexUnaryOp<T, Y, Out = bool>>(&self, y: Y) -> Result<Option<Self>> {
         let n = self.frame.slots();
-        let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(None) };
-        if self.frame.count() < n / SPARSE as u64 {
+        let Some(words) = self.frame.cell_words() else { return Ok(None) };
+        if !self.frame.is_grid() {
             return Ok(None);
         }
-        let row = self.as_row()?;
-        let (op, operand) = (index_text::<T, Y, F>("op"), Operand { pattern: &row, values });
-        let (marks, kept) = map::mark(op, as_bytes(&[y]), operand, &Positions::default())?;
+        let Some(values) = self.values_read(F::TEXT.reads(0))? else { return Ok(None) };
+        let (row, columns) = (self.as_row()?, self.frame.shape.1 as u64);
+        let (op, operand) = (index_text::<T, Y, F>("op"), Operand { pattern: &row, values: &values });
+        let (marks, kept) = map::mark_cells(op, as_bytes(&[y]), operand, columns)?;
         let frame = match words {
             None if kept == n => return Ok(Some(self.clone())),
             None => {
@@ -172,7 +181,18 @@ impl<T: Scalar> DeviceHeld<T> {
             }
             Some(words) => self.frame.with_bits(self.frame.met(&marks.words, words, false)?)?,
         };
-        Ok(Some(Self::new(Arc::new(frame), Values::All(values.clone()), T::TEXT)))
+        Ok(Some(Self::new(Arc::new(frame), self.values.clone(), T::TEXT)))
+    }
+    /// f(a, i, j, y) in the slots that there are; `None` where rows are the way.
+    pub(crate) fn placed<Y: Scalar, F: IndexUnaryOp<T, Y>>(&self, y: Y) -> Result<Option<DeviceHeld<F::Out>>> {
+        if !self.frame.is_grid() {
+            return Ok(None);
+        }
+        let Some(values) = self.values_read(F::TEXT.reads(0))? else { return Ok(None) };
+        let (row, columns) = (self.as_row()?, self.frame.shape.1 as u64);
+        let operand = Operand { pattern: &row, values: &values };
+        let made = map::apply_cells(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, columns)?;
+        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
     }
     /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything
     /// and a value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.

@@ -24,6 +24,8 @@ pub(crate) struct DeviceFrame {
     count: u64,
     pub(crate) form: DeviceForm,
     listed: OnceLock<Arc<DevicePattern>>,
+    /// Of cells that all have an entry where rows begin, once sums of rows were asked for.
+    begins: OnceLock<DevicePattern>,
 }
 
 /// How positions are told.
@@ -59,7 +61,7 @@ pub(crate) fn room_for_bits(context: &Arc<Context>, n: u64) -> Result<Buffer> {
 impl DeviceFrame {
     /// Entries counted by the caller.
     pub(crate) fn new(context: &Arc<Context>, shape: (usize, usize), count: u64, form: DeviceForm) -> Self {
-        Self { context: context.clone(), shape, count, form, listed: OnceLock::new() }
+        Self { context: context.clone(), shape, count, form, listed: OnceLock::new(), begins: OnceLock::new() }
     }
     /// By columns, of a list that stays known.
     pub(crate) fn columns(by_columns: Arc<DevicePattern>, list: &Arc<DevicePattern>) -> Self {
@@ -149,6 +151,14 @@ impl DeviceFrame {
     pub(crate) fn known(&self) -> Option<&Arc<DevicePattern>> {
         self.listed.get()
     }
+    /// Where rows begin of cells that all have an entry; it has no columns if there is no list.
+    pub(super) fn begins(&self) -> Result<&DevicePattern> {
+        if let Some(known) = self.known().map(|list| &**list).or(self.begins.get()) {
+            return Ok(known);
+        }
+        let made = full::begins(&self.context, self.shape)?;
+        Ok(self.begins.get_or_init(|| made))
+    }
     /// Remembers the list.
     pub(crate) fn keep(&self, list: Arc<DevicePattern>) -> &Arc<DevicePattern> {
         self.listed.get_or_init(|| list)
@@ -180,8 +190,8 @@ impl DeviceFrame {
         if let Some(words) = self.words() {
             words.footprint(to);
         }
-        if let Some(list) = self.known() {
-            list.footprint(to);
+        for pattern in self.known().map(|list| &**list).into_iter().chain(self.begins.get()) {
+            pattern.footprint(to);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::backend::cuda::entries::places;
 use crate::backend::cuda::entrywise::{map, reduce};
 use crate::backend::cuda::mxv::full;
 use crate::backend::cuda::product::Operand;
+use crate::backend::cuda::runtime::program::tuning;
 use crate::backend::cuda::structure::transpose::transpose;
 use crate::backend::cuda::{Buffer, Cuda, DeviceCsr, DevicePattern};
 use crate::error::Result;
@@ -92,6 +93,31 @@ impl<T> DeviceHeld<T> {
             }
             _ => Ok(None),
         }
+    }
+    /// The transpose of cells, cell by cell, where a good part of them are entries.
+    pub(crate) fn turned_cells(&self) -> Result<Option<Self>> {
+        let (frame, scalar) = (&self.frame, self.list.scalar());
+        let (context, (rows, columns)) = (&frame.context, frame.shape);
+        let DeviceForm::Cells(Some(words)) = &frame.form else { return Ok(None) };
+        if !frame.is_grid() {
+            return Ok(None);
+        }
+        let (across, warps) = (columns.div_ceil(32) as u64, u64::from(tuning(context).primitive_block / 32));
+        let turned = Buffer::zeroed_for::<u32>(context, places(frame.slots().div_ceil(32)))?;
+        let (kernel, block) = (frame::form(context, "cells_turned")?, tuning(context).primitive_block);
+        let blocks = (rows.div_ceil(32) as u64 * across).div_ceil(warps);
+        let launch = kernel.launch(blocks, block, 0).arg(rows as u64).arg(columns as u64);
+        // SAFETY: parameters as codegen/templates/README.md lists them; a bit a cell, none of them set there.
+        unsafe { launch.arg(&**words).arg(&turned).run()? };
+        let values = match &self.values {
+            Values::One(one) => Values::One(one.clone()),
+            Values::All(all) => {
+                Values::All(Arc::new(full::turned(context, scalar, (rows as u64, columns as u64), all)?))
+            }
+        };
+        let form = DeviceForm::Cells(Some(Arc::new(turned)));
+        let frame = DeviceFrame::new(context, (columns, rows), frame.count(), form);
+        Ok(Some(Self::new(Arc::new(frame), values, scalar)))
     }
     /// Counts all that is kept.
     pub(crate) fn footprint(&self, to: &mut Footprint) {
@@ -208,6 +234,14 @@ impl<T: Scalar> DeviceHeld<T> {
         let sum = reduce::reduce(monoid_text::<T, M>("op"), Operand { pattern: &row, values })?;
         let Some(bytes) = sum else { return Ok(Some(None)) };
         Ok(Some(from_bytes("reduce", &bytes)?.first().copied()))
+    }
+
+    /// The sum of each row, as above.
+    pub(crate) fn rows_summed<M: Monoid<T>>(&self) -> Result<Option<DeviceCsr<T>>> {
+        let (Values::All(values), DeviceForm::Cells(None)) = (&self.values, &self.frame.form) else { return Ok(None) };
+        let a = Operand { pattern: self.frame.begins()?, values };
+        let (pattern, sums) = reduce::reduce_rows(monoid_text::<T, M>("op"), a)?;
+        Ok(Some(DeviceCsr::on(pattern, sums)))
     }
 
     pub(crate) fn upload(cuda: &Cuda, host: &Held<T>) -> Result<Self> {
