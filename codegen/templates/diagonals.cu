@@ -35,7 +35,7 @@ struct DiagonalUnit {
 __device__ inline u32 diagonal_lanes(u64 count) { return count <= 4 ? 4 : count <= 8 || diagonals_at_once == 8 ? 8 : diagonals_at_once; }
 
 // Every slot is written, V() where there is no entry; `words` (0 before, may be null): its bits. Not `valued`: bits alone.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 3)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, sizeof(V) <= 8 ? 3 : 2)
 diagonals_put(u64 rows, const i64* diagonals, u64 count, const u64* offsets, const u32* __restrict__ indices, const V* __restrict__ values,
               u32* words, V* out) {
   __shared__ Tile tiles[diagonal_warps];

@@ -653,7 +653,7 @@ __device__ inline volatile u32* seen_diagonals() {
 
 // Bit column - row + rows of words (0 before) where an entry is on that diagonal. What a block has seen it does not ask for again: all
 // would ask for a few words.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 diagonal_marks(u64 n, u64 rows, const u64* offsets, const u32* indices, u32* words) {
   constexpr u32 none = 0xffffffffu;
   volatile u32* const seen = seen_diagonals();
