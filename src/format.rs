@@ -21,7 +21,7 @@ mod iso;
 mod matrix;
 
 #[cfg(feature = "cuda")]
-pub(crate) use device::{filled_up, placed, rows_summed, summed, written};
+pub(crate) use device::{assigned, filled_up, placed, rows_summed, summed, window, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;
@@ -31,7 +31,7 @@ pub(crate) use matrix::kept;
 /// A matrix is `Csr`, or `Hypersparse` where a dimension is 2³² or more, or 2²⁴ and built of fewer entries than a 64th of that,
 /// unless [`Matrix::to_format`](crate::container::Matrix::to_format)
 /// says otherwise; results are in the format that the operation makes, which for element-wise operations on `Bitmap` and
-/// `Full` operands is theirs. What reads a format it does not know makes the list of it once and keeps it. Whether all values
+/// `Full` operands is theirs; on CUDA for transposes, parts taken out of them, and what is assigned or written into them under a mask too. What reads a format it does not know makes the list of it once and keeps it. Whether all values
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,

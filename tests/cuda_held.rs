@@ -406,6 +406,76 @@ fn cells_are_written_into_cells() {
     }
 }
 
+/// Windows of cells, and what is assigned to them: a value or other cells, under masks of all.
+#[test]
+fn parts_of_cells_stay_cells() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let mut random = Rng(9);
+    let (m, n) = (47u64, 71u64);
+    let mut some = |(m, n): (u64, u64), of: u64, value: fn(u64) -> i32| {
+        let cells = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        made(&(m, n, cells.filter(|_| of == 8 || random.below(8) < of).collect()), value)
+    };
+    let value = |e: u64| e as i32 % 17 - 8;
+    let outputs = [some((m, n), 5, value), some((m, n), 8, value), some((m, n), 5, |_| 7), some((m, n), 8, |_| 4)];
+    let masks = [None, Some(some((m, n), 4, value)), Some(some((m, n), 8, value))];
+    let on = |a: &Matrix<i32>| a.to_format(Format::Bitmap).unwrap().to(&GPU).unwrap();
+    let cells = |kernels: &[String]| {
+        let names = ["cells_", "scan", "entries_turned"];
+        assert!(kernels.iter().all(|k| names.iter().any(|n| k.starts_with(n))), "{kernels:?}");
+    };
+    for (rows, cols) in [(3..40, 5..70), (0..m, 0..n), (0..m, 7..9), (44..46, 0..n), (7..8, 9..10)] {
+        let area = (rows.end - rows.start, cols.end - cols.start);
+        let parts = [some(area, 5, value), some(area, 8, value), some(area, 3, |_| 7)];
+        for (o, c) in outputs.iter().enumerate() {
+            let x = on(c);
+            let (taken, kernels) = ran(&context, || extract(&x, rows.clone(), cols.clone()).eval());
+            let expected = extract(c, rows.clone(), cols.clone()).eval().unwrap();
+            assert_eq!(text(&taken), text(&expected), "{o} {area:?}");
+            if area.0 > 1 && area.1 > 1 {
+                cells(&kernels);
+                assert_eq!(taken.is_iso(), c.is_iso());
+                let (again, _) = ran(&context, || ewise_add(&taken, &taken, Plus).eval());
+                assert_eq!(text(&again), text(&ewise_add(&expected, &expected, Plus).eval().unwrap()));
+            }
+            for (k, mask) in masks.iter().enumerate() {
+                for kind in 0..8 {
+                    let open = |mask: &Matrix<i32>| {
+                        let mask = mask.structure();
+                        if kind & 1 > 0 { mask.complement() } else { mask }
+                    };
+                    for (source, t) in [None, Some(&parts[0]), Some(&parts[1]), Some(&parts[2])].into_iter().enumerate()
+                    {
+                        let write = |c: &mut Matrix<i32>, t: Option<&Matrix<i32>>, mask: Option<Mask>| {
+                            macro_rules! end {
+                                ($made:expr) => {{
+                                    let made = $made;
+                                    let made = if kind & 2 > 0 { made.replace() } else { made };
+                                    let made = if let Some(mask) = &mask { made.mask(mask) } else { made };
+                                    if kind & 4 > 0 { made.accumulate(Minus).into(c) } else { made.into(c) }
+                                }};
+                            }
+                            match t {
+                                None => end!(assign_scalar(7, rows.clone(), cols.clone())),
+                                Some(t) => end!(assign(t, rows.clone(), cols.clone())),
+                            }
+                        };
+                        let mut expected = c.clone();
+                        write(&mut expected, t, mask.as_ref().map(open)).unwrap();
+                        let (mut got, t) = (on(c), t.map(on));
+                        let bits = mask.as_ref().map(|m| open(&if k == 1 { on(m) } else { m.to(&GPU).unwrap() }));
+                        let ((), kernels) = ran(&context, || write(&mut got, t.as_ref(), bits));
+                        let asked = (o, k, kind, source, area);
+                        assert_eq!(text(&got), text(&expected), "{asked:?}");
+                        assert!(kernels.iter().any(|k| k == "cells_write"), "{asked:?} {kernels:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// What is there is changed where it lies, and not for who shares it.
 #[test]
 fn entries_are_written_where_they_lie() {

@@ -141,8 +141,9 @@ templates! {
     Forms = "forms", semiring false, functions [], types [], flags [], numbers [];
     /// Two matrices with a slot for every cell united. `left_one`, `right_one`: one value for all.
     CellsUnion = "cells_union", semiring false, functions ["op"], types [], flags ["left_one", "right_one", "filled"], numbers [];
-    /// What one such matrix becomes where another is written into it under a mask. `left_one`, `right_one`: one value for all.
-    CellsWrite = "cells_write", semiring false, functions ["op"], types [], flags ["left_one", "right_one"], numbers [];
+    /// What one such matrix becomes where another is written into it, or a `region` of it, under a mask. `left_one`, `right_one`: one value for
+    /// all.
+    CellsWrite = "cells_write", semiring false, functions ["op"], types [], flags ["left_one", "right_one", "region"], numbers [];
     /// A sparse vector met with a bitmap; `dense_left`: the bitmap's values are the left operands.
     BitmapMeet = "bitmap_meet", semiring false, functions ["op"], types [], flags ["dense_left", "one"], numbers [];
     /// Offsets, keys and marks of entries.

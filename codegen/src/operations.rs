@@ -159,6 +159,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
                 ("cells_union", of(Template::CellsUnion)),
                 ("cells_filled", of(Template::CellsUnion).flag("filled", true)),
                 ("cells_write", of(Template::CellsWrite)),
+                ("cells_write-region", of(Template::CellsWrite).flag("region", true)),
             ];
             for (template, spec) in specs {
                 let spec = spec.flag("left_one", left_one).flag("right_one", right_one);

@@ -95,6 +95,20 @@ cells_put(u64 rows, u64 columns, const u64* offsets, const u32* indices, const V
   }
 }
 
+// The cells of a window: slot `first` of those of `columns` columns is its first; it has `cells`, so many `across`. Bits may be null, those
+// of both. Not `valued`: bits alone.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+cells_window(u64 cells, u64 across, u64 first, u64 columns, const u32* words, const V* __restrict__ from, u32* out_words, V* __restrict__ out) {
+  const u64 cell = u64(blockIdx.x) * tuning::primitive_block + threadIdx.x;
+  const u64 row = cell >> 32 || across >> 32 ? cell / across : u32(cell) / u32(across);
+  const u64 slot = first + row * columns + (cell - row * across);
+  const bool there = cell < cells && (!words || words[slot >> 5] >> (slot & 31) & 1);
+  const u32 word = __ballot_sync(full_warp, there);
+  if (cell >= cells) return;
+  if (words && lane_id() == 0) out_words[cell >> 5] = word;
+  if constexpr (flag::valued) out[cell] = there ? from[slot] : V();
+}
+
 // The entries in the order of rows; starts[w]: bits before word w. indices may be null: values alone. Not `valued`: positions alone.
 // A warp has some words at once.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)

@@ -149,6 +149,14 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
         Ok(c)
     })?;
     table.row("cells", "transpose", 2.0 * held, || transpose(&x).eval())?;
+    let (part, size) = (rows / 4..rows - rows / 4, f64::from(rows - 2 * (rows / 4)) * f64::from(columns - 200));
+    let part = u64::from(part.start)..u64::from(part.end);
+    table.row("cells", "extract", 16.25 * size, || extract(&x, part.clone(), 100u64..900).eval())?;
+    table.row("cells", "assign", 2.0 * held - 8.125 * size, || {
+        let mut c = x.clone();
+        assign_scalar(1.5, part.clone(), 100u64..900).into(&mut c)?;
+        Ok(c)
+    })?;
     table.row("cells", "select", held + 0.125 * cells, || select(&x, ValueGt, 499.0).eval())?;
     table.row("cells", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
     drop((a, b, x, y, mask));

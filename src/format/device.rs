@@ -2,7 +2,7 @@
 use super::{FEW, Format, SHORT};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::backend::cuda::{
-    CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
+    Area, CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
 };
 use crate::backend::{Backend, Body, MaskBody, MaskOn, Positions};
 use crate::device::Device;
@@ -140,7 +140,42 @@ pub(crate) fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         }
         Some(_) => return Ok(None),
     };
-    Ok(new.written::<C, F>(old, mask.as_ref(), replace)?.map(|made| c.holding(Body::CudaHeld(made))))
+    Ok(new.written::<C, F>(old, mask.as_ref(), replace, None)?.map(|made| c.holding(Body::CudaHeld(made))))
+}
+
+/// C⟨M, replace⟩(area) ⊙= T where C has cells, and T those of the area or one value for it; `None` where rows are the way.
+pub(crate) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &Store<C>,
+    t: std::result::Result<&Store<T>, T>,
+    mask: Option<&MaskBody>,
+    replace: bool,
+    area: &Area,
+) -> Result<Option<Store<C>>> {
+    let Body::CudaHeld(old) = &c.body else { return Ok(None) };
+    if C::TEXT != T::TEXT || !old.frame.is_grid() {
+        return Ok(None);
+    }
+    let mask = match mask {
+        None => None,
+        Some(MaskBody::CudaCells(mask, _)) => Some(mask.clone()),
+        Some(MaskBody::Cuda(mask)) => {
+            Some(MaskOn { pattern: Arc::new(DeviceFrame::marked(&mask.pattern)?), complement: mask.complement })
+        }
+        Some(_) => return Ok(None),
+    };
+    let new = match t {
+        Err(one) => DeviceHeld::of_one(&old.frame.context, (area.0.len(), area.1.len()), one)?,
+        Ok(Store { body: Body::CudaHeld(new), .. }) if matches!(new.frame.form, DeviceForm::Cells(_)) => new.clone(),
+        Ok(_) => return Ok(None),
+    };
+    let made = new.written::<C, F>(Some(old), mask.as_ref(), replace, Some(area))?;
+    Ok(made.map(|made| c.holding(Body::CudaHeld(made))))
+}
+
+/// The cells of these rows and columns.
+pub(crate) fn window<T: Scalar>(a: &Store<T>, area: &Area) -> Result<Option<Body<T>>> {
+    let Body::CudaHeld(held) = &a.body else { return Ok(None) };
+    Ok(held.window(area)?.map(Body::CudaHeld))
 }
 
 /// The sum of all, which have an entry in every cell; `None` where a list is the way.

@@ -201,6 +201,10 @@ impl<T: Scalar> Core<T> {
             return Ok(());
         }
         let (mask, reach) = self.reach(mask, c, &part)?;
+        #[cfg(feature = "cuda")]
+        if reach.is_none() && self.by_cells::<C, F>(c, &part, mask.as_ref(), replace)? {
+            return Ok(());
+        }
         if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
             return Ok(());
         }
@@ -215,6 +219,39 @@ impl<T: Scalar> Core<T> {
             return self.write::<C, F::Keeping>(c, t, &part, None, reach, replace);
         }
         self.write::<C, F>(c, t, &part, mask, reach, replace)
+    }
+
+    /// The same of cells, where there is no mask or one of the shape of `c`: whether it was done.
+    #[cfg(feature = "cuda")]
+    fn by_cells<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &mut Store<C>,
+        part: &Part,
+        mask: Option<&MaskParts>,
+        replace: bool,
+    ) -> Result<bool> {
+        let (Body::CudaHeld(_), Some(area)) = (&c.body, part.area((&c.rows, &c.cols))) else { return Ok(false) };
+        if mask.is_some_and(|m| !c.rows.same(&m.pattern.rows) || !c.cols.same(&m.pattern.cols)) {
+            return Ok(false);
+        }
+        let mask = mask.map(|m| MaskBody::new(&m.pattern.body, m.complement));
+        let turned;
+        let source = match &self.source {
+            Source::Value(None) => return Ok(false),
+            Source::Value(Some(value)) => Err(*value),
+            Source::Store(Store { body: Body::CudaHeld(_), .. }, _) if self.shape != Shape::All => return Ok(false),
+            Source::Store(a @ Store { body: Body::CudaHeld(_), .. }, transposed) => {
+                turned = oriented(a, *transposed)?;
+                Ok(&turned)
+            }
+            Source::Store(..) => return Ok(false),
+        };
+        let Some(made) = crate::format::assigned::<C, T, F>(c, source, mask.as_ref(), replace, &area)? else {
+            return Ok(false);
+        };
+        let alone = matches!(self.source, Source::Value(Some(_)));
+        *c = if alone && c.one().is_some() { found(&made)?.unwrap_or(made) } else { made };
+        Ok(true)
     }
 
     /// T, which stands where it goes, is written.

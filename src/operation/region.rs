@@ -24,6 +24,16 @@ impl Part {
     pub(super) fn shape(&self) -> (u64, u64) {
         (self.rows.count(), self.cols.count())
     }
+    /// Rows and columns side by side of axes with a place for every index.
+    #[cfg(feature = "cuda")]
+    pub(super) fn area(&self, axes: (&Axis, &Axis)) -> Option<(Range<usize>, Range<usize>)> {
+        let range = |axis: &Axis, chosen: &Chosen| match (full_places(axis)?, chosen) {
+            (n, Chosen::All(_)) => Some(0..n as usize),
+            (_, Chosen::Range(range)) => Some(range.start as usize..range.end as usize),
+            _ => None,
+        };
+        Some((range(axes.0, &self.rows)?, range(axes.1, &self.cols)?))
+    }
     pub(super) fn transposed(self) -> Self {
         Self { rows: self.cols, cols: self.rows }
     }
@@ -291,6 +301,15 @@ fn moved<T: Scalar>(
 
 /// T(p, q) = A(rows[p], cols[q]).
 pub(super) fn taken<T: Scalar>(operation: &'static str, a: &Store<T>, part: &Part) -> Result<Store<T>> {
+    #[cfg(feature = "cuda")]
+    if let Some(area) = part.area((&a.rows, &a.cols))
+        && let (Ok(m), Ok(n)) = (u32::try_from(area.0.len()), u32::try_from(area.1.len()))
+        && m > 1
+        && n > 1
+        && let Some(body) = crate::format::window(a, &area)?
+    {
+        return Ok(Store { rows: Axis::Full(m), cols: Axis::Full(n), body, device: a.device });
+    }
     let rows = taken_axis(operation, &a.rows, &part.rows)?;
     moved(operation, a, rows, taken_axis(operation, &a.cols, &part.cols)?)
 }

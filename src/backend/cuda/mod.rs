@@ -34,7 +34,7 @@ pub use runtime::probe::{self, Unavailable, probe};
 pub use runtime::trace::Timed;
 pub(crate) use storage::dense::{DeviceDense, DevicePlaces};
 pub(crate) use storage::device_csr::{DeviceCsr, DevicePattern};
-pub(crate) use storage::held::{CellMask, DeviceForm, DeviceFrame, DeviceHeld, Transposed};
+pub(crate) use storage::held::{Area, CellMask, DeviceForm, DeviceFrame, DeviceHeld, Transposed};
 pub(crate) use structure::segmented_merge;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

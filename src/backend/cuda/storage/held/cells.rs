@@ -1,6 +1,6 @@
 //! Matrices with a slot for every cell: what both have, or one has, slot by slot; entries written where they lie.
 use super::frame::{form, room_for_bits};
-use super::{DeviceForm, DeviceFrame, DeviceHeld};
+use super::{Area, DeviceForm, DeviceFrame, DeviceHeld, moves};
 use crate::algebra::scalar::{as_bytes, same};
 use crate::algebra::texts::{binary_text, index_text};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
@@ -14,7 +14,7 @@ use crate::backend::cuda::runtime::program::{Program, sum_of_bits, tuning};
 use crate::backend::cuda::runtime::report::SAID;
 use crate::backend::cuda::storage::list::List;
 use crate::backend::cuda::storage::places::grid;
-use crate::backend::cuda::storage::values::Values;
+use crate::backend::cuda::storage::values::{NOTHING, Values};
 use crate::backend::cuda::{Buffer, DeviceCsr, DevicePattern};
 use crate::error::Result;
 use crate::storage::frame::SPARSE;
@@ -193,6 +193,23 @@ impl<T: Scalar> DeviceHeld<T> {
         let operand = Operand { pattern: &row, values: &values };
         let made = map::apply_cells(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, columns)?;
         Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
+    }
+    /// The cells of these rows and columns; `None` where rows are the way.
+    pub(crate) fn window(&self, area: &Area) -> Result<Option<Self>> {
+        if !self.frame.is_grid() {
+            return Ok(None);
+        }
+        let (scalar, values) = match &self.values {
+            Values::All(all) => (T::TEXT, Some(&**all)),
+            Values::One(_) => (NOTHING, None),
+        };
+        let (words, taken) = moves::window(&self.frame, area, scalar, values)?;
+        let shape = (area.0.len(), area.1.len());
+        let all = shape.0 as u64 * shape.1 as u64;
+        let frame = DeviceFrame::new(&self.frame.context, shape, all, DeviceForm::Cells(None));
+        let frame = words.map_or(Ok(None), |words| frame.with_bits(words).map(Some))?.unwrap_or(frame);
+        let values = taken.map_or_else(|| self.values.clone(), |taken| Values::All(Arc::new(taken)));
+        Ok(Some(Self::new(Arc::new(frame), values, T::TEXT)))
     }
     /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything
     /// and a value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.

@@ -6,6 +6,7 @@ mod written;
 
 pub(crate) use cells::CellMask;
 pub(crate) use frame::{DeviceForm, DeviceFrame};
+pub(crate) use written::Area;
 
 use super::list::List;
 use super::turned::Turned;

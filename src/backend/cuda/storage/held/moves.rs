@@ -1,5 +1,5 @@
 //! Entries moved between compressed rows and the slots of cells and diagonals.
-use super::frame::form;
+use super::frame::{form, room_for_bits};
 use super::{DeviceForm, DeviceFrame};
 use crate::backend::cuda::entries::{movable, places};
 use crate::backend::cuda::runtime::program::{Program, scan_in_place, scan_of_bits, tuning};
@@ -54,6 +54,28 @@ pub(super) fn put(
             unsafe { launch.arg(to).run() }
         }
     }
+}
+
+/// The cells of these rows and columns, with their bits where there are any.
+pub(super) fn window(
+    frame: &DeviceFrame,
+    (rows, columns): &super::Area,
+    scalar: ScalarText,
+    values: Option<&Buffer>,
+) -> Result<(Option<Buffer>, Option<Buffer>)> {
+    let (context, bits, across) = (&frame.context, frame.words(), columns.len() as u64);
+    let cells = (rows.len() as u64).saturating_mul(across);
+    let words = bits.map(|_| room_for_bits(context, cells)).transpose()?;
+    let out = values.map(|_| Buffer::alloc(context, cells.saturating_mul(scalar.size as u64))).transpose()?;
+    if cells > 0 && (words.is_some() || out.is_some()) {
+        let (kernel, (blocks, block)) =
+            (moving(context, Template::Cells, scalar).kernel("cells_window")?, grid(context, cells));
+        let first = (rows.start as u64) * frame.shape.1 as u64 + columns.start as u64;
+        let launch = kernel.launch(blocks, block, 0).arg(cells).arg(across).arg(first).arg(frame.shape.1 as u64);
+        // SAFETY: as above; the window is inside.
+        unsafe { launch.arg(bits).arg(values).arg(words.as_ref()).arg(out.as_ref()).run()? };
+    }
+    Ok((words, out))
 }
 
 /// Where entries go in the order of rows, and what is to be moved of them: indices, values of slots to values of entries.
