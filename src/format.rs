@@ -1,7 +1,7 @@
 //! How matrices and vectors are stored, and entries that are written where they lie.
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::host::HostCsr;
-use crate::backend::{Body, MaskBody};
+use crate::backend::{Body, MaskBody, PatternBody};
 use crate::container::Vector;
 use crate::device::Device;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::storage::axis::Axis;
 use crate::storage::dense::{Dense, Places};
 use crate::storage::held::Values;
 use crate::storage::pattern::Pattern;
-use crate::storage::store::Store;
+use crate::storage::store::{PatternStore, Store};
 use std::sync::atomic::Ordering;
 
 #[cfg(feature = "cuda")]
@@ -233,14 +233,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
-    if let Body::Host(list) = &c.body
-        && row.pattern.nnz() <= list.pattern.nnz() / FEW
-        && merged(&list.pattern) >= (list.pattern.ncols / 2).max(SHORT)
-        && let Some(grown) = dense(operation, c)?
-    {
-        c.body = Body::Dense(grown);
-    }
-    let Body::Dense(d) = &mut c.body else { return Ok(false) };
+    let Some(d) = grown(operation, c, row.pattern.nnz())? else { return Ok(false) };
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
@@ -252,4 +245,34 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => return Ok(false),
     }
     Ok(true)
+}
+
+/// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough.
+fn grown<'a, C: Scalar>(operation: &'static str, c: &'a mut Store<C>, few: usize) -> Result<Option<&'a mut Dense<C>>> {
+    if let Body::Host(list) = &c.body
+        && few <= list.pattern.nnz() / FEW
+        && merged(&list.pattern) >= (list.pattern.ncols / 2).max(SHORT)
+        && let Some(grown) = dense(operation, c)?
+    {
+        c.body = Body::Dense(grown);
+    }
+    if let Body::Dense(d) = &mut c.body { Ok(Some(d)) } else { Ok(None) }
+}
+
+/// Removes the entries of c at these positions where c lies, if it is a vector on the CPU with places for that, or becomes one: whether it did.
+pub(crate) fn removed<C: Scalar>(operation: &'static str, c: &mut Store<C>, at: &PatternStore) -> Result<bool> {
+    if c.device != Device::Cpu || !c.rows.same(&at.rows) || !c.cols.same(&at.cols) {
+        return Ok(false);
+    }
+    let list = match &at.body {
+        PatternBody::Host(list) => list,
+        PatternBody::Bits(places) => places.listed(operation)?,
+        PatternBody::Cells(frame) => frame.pattern(operation)?,
+        #[cfg(feature = "cuda")]
+        PatternBody::Cuda(_) | PatternBody::CudaBits(_) | PatternBody::CudaCells(_) => return Ok(false),
+    };
+    match grown(operation, c, list.nnz())? {
+        Some(d) => d.remove(operation, &list.indices).map(|()| true),
+        None => Ok(false),
+    }
 }

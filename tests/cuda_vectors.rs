@@ -2,6 +2,8 @@
 //! made anew.
 #![cfg(feature = "cuda")]
 mod common;
+#[path = "common/few.rs"]
+mod few;
 #[path = "common/random.rs"]
 mod random;
 #[path = "common/vectors.rs"]
@@ -35,6 +37,15 @@ fn formats_do_not_show_on_cuda() {
 fn accumulating_a_little_again_and_again_on_cuda() {
     if emulator::cuda().is_some() {
         vectors::accumulating_a_little_again_and_again(&GPU, 150);
+    }
+}
+
+#[test]
+fn a_few_entries_on_cuda() {
+    if emulator::cuda().is_some() {
+        few::writes_are_what_the_definition_says(&GPU, 120);
+        few::reads_are_what_the_definition_says(&GPU, 6);
+        few::steps_are_what_the_definition_says(&GPU, 6);
     }
 }
 

@@ -70,6 +70,10 @@ impl UntypedCsr {
     pub(crate) fn admitted(&self, mask: &MaskOn<Arc<Places>>) -> Result<Self> {
         self.values.kept(&self.pattern, &|j| mask.pattern.get(j) != mask.complement)
     }
+    /// The same of a list, which is searched for each of them.
+    pub(crate) fn admitted_by_list(&self, mask: &MaskOn<Arc<Pattern>>) -> Result<Self> {
+        self.values.kept(&self.pattern, &|j| mask.pattern.find(0, j).is_some() != mask.complement)
+    }
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
     }

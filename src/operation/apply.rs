@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 
-/// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)).
+/// T(i, j) = f(A(i, j), i, j, thunk) at every entry of A; positions are those after the transpose option. O(nnz(A)); on the CPU
+/// O(m + nnz(M) log nnz(A)) where a mask that is not complemented admits a few.
 ///
 /// A and T are m × n; `thunk` is one value for all. A vector is a row to f: its index is j, and i is 0, where the standard has a
 /// column. So [`ColIndex`](crate::algebra::ColIndex) gives a vector's indices, and [`RowIndex`](crate::algebra::RowIndex) the thunk
@@ -31,7 +32,7 @@ pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
     _op: F,
     thunk: Y,
 ) -> Applied<X, F::Out> {
-    Operation::new(OfOne::new("apply", a.operand(), mapping::<ScalarOf<X>, Y, F>(thunk)))
+    Operation::new(OfOne::new("apply", a.operand(), mapping::<ScalarOf<X>, Y, F>(thunk)).apart())
 }
 
 pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> super::Run<A, F::Out> {

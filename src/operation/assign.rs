@@ -129,7 +129,8 @@ pub fn assign_scalar<T: Scalar>(
 }
 
 /// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w. With a mask that is not complemented
-/// O(nnz(w) + nnz(m)), else O(nnz(w) + indices).
+/// O(nnz(w) + nnz(m)), else O(nnz(w) + indices); without the nnz(w) where w is a [`Bitmap`](crate::Format::Bitmap) that nobody shares,
+/// which a w to which little is assigned again and again becomes by itself.
 ///
 /// GraphBLAS C API 2.1, GrB_assign of a value.
 ///
@@ -169,7 +170,8 @@ pub fn assign_empty<T: Scalar>(rows: impl Into<Indices>, cols: impl Into<Indices
     Assignment::new("assign", Source::Value(None), rows.into(), cols.into())
 }
 
-/// w(indices)⟨m⟩ = nothing, as [`assign_empty`]. O(nnz(w)).
+/// w(indices)⟨m⟩ = nothing, as [`assign_empty`]. O(nnz(w)); O(nnz(m)) of all indices of a [`Bitmap`](crate::Format::Bitmap) on the CPU
+/// that nobody shares, with a mask that is not complemented.
 ///
 /// GraphBLAS C API 2.1, GrB_assign of an empty GrB_Scalar.
 ///

@@ -9,7 +9,7 @@ use crate::backend::{Body, MaskBody, on_backend};
 use crate::container::{Container, OfMatrices};
 use crate::device::Device;
 use crate::error::Result;
-use crate::format::found;
+use crate::format::{copied, found, removed, updated};
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
@@ -208,17 +208,40 @@ impl<T: Scalar> Core<T> {
         if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
             return Ok(());
         }
+        let all = matches!((&part.rows, &part.cols), (Chosen::All(_), Chosen::All(_)));
+        if let (Source::Value(None), Some(m), None) = (&self.source, &mask, F::TEXT)
+            && all
+            && !(m.complement || replace)
+        {
+            let few = m.pattern.body.nnz();
+            if removed(name, c, &m.pattern)? {
+                return Ok(());
+            }
+            let t = self.values(c, &part, mask.as_ref())?;
+            let made = self.written::<C, F>(c, t, &part, mask, reach, replace)?;
+            copied(c, few, &made);
+            *c = made;
+            return Ok(());
+        }
         let t = self.values(c, &part, mask.as_ref())?;
         if mask.is_none() && in_place::<C, T, F>(c, &t, &part)? {
             return Ok(());
         }
-        // A value stands where the mask admits: nothing else changes.
-        if let (Source::Value(Some(_)), Some(m), false) = (&self.source, &mask, replace)
-            && !m.complement
-        {
-            return self.write::<C, F::Keeping>(c, t, &part, None, reach, replace);
+        if self.only_puts::<C, F>(&t, &part, mask.as_ref(), replace) {
+            // Under a mask T may have more than the region.
+            let inside = all || mask.is_none();
+            let few = t.nvals();
+            let spare = c.rows.places().saturating_mul(c.cols.places()) as u64 / 2;
+            if inside && few <= spare && updated::<C, T, F::Keeping>(name, c, &t, None, false)? {
+                return Ok(());
+            }
+            let made = self.written::<C, F::Keeping>(c, t, &part, None, reach, replace)?;
+            copied(c, few, &made);
+            *c = made;
+            return Ok(());
         }
-        self.write::<C, F>(c, t, &part, mask, reach, replace)
+        *c = self.written::<C, F>(c, t, &part, mask, reach, replace)?;
+        Ok(())
     }
 
     /// The same of cells, where there is no mask or one of the shape of `c`: whether it was done.
@@ -254,16 +277,35 @@ impl<T: Scalar> Core<T> {
         Ok(true)
     }
 
-    /// T, which stands where it goes, is written.
-    fn write<C: Scalar, F: Accumulate<C, T>>(
+    /// Whether entries of T are put into C and nothing is deleted: by an accumulator, where each place of the region gets a value, and where the
+    /// mask admits a value alone.
+    fn only_puts<C: Scalar, F: Accumulate<C, T>>(
         &self,
-        c: &mut Store<C>,
+        t: &Store<T>,
+        part: &Part,
+        mask: Option<&MaskParts>,
+        replace: bool,
+    ) -> bool {
+        let value = matches!(self.source, Source::Value(Some(_)));
+        match mask {
+            Some(mask) => value && !mask.complement && !replace,
+            None => {
+                let (rows, cols) = part.shape();
+                F::TEXT.is_some() || value || rows.checked_mul(cols) == Some(t.nvals())
+            }
+        }
+    }
+
+    /// C, into which T, which stands where it goes, is written.
+    fn written<C: Scalar, F: Accumulate<C, T>>(
+        &self,
+        c: &Store<C>,
         t: Store<T>,
         part: &Part,
         mask: Option<MaskParts>,
         reach: Option<Part>,
         replace: bool,
-    ) -> Result<()> {
+    ) -> Result<Store<C>> {
         let name = self.name;
         let (rows, cols) = common(name, c, &t, mask.as_ref())?;
         let how = Assigned {
@@ -288,8 +330,7 @@ impl<T: Scalar> Core<T> {
         let made = Store { rows, cols, body, device: c.device };
         // A value beside none or its like may be the only one. Vectors are written again and again, to lists.
         let alone = matches!(self.source, Source::Value(Some(_))) && c.rows.n() > 1;
-        *c = if alone && (c.nvals() == 0 || c.one().is_some()) { found(&made)?.unwrap_or(made) } else { made };
-        Ok(())
+        if alone && (c.nvals() == 0 || c.one().is_some()) { Ok(found(&made)?.unwrap_or(made)) } else { Ok(made) }
     }
 
     /// The mask where its positions stand in C, and what it reaches; `None`: everything.
@@ -406,6 +447,6 @@ fn filled<T: Scalar>(positions: &PatternStore, value: T) -> Result<Store<T>> {
 }
 
 /// Positions as a store of something.
-fn marked(positions: &PatternStore) -> Result<Store<u8>> {
+pub(super) fn marked(positions: &PatternStore) -> Result<Store<u8>> {
     filled(positions, 0)
 }

@@ -137,7 +137,10 @@ where
     Operation::new(OfTwo::new("ewise_mult", a.operand(), b.operand(), multiplying::<_, _, F>()))
 }
 
-fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(a: &Store<A>, b: &Store<B>) -> Result<Store<F::Out>> {
+pub(super) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
+    a: &Store<A>,
+    b: &Store<B>,
+) -> Result<Store<F::Out>> {
     if let Some(made) = crate::format::intersected::<A, B, F>(a, b)? {
         return Ok(made);
     }

@@ -19,6 +19,7 @@ use crate::mask::Mask;
 use crate::spgemm::Strategy;
 use crate::storage::axis::Axis;
 use crate::storage::dense::Places;
+use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, same_device};
 use std::sync::Arc;
 
@@ -149,6 +150,14 @@ fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
     m.complement || m.pattern.count() >= m.pattern.len() / 4
 }
 
+/// Whether xᵀA has so few products that to search a mask of so many entries for each is less than to go through it.
+fn few_products(x: &Pattern, a: &Pattern, listed: usize) -> bool {
+    const SEARCHED: usize = 64;
+    let most = listed / SEARCHED;
+    let mut rows = x.indices.iter().map(|k| a.range(*k as usize).len());
+    x.nnz() <= most && rows.try_fold(0, |sum: usize, n| Some(sum + n).filter(|sum| *sum <= most)).is_some()
+}
+
 /// What a limit leaves beside so many bytes of host memory.
 pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
     let left = limit.checked_sub(bytes);
@@ -265,6 +274,15 @@ impl Factors {
         let (ring, a, b) = if flipped { (self.flipped, &o.b, &o.a) } else { (self.ring, &o.a, &o.b) };
         let (device, at, options) = (a.device, &o.at, &o.options);
         let body = match (&a.body, &b.body, &o.mask) {
+            // Few products are looked for in a long list.
+            (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Host(m)))
+                if device == Device::Cpu
+                    && matches!(ring.step(), Step::Vxm)
+                    && few_products(a.pattern(), b.pattern(), m.pattern.nnz()) =>
+            {
+                let t = ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?;
+                UntypedBody::Host(t.admitted_by_list(m)?)
+            }
             // A push looks at its products alone: they are asked for one by one, and nobody lists the places.
             (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Bits(m, _)))
                 if device == Device::Cpu && matches!(ring.step(), Step::Vxm) && admits_many(m) =>

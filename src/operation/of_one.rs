@@ -1,6 +1,9 @@
 //! An operation on one operand, which may be read transposed.
+use super::assignment::marked;
+use super::ewise::intersected;
 use super::{Compute, Core, MaskParts, Operation, oriented, shape_of};
-use crate::algebra::Scalar;
+use crate::algebra::{First, Scalar};
+use crate::backend::Body;
 use crate::container::{Container, OfMatrices, Owned, Parts};
 use crate::device::Device;
 use crate::error::Result;
@@ -21,6 +24,8 @@ pub(super) struct One<A, T> {
     pub(super) run: Run<A, T>,
     /// The same of Aᵀ where that needs no Aᵀ.
     pub(super) turned: Option<Turned<A, T>>,
+    /// Whether each entry is made of the one at its place alone.
+    pub(super) apart: bool,
 }
 
 /// What is made of Aᵀ, without it; `None` where that takes Aᵀ after all.
@@ -31,7 +36,12 @@ pub(crate) type Run<A, T> = Arc<dyn Fn(&Store<A>) -> Result<Store<T>> + Send + S
 
 impl<A, C: Container> OfOne<A, C> {
     pub(super) fn new(name: &'static str, (a, transposed): (Parts<'_, A>, bool), run: Run<A, C::Scalar>) -> Self {
-        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run, turned: None } }
+        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| s, run, turned: None, apart: false } }
+    }
+    /// Each entry is made of the one at its place alone.
+    pub(super) fn apart(mut self) -> Self {
+        self.core.apart = true;
+        self
     }
 }
 
@@ -61,14 +71,34 @@ impl<A: Scalar, T: Scalar> Core<T> for One<A, T> {
     fn check(&self) -> Result<((u64, u64), Device)> {
         Ok(((self.shape)(shape_of(&self.a, self.transposed)), self.a.device))
     }
-    fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
+    fn compute(&self, mask: Option<&MaskParts>) -> Result<(Owned<T>, bool)> {
         if let (true, Some(turned)) = (self.transposed, self.turned)
             && let Some(made) = turned(&self.a)?
         {
             return Ok((Owned(made), false));
         }
-        Ok((Owned((self.run)(&oriented(&self.a, self.transposed)?)?), false))
+        let a = oriented(&self.a, self.transposed)?;
+        if let (true, Some(mask)) = (self.apart, mask)
+            && let Some(few) = few_admitted(self.name, &a, mask)?
+        {
+            return Ok((Owned((self.run)(&few)?), true));
+        }
+        Ok((Owned((self.run)(&a)?), false))
     }
+}
+
+/// The entries of A that a mask admits where they are few on the CPU: then the others are not looked at.
+fn few_admitted<A: Scalar>(name: &'static str, a: &Store<A>, mask: &MaskParts) -> Result<Option<Store<A>>> {
+    const FEW: u64 = 8;
+    let listed = matches!(a.body, Body::Host(_) | Body::Dense(_)) && a.device == Device::Cpu;
+    let at = &mask.pattern;
+    if !listed || mask.complement || at.body.nnz().saturating_mul(FEW) > a.nvals() {
+        return Ok(None);
+    }
+    if !a.rows.same(&at.rows) || !a.cols.same(&at.cols) {
+        return Ok(None);
+    }
+    intersected::<A, u8, First>(a, &marked(at)?).map(Some).map_err(|e| e.in_operation(name))
 }
 
 /// The descriptor's transpose options exist for matrices only.

@@ -99,7 +99,8 @@ impl<A: Scalar, C: Container> Lines<A, C> {
         (a, transposed): (Parts<'_, A>, bool),
         run: fn(&Store<A>) -> Result<Store<C::Scalar>>,
     ) -> Self {
-        Self { core: One { name, a: a.0.clone(), transposed, shape: |s| (1, s.0), run: Arc::new(run), turned: None } }
+        let (a, run) = (a.0.clone(), Arc::new(run));
+        Self { core: One { name, a, transposed, shape: |s| (1, s.0), run, turned: None, apart: false } }
     }
 }
 impl<A, C: Container> Clone for Lines<A, C> {

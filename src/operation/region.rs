@@ -366,8 +366,9 @@ pub(super) fn dense<T: Scalar>(
         return Store::empty_on(operation, target.0.clone(), target.1.clone(), device);
     }
     let (rows, cols) = (axis_of(operation, target.0, &part.rows)?, axis_of(operation, target.1, &part.cols)?);
-    let (down, across) = (within(operation, &rows, &part.rows)?, within(operation, &cols, &part.cols)?);
+    let down = within(operation, &rows, &part.rows)?;
     if let crate::device::Device::Cuda(_) = device {
+        let across = within(operation, &cols, &part.cols)?;
         let between = |within: &Within, axis: &Axis| match within {
             Within::All => Some(0..axis.places() as u32),
             Within::Range(range) => Some(range.clone()),
@@ -396,9 +397,14 @@ pub(super) fn dense<T: Scalar>(
     let pattern = Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
     let ones = memory::filled(operation, count as usize, 0u8)?;
     let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
-    let count = (0..cols.places() as u32).filter(|c| across.has(*c)).count();
-    let mut indices = memory::with_capacity(operation, count)?;
-    indices.extend((0..cols.places() as u32).filter(|c| across.has(*c)));
+    let listed = ascending(operation, &part.cols)?;
+    let mut indices = memory::with_capacity(operation, usize::try_from(listed.count()).unwrap_or(usize::MAX))?;
+    indices.extend((0..listed.count()).filter_map(|q| cols.place(listed.index(q))).map(|place| place as u32));
+    // A step of −2⁶³ is not turned round.
+    if !indices.is_sorted() {
+        indices.sort_unstable();
+    }
+    let count = indices.len();
     let pattern = Pattern::new(1, cols.places(), vec![0, count as u64], indices);
     let values = memory::filled(operation, count, value)?;
     let right = Store::host(Axis::Full(1), cols.clone(), pattern, values, crate::device::Device::Cpu).to(device)?;

@@ -5,7 +5,8 @@ use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
-/// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)).
+/// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)); on the CPU
+/// O(m + nnz(M) log nnz(A)) where a mask that is not complemented admits a few.
 ///
 /// A and T are m × n. A vector is a row to f: its index is j, and i is 0, where the standard has a column. So
 /// [`ColLe`](crate::algebra::ColLe) keeps the beginning of a vector, and [`RowLe`](crate::algebra::RowLe) all of it or nothing.
@@ -28,7 +29,7 @@ pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>
     _predicate: F,
     thunk: Y,
 ) -> Operation<OfOne<ScalarOf<X>, X::Container>> {
-    Operation::new(OfOne::new("select", a.operand(), selecting::<ScalarOf<X>, Y, F>(thunk)))
+    Operation::new(OfOne::new("select", a.operand(), selecting::<ScalarOf<X>, Y, F>(thunk)).apart())
 }
 
 pub(super) fn selecting<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(thunk: Y) -> super::Run<A, A> {

@@ -160,6 +160,12 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
     {
         return Ok(());
     }
+    if let (Body::Dense(dense), Some(place)) = (&mut store.body, store.cols.place(column)) {
+        return match value {
+            Some(value) => dense.put(operation, place as u32, value),
+            None => dense.remove(operation, &[place as u32]),
+        };
+    }
     let mut updates = Updates::new();
     updates.push(row, column, value)?;
     *store = updated(operation, store, &updates)?;
@@ -224,7 +230,8 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// x(index) = value, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz).
+    /// x(index) = value, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz); O(1) of a
+    /// [`Bitmap`](crate::Format::Bitmap) on the CPU that nobody shares.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the vector is as it was.
@@ -241,7 +248,7 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
         set(&mut self.store, (0, index), Some(value)).map_err(Error::of_elements)
     }
-    /// x(index) = nothing: there is no element any more. O(nnz).
+    /// x(index) = nothing: there is no element any more. O(nnz); O(1) of a [`Bitmap`](crate::Format::Bitmap) on the CPU that nobody shares.
     ///
     /// # Errors
     /// As [`set`](Self::set).

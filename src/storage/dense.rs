@@ -126,6 +126,48 @@ impl<T: Scalar> Dense<T> {
         self.listed = Arc::default();
         true
     }
+    /// Both for changes, copied where somebody else holds them; unchanged on error.
+    fn own(&mut self, operation: &'static str) -> Result<Option<(&mut Places, &mut Buffer<T>)>> {
+        if Arc::get_mut(&mut self.values).is_none() {
+            self.values = Arc::new(memory::copied(operation, &self.values)?.into());
+        }
+        if Arc::get_mut(&mut self.places).is_none() {
+            self.places = Arc::new(self.places.copied(operation)?);
+        }
+        // The list is of what was.
+        self.listed = Arc::default();
+        let (Some(places), Some(values)) = (Arc::get_mut(&mut self.places), Arc::get_mut(&mut self.values)) else {
+            return Ok(None);
+        };
+        places.listed = OnceLock::new();
+        Ok(Some((places, values)))
+    }
+    /// Removes the entries at these places, where there are any. O(places) where nobody else holds this vector; else it is copied first.
+    pub(crate) fn remove(&mut self, operation: &'static str, at: &[u32]) -> Result<()> {
+        if !at.iter().any(|place| self.places.get(*place)) {
+            return Ok(());
+        }
+        let Some((places, _)) = self.own(operation)? else { return Ok(()) };
+        for place in at {
+            if places.get(*place) {
+                places.words[*place as usize >> 6] &= !(1 << (place & 63));
+                places.count -= 1;
+            }
+        }
+        Ok(())
+    }
+    /// An entry at a place, new or not, as [`remove`](Self::remove). There is such a place.
+    pub(crate) fn put(&mut self, operation: &'static str, place: u32, value: T) -> Result<()> {
+        if self.set(place, value) {
+            return Ok(());
+        }
+        let Some((places, values)) = self.own(operation)? else { return Ok(()) };
+        let (word, bit) = (&mut places.words[place as usize >> 6], 1 << (place & 63));
+        places.count += (*word & bit == 0) as usize;
+        *word |= bit;
+        values[place as usize] = value;
+        Ok(())
+    }
     /// Puts `f` of what is there and of each entry of a row where `admits` holds. O(entries of the row) where nobody else
     /// holds this vector, its structure as a mask included; else it is copied first. Unchanged on error.
     pub(crate) fn update<U: Scalar>(
@@ -138,18 +180,7 @@ impl<T: Scalar> Dense<T> {
         if row.pattern.nnz() == 0 {
             return Ok(());
         }
-        if Arc::get_mut(&mut self.values).is_none() {
-            self.values = Arc::new(memory::copied(operation, &self.values)?.into());
-        }
-        if Arc::get_mut(&mut self.places).is_none() {
-            self.places = Arc::new(self.places.copied(operation)?);
-        }
-        // The list is of what was.
-        self.listed = Arc::default();
-        let (Some(places), Some(values)) = (Arc::get_mut(&mut self.places), Arc::get_mut(&mut self.values)) else {
-            return Ok(());
-        };
-        places.listed = OnceLock::new();
+        let Some((places, values)) = self.own(operation)? else { return Ok(()) };
         for (j, new) in row.pattern.indices.iter().zip(row.values.iter()) {
             if admits(*j) {
                 let (word, bit) = (&mut places.words[*j as usize >> 6], 1 << (j & 63));
@@ -192,5 +223,16 @@ mod tests {
         d.update("test", &row(130, &[(2, 5)]), |_| true, |_, new| new).unwrap();
         assert_eq!((Arc::as_ptr(d.places()), d.values.as_ptr()), (places, values), "nobody else held it");
         assert_eq!(entries(&d), [(0, 1), (1, 110), (2, 5), (64, 22), (129, 3)]);
+        let before = d.clone();
+        d.remove("test", &[1, 3, 129, 1]).unwrap();
+        d.put("test", 3, 7).unwrap();
+        d.put("test", 0, 8).unwrap();
+        assert_eq!(entries(&d), [(0, 8), (2, 5), (3, 7), (64, 22)]);
+        assert_eq!(entries(&before), [(0, 1), (1, 110), (2, 5), (64, 22), (129, 3)]);
+        let values = d.values.as_ptr();
+        d.remove("test", &[64]).unwrap();
+        d.put("test", 128, 9).unwrap();
+        assert_eq!(d.values.as_ptr(), values, "nobody else held it");
+        assert_eq!(entries(&d), [(0, 8), (2, 5), (3, 7), (128, 9)]);
     }
 }
