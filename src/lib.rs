@@ -92,6 +92,7 @@
 //! assert_eq!(roads.mxm(&roads)?.get(0, 2)?, Some(Hop::make(3.0, 2)));
 //! # Ok(()) }
 //! ```
+//! Its name is that of ⊕ too: `.accumulate(Shortest)`, `reduce(&d, Shortest)`.
 //! Monoids and operators that exist are put together without a definition: `a.over::<Compose<Max, First>>()`. [`algebra`] lists the
 //! named semirings and says what integers, NaN and ∞ do.
 //!

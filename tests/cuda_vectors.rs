@@ -4,6 +4,8 @@
 mod common;
 #[path = "common/few.rs"]
 mod few;
+#[path = "common/follow.rs"]
+mod follow;
 #[path = "common/random.rs"]
 mod random;
 #[path = "common/vectors.rs"]
@@ -46,6 +48,15 @@ fn a_few_entries_on_cuda() {
         few::writes_are_what_the_definition_says(&GPU, 120);
         few::reads_are_what_the_definition_says(&GPU, 6);
         few::steps_are_what_the_definition_says(&GPU, 6);
+    }
+}
+
+#[test]
+fn steps_after_a_product_on_cuda() {
+    if emulator::cuda().is_some() {
+        follow::is_what_the_steps_make(&GPU);
+        follow::masks_mean_what_stands_where(&GPU);
+        follow::errors_are_those_of_the_operations(&GPU);
     }
 }
 

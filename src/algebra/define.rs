@@ -143,7 +143,8 @@ macro_rules! index_operator {
     };
 }
 
-/// A user's semiring, Rust and CUDA from one text.
+/// A user's semiring, Rust and CUDA from one text. Its name is that of ⊕ too, as an operator and a monoid: `.accumulate(Shortest)`,
+/// `reduce(&x, Shortest)`.
 ///
 /// ```
 /// use oplus::{algebra::*, scalar, semiring};
@@ -159,6 +160,15 @@ macro_rules! index_operator {
 /// let hop = Hop::make(1.0, 1);
 /// let two = <<Shortest as Semiring<Hop, Hop>>::Multiply as Multiply<Hop, Hop>>::multiply(hop, hop, At::default());
 /// assert_eq!(two, Hop::make(2.0, 2));
+///
+/// // D ⊕= D ⊕.⊗ A: ⊕ by the semiring's name.
+/// use oplus::prelude::*;
+/// let roads: Matrix<Hop, Shortest> = Matrix::build(3, 3, &[(0, 1, hop), (1, 2, hop), (0, 2, Hop::make(5.0, 1))])?;
+/// let mut d = roads.clone();
+/// mxm(&d, &roads).accumulate(Shortest).into(&mut d)?;
+/// assert_eq!(d.get(0, 2)?, Some(two));
+/// assert_eq!(reduce(&extract_row(&d, 0, ..).eval()?, Shortest)?, hop);
+/// # Ok::<(), oplus::Error>(())
 /// ```
 #[macro_export]
 macro_rules! semiring {

@@ -1,9 +1,9 @@
 //! Breadth-first search from one vertex: levels and parents.
 use super::{sources_in, square};
-use crate::algebra::{AnySecondI, First, Pair, Plus, Scalar, Second};
+use crate::algebra::{AnySecondI, First, Plus, Scalar, Second};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
-use crate::operation::{apply, apply_second, ewise_mult, mxv, reduce, reduce_rows, transpose, vxm};
+use crate::operation::{apply, apply_second, count_rows, ewise_mult, mxv, reduce, transpose, vxm};
 
 /// How a frontier finds its successors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -179,7 +179,7 @@ fn pull_pays<T: Scalar>(
         return Ok(true);
     }
     if degrees.is_none() {
-        *degrees = Some(reduce_rows(&apply(graph, Pair::<u64>::default()).eval()?, Plus).eval()?);
+        *degrees = Some(count_rows(graph).eval()?);
     }
     let Some(degrees) = degrees else { return Ok(false) };
     let edges = reduce(&ewise_mult(frontier, degrees, Second).eval()?, Plus)? as u128;

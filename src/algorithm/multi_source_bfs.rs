@@ -1,12 +1,12 @@
 //! Breadth-first search from many vertices at once.
 use super::{sources_in, square};
-use crate::algebra::{AnyPair, First, Identity, Pair, Plus, Scalar, Second};
+use crate::algebra::{AnyPair, First, Identity, Scalar, Second};
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::Format;
 use crate::memory;
-use crate::operation::{apply, apply_second, mxm, reduce_rows};
+use crate::operation::{apply, apply_second, count_rows, mxm};
 use crate::storage::Coo;
 use crate::storage::listing::is_hypersparse;
 
@@ -160,8 +160,7 @@ fn search<T: Scalar>(
         if let Some(levels) = &mut levels {
             apply_second(&frontier, Second, level).accumulate(First).into(levels)?;
         }
-        let ones = apply(&frontier, Pair::<u64>::default()).eval()?;
-        for (row, count) in reduce_rows(&ones, Plus).eval()?.entries()? {
+        for (row, count) in count_rows(&frontier).eval()?.entries()? {
             let s = done + row as usize;
             found.reached[s] += count;
             found.depth[s] = level as u64;

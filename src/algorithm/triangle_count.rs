@@ -4,7 +4,7 @@ use crate::algebra::{Pair, Plus, PlusPair, Scalar, Tril, Triu};
 use crate::container::Matrix;
 use crate::error::Result;
 use crate::memory;
-use crate::operation::{apply, extract_rows, mxm, reduce_rows, select, transpose};
+use crate::operation::{apply, count_rows, extract_rows, mxm, select, transpose};
 use crate::storage::listing::is_hypersparse;
 
 /// The formulation: A is the graph, L and U its strict lower and upper triangles.
@@ -141,7 +141,7 @@ fn by_degree(a: &Matrix<bool, PlusPair>, if_skewed: bool) -> Result<Option<Vec<u
     }
     let n = n as usize;
     let mut degrees = memory::filled(operation, n, 0u64)?;
-    for (v, degree) in reduce_rows(&apply(a, Pair::<u64>::default()).eval()?, Plus).eval()?.entries()? {
+    for (v, degree) in count_rows(a).eval()?.entries()? {
         degrees[v as usize] = degree;
     }
     if if_skewed {

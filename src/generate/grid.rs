@@ -31,7 +31,8 @@ fn distance(d: [i64; 3]) -> i64 {
     d.iter().map(|x| x.abs()).sum()
 }
 
-/// The 5-point Laplacian of an nx × ny grid, x fastest. O(nx·ny).
+/// The 5-point Laplacian of an nx × ny grid, x fastest. O(nx·ny). As of all graph Laplacians here its rows add up to 0: the diagonal is the number of
+/// neighbours, so that A is singular; a shift, A + εI, makes it definite.
 ///
 /// # Errors
 /// `InvalidValue` where the grid has 2³² points or more; `OutOfMemory`.

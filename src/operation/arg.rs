@@ -24,9 +24,7 @@ use crate::storage::{axis::Axis, store::Store};
 /// assert_eq!(argmin_rows(&a).transpose_a().eval()?.entries()?, [(0, 0), (1, 2), (2, 0)]);
 /// # Ok(()) }
 /// ```
-pub fn argmin_rows<T: Ranked, S: 'static>(
-    a: &impl Operand<Container = Matrix<T, S>>,
-) -> Operation<Lines<T, Vector<u64, S>>> {
+pub fn argmin_rows<T: Ranked, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmin", a, best::<T, false>)
 }
 
@@ -41,13 +39,11 @@ pub fn argmin_rows<T: Ranked, S: 'static>(
 /// assert_eq!(argmax_rows(&a).eval()?.entries()?, [(0, 0), (1, 1)]);
 /// # Ok(()) }
 /// ```
-pub fn argmax_rows<T: Ranked, S: 'static>(
-    a: &impl Operand<Container = Matrix<T, S>>,
-) -> Operation<Lines<T, Vector<u64, S>>> {
+pub fn argmax_rows<T: Ranked, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
     lines("argmax", a, best::<T, true>)
 }
 
-fn lines<T: Ranked, S: 'static>(
+fn lines<T: Ranked, S>(
     name: &'static str,
     a: &impl Operand<Container = Matrix<T, S>>,
     run: fn(&Store<T>) -> Result<Store<u64>>,

@@ -28,7 +28,8 @@ use std::sync::Arc;
 ///
 /// The result is that of the operations one by one, to the bit. On the CPU all are done to some rows before the next rows,
 /// so that nothing between them is ever stored. A mask given before a step restricts what is there, one given after the last
-/// what is written; `replace`, which is about the writing, is refused before a step.
+/// what is written; `replace`, which is about the writing, is refused before a step. What begins a chain and is not element by element on two
+/// operands (a product with a vector, sums of rows, `apply`, `select`) is made first, as by `eval`, and the rest follows.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -56,7 +57,7 @@ impl<C: Container> std::fmt::Debug for Chain<C> {
 }
 
 /// An expression of element-wise operations.
-trait Node<T: Scalar>: Send + Sync {
+pub(super) trait Node<T: Scalar>: Send + Sync {
     fn name(&self) -> &'static str;
     fn check(&self) -> Result<((u64, u64), Device)>;
     /// The axes with room for all that is in it.
@@ -72,7 +73,7 @@ trait Node<T: Scalar>: Send + Sync {
 
 /// Operands on CUDA and what a kernel makes of them; one and no text: itself.
 #[cfg(feature = "cuda")]
-struct Partial {
+pub(super) struct Partial {
     leaves: Vec<UntypedStore>,
     text: Option<ChainText>,
 }
@@ -103,7 +104,7 @@ impl Partial {
     }
 }
 
-struct Leaf<T>(Store<T>, bool);
+pub(super) struct Leaf<T>(pub(super) Store<T>, pub(super) bool);
 impl<T: Scalar> Node<T> for Leaf<T> {
     #[cfg(feature = "cuda")]
     fn partial(&self) -> Result<Partial> {
@@ -335,13 +336,13 @@ fn masked<T: Scalar>(from: Arc<dyn Node<T>>, mask: Option<Mask>, replaced: bool)
     if mask.is_some() || replaced { Arc::new(Admitted { from, mask, replaced }) } else { from }
 }
 
-type Chained<C, T> = Operation<Chain<<C as Container>::Of<T, <C as Container>::Label>>>;
+pub(super) type Chained<C, T> = Operation<Chain<<C as Container>::Of<T, <C as Container>::Label>>>;
 
-fn after<C: Scalar, K: Container>(from: Arc<dyn Node<C>>, step: Step<C, K::Scalar>) -> Operation<Chain<K>> {
+pub(super) fn after<C: Scalar, K: Container>(from: Arc<dyn Node<C>>, step: Step<C, K::Scalar>) -> Operation<Chain<K>> {
     let Step { end, steps, each } = step;
     Operation::new(Chain { root: Root(Arc::new(Then { from, end, steps, each })) })
 }
-fn with<A: Scalar, Z: Operand, K: Container>(
+pub(super) fn with<A: Scalar, Z: Operand, K: Container>(
     name: &'static str,
     a: Arc<dyn Node<A>>,
     z: &Z,
@@ -353,7 +354,7 @@ fn with<A: Scalar, Z: Operand, K: Container>(
 }
 
 macro_rules! joins {
-    ([$($generic:tt)*] $on:ty) => {
+    ([$($generic:tt)*] $on:ty, $c:ty) => {
         impl<$($generic)*> $on {
             /// C = T ⊕ B, as [`ewise_add`](super::ewise_add()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
             /// ```
@@ -364,12 +365,12 @@ macro_rules! joins {
             /// assert_eq!(ewise_mult(&x, &y, Times).ewise_add(&y, Plus).eval()?.entries()?, [(1, 9), (2, 4)]);
             /// # Ok(()) }
             /// ```
-            pub fn ewise_add<Z, F>(self, b: &Z, _op: F) -> Chained<C, C::Scalar>
+            pub fn ewise_add<Z, F>(self, b: &Z, _op: F) -> Chained<$c, <$c as Container>::Scalar>
             where
-                Z: Operand<Container: Container<Scalar = C::Scalar, Kind = C::Kind>>,
-                F: BinaryOp<C::Scalar, C::Scalar, Out = C::Scalar>,
+                Z: Operand<Container: Container<Scalar = <$c as Container>::Scalar, Kind = <$c as Container>::Kind>>,
+                F: BinaryOp<<$c as Container>::Scalar, <$c as Container>::Scalar, Out = <$c as Container>::Scalar>,
             {
-                with("ewise_add", self.node(), b, adding::<C::Scalar, F>())
+                with("ewise_add", self.node(), b, adding::<<$c as Container>::Scalar, F>())
             }
             /// C = T ⊗ B, as [`ewise_mult`](super::ewise_mult()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
             /// ```
@@ -380,12 +381,12 @@ macro_rules! joins {
             /// assert_eq!(ewise_add(&x, &y, Plus).ewise_mult(&y, Times).eval()?.entries()?, [(1, 15), (2, 16)]);
             /// # Ok(()) }
             /// ```
-            pub fn ewise_mult<Z, F>(self, b: &Z, _op: F) -> Chained<C, F::Out>
+            pub fn ewise_mult<Z, F>(self, b: &Z, _op: F) -> Chained<$c, F::Out>
             where
-                Z: Operand<Container: Container<Kind = C::Kind>>,
-                F: BinaryOp<C::Scalar, ScalarOf<Z>>,
+                Z: Operand<Container: Container<Kind = <$c as Container>::Kind>>,
+                F: BinaryOp<<$c as Container>::Scalar, ScalarOf<Z>>,
             {
-                with("ewise_mult", self.node(), b, multiplying::<C::Scalar, ScalarOf<Z>, F>())
+                with("ewise_mult", self.node(), b, multiplying::<<$c as Container>::Scalar, ScalarOf<Z>, F>())
             }
             /// C = f(T, B) where either has an entry, `alpha` in place of one that T lacks and `beta` of one that B does, as
             /// [`ewise_union`](super::ewise_union()); T and B of one shape. O(1) here, O(nnz(T) + nnz(B)) at the end.
@@ -401,22 +402,23 @@ macro_rules! joins {
             /// ```
             pub fn ewise_union<Z, F>(
                 self,
-                alpha: C::Scalar,
+                alpha: <$c as Container>::Scalar,
                 b: &Z,
                 beta: ScalarOf<Z>,
                 _op: F,
-            ) -> Chained<C, F::Out>
+            ) -> Chained<$c, F::Out>
             where
-                Z: Operand<Container: Container<Kind = C::Kind>>,
-                F: BinaryOp<C::Scalar, ScalarOf<Z>>,
+                Z: Operand<Container: Container<Kind = <$c as Container>::Kind>>,
+                F: BinaryOp<<$c as Container>::Scalar, ScalarOf<Z>>,
             {
-                with("ewise_union", self.node(), b, filling::<C::Scalar, ScalarOf<Z>, F>(alpha, beta))
+                with("ewise_union", self.node(), b, filling::<<$c as Container>::Scalar, ScalarOf<Z>, F>(alpha, beta))
             }
         }
     };
 }
-joins!([A: Scalar, B: Scalar, C: Container] Operation<OfTwo<A, B, C>>);
-joins!([C: Container] Operation<Chain<C>>);
+pub(super) use joins;
+joins!([A: Scalar, B: Scalar, C: Container] Operation<OfTwo<A, B, C>>, C);
+joins!([C: Container] Operation<Chain<C>>, C);
 steps!([A: Scalar, B: Scalar, C: Container] Operation<OfTwo<A, B, C>>, C::Scalar, Chained<C>, |self, step| {
     after(self.node(), step)
 });

@@ -1,11 +1,14 @@
 //! Indices of a dimension: all, a range, a stride, a list.
+use crate::algebra::Scalar;
+use crate::container::Vector;
 use crate::error::{Error, Result};
 use crate::memory;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
 /// Which rows, columns or elements extract and assign mean, and in which order: everything (`..`), a range (`2..5`,
-/// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], or a list (`[4, 0, 4]`, a slice, one of `usize` too, a `Vec`). A
+/// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], a list (`[4, 0, 4]`, a slice, one of `usize` too, a `Vec`), or what a vector says
+/// ([`Indices::values`], [`Indices::positions`]). A
 /// list may have an index more than once: extract repeats it, an assignment counts the last one.
 /// ```
 /// use oplus::prelude::*;
@@ -18,6 +21,12 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Indices(Result<Which>);
+
+fn listed(indices: impl ExactSizeIterator<Item = u64>) -> Result<Which> {
+    let mut list = memory::with_capacity("indices", indices.len())?;
+    list.extend(indices);
+    Ok(Which::List(Arc::new(list)))
+}
 
 /// What [`Indices`] are, once they are known to be there.
 #[derive(Clone, Debug)]
@@ -38,6 +47,43 @@ impl Indices {
     /// `count` indices: start, start + step, start + 2·step, …; a step below 0 goes down. O(1), not listed.
     pub fn stride(start: u64, step: i64, count: u64) -> Self {
         Self(Ok(Which::Stride { start, step, count }))
+    }
+    /// I = the values of x in the order of its indices, `[x(i) : x has an entry i]`: a vector of indices, such as each vertex' parent, says where to
+    /// extract from and assign to. O(nnz(x)), after a download from CUDA: lists of indices are the host's.
+    ///
+    /// SuiteSparse:GraphBLAS, GxB_Vector_extract_Vector with the values of I.
+    ///
+    /// # Errors
+    /// Where the indices are used: `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let parent: Vector<u64> = Vector::from_full(vec![0, 0, 1, 2])?;
+    /// let grandparent = extract_vector(&parent, Indices::values(&parent)).eval()?;
+    /// assert_eq!(grandparent.into_full(0)?, [0, 0, 0, 1]);
+    /// # Ok(()) }
+    /// ```
+    pub fn values<S>(x: &Vector<u64, S>) -> Self {
+        Self(x.csr_parts().and_then(|list| listed(list.values().iter().copied())))
+    }
+    /// I = the indices at which x has entries, `[i : x has an entry i]`, whatever its values: the rows of a frontier, say. O(nnz(x)), after a download
+    /// from CUDA.
+    ///
+    /// SuiteSparse:GraphBLAS, GxB_Vector_extract_Vector with the indices of I.
+    ///
+    /// # Errors
+    /// Where the indices are used: `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(4, 4, &[(1, 0, 5), (1, 3, 6), (3, 1, 7), (3, 2, 8)])?;
+    /// let chosen: Vector<bool> = Vector::build(4, &[(1, true), (3, false)])?;
+    /// let core = extract(&a, Indices::positions(&chosen), Indices::positions(&chosen)).eval()?;
+    /// assert_eq!(core.entries()?, [(0, 1, 6), (1, 0, 7)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn positions<T: Scalar, S>(x: &Vector<T, S>) -> Self {
+        Self(x.iter().and_then(|entries| listed(entries.map(|(i, _)| i))))
     }
     pub(crate) fn one(index: u64) -> Self {
         // The end of a dimension of 2⁶⁴ − 1 is below u64::MAX.
@@ -186,10 +232,7 @@ impl From<&[u64]> for Indices {
 /// As a list of `u64`.
 impl From<&[usize]> for Indices {
     fn from(list: &[usize]) -> Self {
-        Self(memory::with_capacity("indices", list.len()).map(|mut indices| {
-            indices.extend(list.iter().map(|i| *i as u64));
-            Which::List(Arc::new(indices))
-        }))
+        Self(listed(list.iter().map(|i| *i as u64)))
     }
 }
 impl From<&Vec<u64>> for Indices {

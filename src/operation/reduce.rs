@@ -2,7 +2,7 @@
 use super::of_one::One;
 use super::{Compute, Core, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::scalar::same;
-use crate::algebra::{Any, Monoid, OfValue, Reduction, Scalar};
+use crate::algebra::{Any, Monoid, OfValue, Plus, Reduction, Scalar};
 use crate::backend::{Body, cpu, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
 use crate::device::Device;
@@ -32,12 +32,36 @@ use std::sync::Arc;
 /// assert_eq!(reduce_rows(&a, Plus).transpose_a().eval()?.entries()?, [(0, 1), (1, 7)]);
 /// # Ok(()) }
 /// ```
-pub fn reduce_rows<T: Scalar, S: 'static, M: Reduction<T>>(
+pub fn reduce_rows<T: Scalar, S, M: Reduction<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
 ) -> Operation<Lines<T, Vector<M::Sum, S>>> {
     let mut lines = Lines::new("reduce", a.operand(), |a| rows_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
     lines.core.turned = Some(|a| columns_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
+    Operation::new(lines)
+}
+
+/// t(i) = |{j : A(i, j) is there}|, how many entries row i has, zeros among them: the degrees of a graph's vertices. Rows without entries
+/// have none in t. `.transpose_a()` counts those of columns. On the CPU O(m), of columns O(m + nnz(A)); on CUDA O(m + nnz(A)).
+///
+/// A is m × n, t of length m. What [`reduce_rows`] by Plus makes of ones in place of A's values; the same bits on every device.
+///
+/// # Errors
+/// At the end: `OutOfMemory`; on CUDA `Driver`.
+/// ```
+/// use oplus::prelude::*;
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(3, 3, &[(0, 1, true), (0, 2, true), (2, 0, false)])?;
+/// assert_eq!(count_rows(&graph).eval()?.entries()?, [(0, 2), (2, 1)]);
+/// let mut degrees: Vector<u64> = Vector::full(3, 0)?;
+/// count_rows(&graph).accumulate(Plus).into(&mut degrees)?;
+/// count_rows(&graph.transposed()).accumulate(Plus).into(&mut degrees)?;
+/// assert_eq!(degrees.into_full(0)?, [3, 1, 2]);
+/// # Ok(()) }
+/// ```
+pub fn count_rows<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
+    let mut lines = Lines::new("count_rows", a.operand(), |a| rows_summed::<u64, Plus>(&filled(a, 1)?));
+    lines.core.turned = Some(|a| columns_summed::<u64, Plus>(&filled(a, 1)?));
     Operation::new(lines)
 }
 
@@ -91,7 +115,7 @@ fn by_columns<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<Store<T>>>
 /// let _ = apply(&x, Negate).transpose_a();
 /// ```
 pub struct Lines<A, C: Container> {
-    core: One<A, C::Scalar>,
+    pub(super) core: One<A, C::Scalar>,
 }
 impl<A: Scalar, C: Container> Lines<A, C> {
     pub(super) fn new(
