@@ -5,9 +5,10 @@ use crate::container::{Matrix, Vector};
 use crate::error::Result;
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
+use std::iter::FusedIterator;
 
 /// The rows of a matrix in host memory, as they were when it was made: later changes of the matrix do not show.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Rows<T> {
     host: HostCsr<T>,
     rows: Axis,
@@ -75,7 +76,7 @@ impl<'a, T: Copy> Row<'a, T> {
 }
 
 /// (row, column, value) of each entry, ascending by row, then column; of a matrix as it was when this was made.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Iter<T> {
     rows: Rows<T>,
     row: usize,
@@ -99,6 +100,7 @@ impl<T: Scalar> Iterator for Iter<T> {
     }
 }
 impl<T: Scalar> ExactSizeIterator for Iter<T> {}
+impl<T: Scalar> FusedIterator for Iter<T> {}
 impl<T: Scalar> Iter<T> {
     pub(crate) fn of(store: &Store<T>) -> Result<Self> {
         Ok(Self { rows: Rows::of(store)?, row: 0, next: 0 })

@@ -158,3 +158,33 @@ fn eq_is_rusts_own() {
     let same = ewise_mult(&two, &two, oplus::algebra::Eq).eval().unwrap();
     assert_eq!(same, Vector::build(2, &[(0, true), (1, true)]).unwrap());
 }
+
+/// A user's struct of containers has what Rust derives.
+#[test]
+fn nothing_by_default() {
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Problem {
+        a: Matrix<f64>,
+        b: Vector<f64>,
+    }
+    let mut none = Problem::default();
+    assert_eq!(none, Problem { a: Matrix::new(0, 0).unwrap(), b: Vector::new(0).unwrap() });
+    assert_eq!((none.a.nvals(), mxv(&none.a, &none.b).eval().unwrap()), (0, none.b.clone()));
+    none.b.resize(3).unwrap();
+    none.b.set(1, 2.0).unwrap();
+    assert_eq!(none.b.entries().unwrap(), [(1, 2.0)]);
+    none.a.resize(2, 3).unwrap();
+    assert_eq!(none.a.mxv(&none.b).unwrap().len(), 2);
+}
+
+#[test]
+fn iterators_are_cloned_and_stay_at_their_end() {
+    let a = matrix();
+    let mut all = a.iter().unwrap();
+    all.next();
+    let rest = all.clone();
+    assert_eq!((rest.len(), rest.collect::<Vec<_>>()), (2, vec![(2, 0, 2.0), (2, 3, -1.0)]));
+    assert_eq!((all.by_ref().count(), all.next(), all.next()), (2, None, None));
+    let rows = a.rows().unwrap();
+    assert_eq!(rows.clone().row(2).len(), 2);
+}

@@ -1,4 +1,4 @@
-//! Containers made of others' triplets, emptied, and the identity.
+//! Containers made of others' triplets, of nothing, emptied, and the identity.
 use super::{Matrix, Vector, built};
 use crate::algebra::{Arithmetic, First, Scalar};
 use crate::device::Device;
@@ -38,6 +38,29 @@ fn line<T: Scalar>(coo: &Coo<T>) -> Result<Store<T>> {
         }
         e => e,
     })
+}
+
+/// 0 × 0, in host memory.
+/// ```
+/// use oplus::prelude::*;
+/// assert_eq!(Matrix::<f64>::default().shape(), (0, 0));
+/// ```
+impl<T: Scalar, S> Default for Matrix<T, S> {
+    fn default() -> Self {
+        let nothing = Pattern::new(0, 0, vec![0], Vec::new());
+        Self::of(Store::host(Axis::Full(0), Axis::Full(0), nothing, Vec::new(), Device::Cpu))
+    }
+}
+/// Of length 0, in host memory.
+/// ```
+/// use oplus::prelude::*;
+/// assert!(Vector::<f64>::default().is_empty());
+/// ```
+impl<T: Scalar, S> Default for Vector<T, S> {
+    fn default() -> Self {
+        let nothing = Pattern::new(1, 0, vec![0, 0], Vec::new());
+        Self::of(Store::host(Axis::Full(1), Axis::Full(0), nothing, Vec::new(), Device::Cpu))
+    }
 }
 
 impl<T: Arithmetic, S> Matrix<T, S> {
