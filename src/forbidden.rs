@@ -146,18 +146,14 @@
 //! use oplus::prelude::*;
 //! fn any(a: Matrix<bool>) -> oplus::Result<bool> { reduce(&a, Max) }
 //! ```
-//! What follows a product by rows follows a product of matrices.
+//! A product's options stand before what follows it.
 //! ```
 //! use oplus::prelude::*;
-//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { select(&mxv(&a, &x).eval()?, ValueGt, 0.0).eval() }
-//! ```
-//! ```compile_fail,E0599
-//! use oplus::prelude::*;
-//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).select(ValueGt, 0.0).eval() }
+//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).reproducible().select(ValueGt, 0.0).eval() }
 //! ```
 //! ```compile_fail,E0599
 //! use oplus::prelude::*;
-//! fn largest(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).top_k(2).eval() }
+//! fn kept(a: Matrix<f64>, x: Vector<f64>) -> oplus::Result<Vector<f64>> { mxv(&a, &x).select(ValueGt, 0.0).reproducible().eval() }
 //! ```
 //! Parts and conjugates are of complex numbers.
 //! ```

@@ -93,6 +93,8 @@
 //! # Ok(()) }
 //! ```
 //! Its name is that of ⊕ too: `.accumulate(Shortest)`, `reduce(&d, Shortest)`.
+//! Functions for `apply`, `accumulate`, `select` and the others are defined alike, by [`unary_operator!`], [`operator!`] and
+//! [`index_operator!`]: `unary_operator! { pub OneRoad[](f32) -> Hop = |km| Hop::make(km, 1u32) }`.
 //! Monoids and operators that exist are put together without a definition: `a.over::<Compose<Max, First>>()`. [`algebra`] lists the
 //! named semirings and says what integers, NaN and ∞ do.
 //!
@@ -147,7 +149,7 @@
 //! ([`traced`](operation::Operation::traced)) and the strategies; [`plan`](operation::Operation::plan) for products whose values alone
 //! change; `primitive` (feature `cuda`) for device memory and a segmented merge beside kernels of your own.
 //! The examples of the repository are programs of the same kind as the one above: `quick_start`, `custom_semiring`, `multi_source_bfs`,
-//! `triangle_count`, `apsp`, `multigrid`.
+//! `triangle_count`, `apsp`, `pagerank`, `multigrid`.
 #![warn(missing_docs)]
 // Tests that are shared with integration tests name the library.
 #[cfg(test)]

@@ -33,6 +33,7 @@ fn searches_and_paths() {
     let path = data("karate.mtx");
     assert_eq!(json("triangle_count", &[&path])["device"], "cuda:0");
     check_bfs(&path, n, &edges, 16);
+    check_pagerank(&path, n, &edges, &[5, 33, 5]);
     check_multi_source_bfs(&path, n, &edges, &[0, 33, 0, 16], false);
     check_triangles(&path, n, &edges);
     check_sssp(&path, 33, &dijkstra(n, &edges, 33));
@@ -120,9 +121,13 @@ fn devices_by_option() {
         let found = on("multi_source_bfs", &[&karate, "--sources", "0"], asked).unwrap();
         assert_eq!((&found["device"], &found["reached"][0]), (&is.into(), &34.into()));
     }
-    for (name, more) in
-        [("bfs", &["--source", "0"][..]), ("sssp", &["--source", "0"]), ("apsp", &[]), ("triangle_count", &[])]
-    {
+    for (name, more) in [
+        ("bfs", &["--source", "0"][..]),
+        ("sssp", &["--source", "0"]),
+        ("apsp", &[]),
+        ("triangle_count", &[]),
+        ("pagerank", &[]),
+    ] {
         assert!(on(name, &[&[karate.as_str()], more].concat(), "cuda").is_ok(), "{name}");
         let e = on(name, &[&[karate.as_str()], more].concat(), none).unwrap_err();
         assert!(e.starts_with(&format!("error: {none} is not available: ")), "{name}: {e}");

@@ -29,6 +29,8 @@ fn karate_and_weights() {
     }
     check_multi_source_bfs(&path, n, &edges, &[0, 33, 0, 16], false);
     check_triangles(&path, n, &edges);
+    check_pagerank(&path, n, &edges, &[]);
+    check_pagerank(&path, n, &edges, &[5, 33, 5]);
     assert_eq!(json("triangle_count", &[&path])["triangles"], 45);
     check_apsp(&path, &floyd_warshall(n, &edges).unwrap());
     let (n, _, edges) = tiny("weights.mtx");
@@ -36,6 +38,8 @@ fn karate_and_weights() {
     check_bfs(&path, n, &edges, 0);
     check_multi_source_bfs(&path, n, &edges, &[5, 3], true);
     check_triangles(&path, n, &edges);
+    check_pagerank(&path, n, &edges, &[]);
+    check_pagerank(&path, n, &edges, &[0]);
     (0..n).for_each(|s| check_sssp(&path, s, &bellman_ford(n, &edges, s).unwrap()));
     check_apsp(&path, &floyd_warshall(n, &edges).unwrap());
 }
@@ -191,6 +195,7 @@ fn bad_files() {
     let found = json("apsp", &[&zero]);
     assert_eq!((&found["reachable_pairs"], &found["diameter"]), (&0.into(), &0.0.into()));
     refused("bfs", &[&zero, "--source", "0"], "the bound is 0");
+    assert_eq!(json("pagerank", &[&zero])["first"].as_array().unwrap().len(), 0);
     assert_eq!(json("multi_source_bfs", &[&zero])["sources"].as_array().unwrap().len(), 0);
 }
 
@@ -206,6 +211,9 @@ fn bad_arguments() {
     refused("bfs", &[&karate, "--source", "34"], "source 34");
     refused("sssp", &[&karate, "--source", "34", "--json"], "source 34");
     refused("multi_source_bfs", &[&karate, "--sources", "0,99", "--json"], "source 99 at position 1");
+    refused("pagerank", &[&wide, "--json"], "2×3");
+    refused("pagerank", &[&karate, "--start", "0,99", "--json"], "index 99 at position 1");
+    refused("pagerank", &[&karate, "--damping", "1"], "below 1");
     refused("bfs", &[&karate, "--source", "-1"], "-1");
     refused("bfs", &[&karate], "--source");
     for count in ["18446744073709551615", "16777217", "-1"] {
@@ -322,6 +330,7 @@ fn members_of_the_objects() {
         ("apsp", &[&weights], "rows reachable_pairs distance_sum diameter ms"),
         ("sssp", &[&weights, "--source", "0"], "reached distance_sum max_distance ms"),
         ("bfs", &[&karate, "--source", "0"], "reached depth level_sum parents_valid ms"),
+        ("pagerank", &[&karate], "vertices rounds change sum first ms"),
     ] {
         let found = json(name, arguments);
         let mut found: Vec<&str> = found.as_object().unwrap().keys().map(String::as_str).collect();
@@ -354,6 +363,7 @@ fn stdout_that_cannot_be_written() {
         ("apsp", &[&one]),
         ("sssp", &[&one, "--source", "0"]),
         ("bfs", &[&karate, "--source", "0"]),
+        ("pagerank", &[&karate]),
         ("multigrid", &["--grid", "3"]),
     ] {
         for more in [&["--json"][..], &[], &["--help"]] {

@@ -33,7 +33,10 @@ pub struct At {
 }
 
 /// z = f(x).
-#[diagnostic::on_unimplemented(message = "operator `{Self}` does not take {A}")]
+#[diagnostic::on_unimplemented(
+    message = "operator `{Self}` does not take {A}",
+    note = "a function or closure has no text for a GPU: define it with `oplus::unary_operator!`, of named ones see `oplus::algebra`"
+)]
 pub trait UnaryOp<A: Scalar>: Copy + Send + Sync + 'static {
     /// The type of z.
     type Out: Scalar;
@@ -44,7 +47,10 @@ pub trait UnaryOp<A: Scalar>: Copy + Send + Sync + 'static {
 }
 
 /// z = f(x, y).
-#[diagnostic::on_unimplemented(message = "operator `{Self}` does not take ({A}, {B})")]
+#[diagnostic::on_unimplemented(
+    message = "operator `{Self}` does not take ({A}, {B})",
+    note = "a function or closure has no text for a GPU: define it with `oplus::operator!`, of named ones see `oplus::algebra`"
+)]
 pub trait BinaryOp<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
     /// The type of z.
     type Out: Scalar;
@@ -55,7 +61,10 @@ pub trait BinaryOp<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 }
 
 /// z = f(x, i, j, y): a value, its row and column, and a thunk.
-#[diagnostic::on_unimplemented(message = "index operator `{Self}` does not take ({A}, thunk {Y})")]
+#[diagnostic::on_unimplemented(
+    message = "index operator `{Self}` does not take ({A}, thunk {Y})",
+    note = "a function or closure has no text for a GPU: define it with `oplus::index_operator!`, of named ones see `oplus::algebra`"
+)]
 pub trait IndexUnaryOp<A: Scalar, Y: Scalar>: Copy + Send + Sync + 'static {
     /// The type of z.
     type Out: Scalar;

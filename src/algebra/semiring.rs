@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 /// An associative operator with an identity. ⊕ of a semiring must be commutative as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a monoid over `{T}`",
+    note = "numbers are summed by Plus, Times, Min, Max, booleans by Lor, Land, Lxor, Lxnor, any values by Any",
     note = "`f16` and `bf16` are added up as `f32`: see `Reduction`, or convert with `.cast()`"
 )]
 pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {

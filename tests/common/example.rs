@@ -225,3 +225,34 @@ pub fn written(folder: &Path, name: &str, text: &[u8]) -> String {
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_string()
 }
+
+/// Ranks by as many rounds as it takes, an edge at a time; `start` is where walks begin, anywhere if empty.
+pub fn check_pagerank(path: &str, n: usize, edges: &[Edge], start: &[usize]) {
+    let (mut v, mut degrees) = (vec![if start.is_empty() { 1.0 / n as f64 } else { 0.0 }; n], vec![0.0; n]);
+    start.iter().for_each(|i| v[*i] += 1.0 / start.len() as f64);
+    edges.iter().for_each(|e| degrees[e.0] += 1.0);
+    let mut r = v.clone();
+    for _ in 0..400 {
+        let lost: f64 = (0..n).filter(|i| degrees[*i] == 0.0).map(|i| r[i]).sum();
+        let mut next: Vec<f64> = v.iter().map(|v| (0.15 + 0.85 * lost) * v).collect();
+        edges.iter().for_each(|e| next[e.1] += 0.85 * r[e.0] / degrees[e.0]);
+        r = next;
+    }
+    let list: Vec<String> = start.iter().map(usize::to_string).collect();
+    let (list, all) = (list.join(","), n.to_string());
+    let mut arguments = vec![path, "--tolerance", "1e-13", "--rounds", "400", "--top", &all];
+    if !start.is_empty() {
+        arguments.extend(["--start", &list]);
+    }
+    let found = json("pagerank", &arguments);
+    assert!(near(&found["sum"], 1.0) && found["vertices"] == n, "{found}");
+    let mut left = n - r.iter().filter(|r| **r == 0.0).count();
+    let mut last = f64::INFINITY;
+    for entry in found["first"].as_array().unwrap() {
+        let (vertex, rank) = (entry[0].as_u64().unwrap() as usize, entry[1].as_f64().unwrap());
+        assert!((rank - r[vertex]).abs() < 1e-11 && rank <= last, "{path} {start:?} {vertex}: {rank}, {}", r[vertex]);
+        last = rank;
+        left -= (rank > 0.0) as usize;
+    }
+    assert_eq!(left, 0, "{path} {start:?}");
+}
