@@ -10,7 +10,13 @@ fn vector(n: u64, model: &Model) -> Vector<i64> {
 }
 
 fn some(random: &mut Random, n: u64, of: u64) -> Model {
-    (0..n).filter_map(|i| (random.below(of) == 0).then(|| (i, random.below(100) as i64))).collect()
+    let mut model = Model::new();
+    for i in 0..n {
+        if random.below(of) == 0 {
+            model.insert(i, random.below(100) as i64);
+        }
+    }
+    model
 }
 
 /// x as a list, a bitmap, a full one.
