@@ -515,6 +515,26 @@ fn entries_are_written_where_they_lie() {
             assert_eq!(text(&made), text(&expected), "{nth} {kind}, again");
         }
     }
+    // Cells of one value: it stays, or is written out.
+    for (old, new, stays) in [(7i64, 7i64, true), (7, 8, false), (0, 3, false)] {
+        let list = made(&shapes()[28], |_| old);
+        let t = made(
+            &(
+                shapes()[28].0,
+                shapes()[28].1,
+                few(shapes()[28].0, shapes()[28].1, 3).entries().unwrap().iter().map(|e| (e.0, e.1)).collect(),
+            ),
+            |_| new,
+        );
+        let one = |a: &Matrix<i64>, value: i64| a.with_value(value).unwrap();
+        let (mut expected, t) = (one(&list, old), one(&t, new));
+        let mut cells = expected.to_format(Format::Bitmap).unwrap().to(&GPU).unwrap();
+        let (before, t_on) = (cells.clone(), t.to(&GPU).unwrap());
+        apply(&t, Identity).accumulate(Max).into(&mut expected).unwrap();
+        apply(&t_on, Identity).accumulate(Max).into(&mut cells).unwrap();
+        assert_eq!((text(&cells), cells.is_iso()), (text(&expected), stays), "{old} {new}");
+        assert_eq!(text(&before), text(&one(&list, old)));
+    }
 }
 
 #[test]

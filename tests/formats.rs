@@ -194,6 +194,65 @@ fn cells_stay_cells() {
     assert_eq!((b.nvals(), b.entries().unwrap().len() as u64), (most.nvals() + 1, most.nvals() + 1));
 }
 
+/// Cells of one value stay that while an accumulator makes no other, also of many entries; what shares them does not change.
+#[test]
+fn cells_of_one_value_take_entries() {
+    let (m, n) = (70u64, 1003u64);
+    let at = |step: u64| (0..m * n).step_by(step as usize).map(|p| (p / n, p % n)).collect::<Vec<_>>();
+    for device in [Device::Cpu, Device::Reference] {
+        let of = |step, value: i32| Matrix::<i32>::from_pattern(m, n, &at(step), value).unwrap().to(&device).unwrap();
+        for (step, value, iso) in [(2, 5, true), (1, 5, true), (3, 6, false), (1, 6, false), (900, 4, false)] {
+            let list = of(7, 5);
+            let mut cells = list.to_format(Format::Bitmap).unwrap();
+            let (before, new) = (cells.clone(), of(step, value));
+            let mut expected = list.clone();
+            apply(&new, Identity).accumulate(Max).into(&mut expected).unwrap();
+            apply(&new, Identity).accumulate(Max).into(&mut cells).unwrap();
+            assert_eq!(cells.entries().unwrap(), expected.entries().unwrap(), "{step} {value}");
+            assert_eq!(before.entries().unwrap(), list.entries().unwrap());
+            assert_eq!(cells.nvals(), expected.nvals());
+            assert!(device != Device::Cpu || cells.is_iso() == iso, "{step} {value}");
+            let mut again = cells.clone();
+            apply(&cells, Identity).accumulate(Plus).into(&mut again).unwrap();
+            apply(&expected.clone(), Identity).accumulate(Plus).into(&mut expected).unwrap();
+            assert_eq!(again.entries().unwrap(), expected.entries().unwrap());
+        }
+    }
+}
+
+/// Masks of cells, whatever asks for them.
+#[test]
+fn cells_are_masks() {
+    let (m, n) = (9u64, 130u64);
+    let of = |step: usize| (0..m * n).step_by(step).map(|p| (p / n, p % n)).collect::<Vec<_>>();
+    let a: Matrix<i64> = Matrix::from_pattern(m, m, &[(0, 1), (0, 8), (3, 3), (4, 0), (4, 2), (8, 8)], 1).unwrap();
+    let b: Matrix<i64> = Matrix::from_pattern(m, n, &of(2), 1).unwrap();
+    for (step, complement) in [(1, false), (1, true), (3, false), (3, true), (700, false), (700, true)] {
+        let list: Matrix<bool> = Matrix::from_pattern(m, n, &of(step), true).unwrap();
+        let cells = list.to_format(Format::Bitmap).unwrap();
+        let open = |mask: &Matrix<bool>| if complement { mask.structure().complement() } else { mask.structure() };
+        let both = |work: &dyn Fn(&Matrix<bool>) -> Matrix<i64>| {
+            assert_eq!(work(&cells).entries().unwrap(), work(&list).entries().unwrap(), "{step} {complement}");
+        };
+        both(&|mask| mxm(&a.over::<PlusTimes>(), &b.over()).mask(&open(mask)).eval().unwrap().over());
+        both(&|mask| mxm(&a.over::<AnyPair>(), &b.over()).mask(&open(mask)).eval().unwrap().cast().unwrap().over());
+        both(&|mask| apply(&b, Negate).mask(&open(mask)).eval().unwrap());
+        both(&|mask| select(&b, ValueGt, 0).mask(&open(mask)).eval().unwrap());
+        both(&|mask| ewise_add(&b, &b, Plus).mask(&open(mask)).eval().unwrap());
+        both(&|mask| {
+            let mut c = b.to_format(Format::Bitmap).unwrap();
+            apply(&b, Identity).mask(&open(mask)).accumulate(Plus).into(&mut c).unwrap();
+            assign_scalar(8, 1..4, ..).mask(&open(mask)).into(&mut c).unwrap();
+            c
+        });
+        let sum = |mask| mxm(&a.over::<PlusTimes>(), &b.over()).mask(&open(mask)).reduce(Plus).unwrap();
+        assert_eq!(sum(&cells), sum(&list));
+        let plan = |mask| mxm(&a.over::<PlusTimes>(), &b.over()).mask(&open(mask)).plan().unwrap();
+        let run = |mask| plan(mask).run(&a.over(), &b.over()).unwrap().entries().unwrap();
+        assert_eq!(run(&cells), run(&list));
+    }
+}
+
 /// Patterns read and built, and scalars assigned, are of one value.
 #[test]
 fn patterns_are_iso() {

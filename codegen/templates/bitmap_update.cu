@@ -11,7 +11,7 @@ typedef function::op::Input1 New;
 static_assert(SameType<Old, New>::value && SameType<Old, function::op::Output>::value, "values are kept");
 
 // Of a vector, whose mask's bits are others than `present`; or with flag `rows` of a matrix with a place for every cell, row by row,
-// whose mask is compressed rows, or bits of its cells with `cells`. Null `present`: all places have an entry. `one`, the value of all entries with the flag of that name.
+// whose mask is compressed rows, or bits of its cells with `cells`. Null `present`: all places have an entry; null `dense`: they have one value, which stays. `one`, the value of all entries with the flag of that name.
 // Told: how many are new.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 bitmap_update(u64 count, u64 rows, u64 columns, const u64* offsets, const u32* indices, const New* values, Given<New> one,
@@ -34,7 +34,7 @@ bitmap_update(u64 count, u64 rows, u64 columns, const u64* offsets, const u32* i
       added = present && !(present[p >> 5] & bit);
       const New x = flag::one ? *one : values[e];
       if (added) atomicOr(&present[p >> 5], bit);
-      dense[p] = added ? x : function::op::apply(dense[p], x);
+      if (dense) dense[p] = added ? x : function::op::apply(dense[p], x);
     }
   }
   const u64 sum = u64(__syncthreads_count(added));

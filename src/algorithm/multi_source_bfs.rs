@@ -73,7 +73,7 @@ const TOGETHER: usize = 64;
 
 /// Whether what is reached is held in cells: bits on the CPU, which are added to where they lie.
 fn in_cells<T: Scalar, S>(graph: &Matrix<T, S>) -> bool {
-    graph.device() == Device::Cpu && !is_hypersparse(graph.nrows(), graph.nvals())
+    graph.device() != Device::Reference && !is_hypersparse(graph.nrows(), graph.nvals())
 }
 
 /// Levels from each of `sources`, all in one product a level.

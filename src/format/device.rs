@@ -1,5 +1,6 @@
 //! Matrices and vectors on CUDA in other formats than lists.
 use super::{FEW, Format, SHORT};
+use crate::algebra::scalar::same;
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::backend::cuda::{
     Area, CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
@@ -248,10 +249,14 @@ pub(super) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         _ => return Ok(false),
     };
     if let Body::CudaHeld(held) = &mut c.body {
+        let stays = held.one().zip(row.one()).is_some_and(|(old, new)| {
+            let same = |z: Option<C>| z.is_some_and(|z| same(z, old));
+            same(F::combine(Some(old), Some(new))) && same(F::combine(None, Some(new)))
+        });
         return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-            None => held.update(op, &row.cast(), None),
-            Some(MaskBody::Cuda(m)) => held.update(op, &row.cast(), Some(CellMask::Rows(&m))),
-            Some(MaskBody::CudaCells(m, _)) => held.update(op, &row.cast(), Some(CellMask::Cells(&m))),
+            None => held.update(op, &row.cast(), None, stays),
+            Some(MaskBody::Cuda(m)) => held.update(op, &row.cast(), Some(CellMask::Rows(&m)), stays),
+            Some(MaskBody::CudaCells(m, _)) => held.update(op, &row.cast(), Some(CellMask::Cells(&m)), stays),
             Some(_) => Ok(false),
         };
     }

@@ -3,7 +3,7 @@ use super::frame::{Form, Frame};
 use super::held::{Held, Values, filled};
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
-use crate::algebra::scalar::as_bytes;
+use crate::algebra::scalar::same;
 use crate::backend::cpu::{Shared, each_piece};
 use crate::error::Result;
 use crate::memory;
@@ -69,8 +69,7 @@ impl<T: Scalar> Held<T> {
 
 /// Whether one value for all cells is still the value of all after these entries.
 fn stays<T: Scalar, U: Scalar>(one: T, new: &Values<U>, f: impl Fn(Option<T>, U) -> T) -> bool {
-    let same = |z: T| as_bytes(&[z]) == as_bytes(&[one]);
-    matches!(new, Values::One(new) if same(f(Some(one), *new)) && same(f(None, *new)))
+    matches!(new, Values::One(new) if same(f(Some(one), *new), one) && same(f(None, *new), one))
 }
 
 /// Puts entries into cells, each row by one thread. Neighbouring rows may have bits in one word.

@@ -40,7 +40,7 @@ impl One {
         Ok(Values::One(Arc::new(One { scalar, bytes: memory::copied("fill", bytes)?, kept: OnceLock::new() })))
     }
     /// `n` of them.
-    fn written(&self, context: &Arc<Context>, n: u64) -> Result<Buffer> {
+    pub(crate) fn written(&self, context: &Arc<Context>, n: u64) -> Result<Buffer> {
         if self.bytes.iter().all(|b| *b == 0) {
             return Buffer::zeroed(context, n.saturating_mul(self.bytes.len() as u64));
         }

@@ -211,15 +211,17 @@ impl<T: Scalar> DeviceHeld<T> {
         let values = taken.map_or_else(|| self.values.clone(), |taken| Values::All(Arc::new(taken)));
         Ok(Some(Self::new(Arc::new(frame), values, T::TEXT)))
     }
-    /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything
-    /// and a value for every cell: whether it did. O(entries of the rows) where nobody else holds this, else it is copied first.
+    /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything:
+    /// whether it did. O(entries of the rows) where nobody else holds this, else it is copied first. The one value of all stays that where
+    /// the caller says so, else it is written out.
     pub(crate) fn update(
         &mut self,
         op: Shared<FunctionText>,
         new: &DeviceCsr<T>,
         mask: Option<CellMask<'_>>,
+        stays: bool,
     ) -> Result<bool> {
-        let (Some(words), Values::All(values)) = (self.frame.cell_words(), &self.values) else { return Ok(false) };
+        let Some(words) = self.frame.cell_words() else { return Ok(false) };
         if new.nnz() == 0 {
             return Ok(true);
         }
@@ -244,9 +246,11 @@ impl<T: Scalar> DeviceHeld<T> {
         let (kernel, block) = (program.kernel("bitmap_update")?, tuning(&context).primitive_block);
         // The list shares the values of full ones.
         self.list = List::new(T::TEXT, None);
-        let copied = match Arc::strong_count(values) > 1 {
-            true => Some(Arc::new(values.duplicate()?)),
-            false => None,
+        let made = match &self.values {
+            Values::One(_) if stays => None,
+            Values::One(one) => Some(Arc::new(one.written(&context, self.frame.slots())?)),
+            Values::All(values) if Arc::strong_count(values) > 1 => Some(Arc::new(values.duplicate()?)),
+            Values::All(_) => None,
         };
         let words = match words {
             Some(words) if Arc::strong_count(&self.frame) > 1 || Arc::strong_count(words) > 1 => {
@@ -254,15 +258,18 @@ impl<T: Scalar> DeviceHeld<T> {
             }
             words => words.cloned(),
         };
-        let target = copied.as_ref().unwrap_or(values);
+        let target = match (&made, &self.values) {
+            (Some(values), _) | (None, Values::All(values)) => Some(&**values),
+            (None, Values::One(_)) => None,
+        };
         let [added, ..] = context.with_slate(SAID as u64, |slate| {
             let launch = kernel.launch(pattern.nnz.div_ceil(u64::from(block)), block, 0).arg(pattern.nnz);
             let launch = launch.arg(pattern.nrows as u64).arg(pattern.ncols as u64).arg(&pattern.offsets);
             let launch = launch.arg(&pattern.indices).arg(given.all.as_deref()).arg(&given.one);
             let looked_at = of_cells.map(|words| &**words).or(of_rows.map(|m| &m.indices));
             let launch = launch.arg(of_rows.map(|m| &m.offsets)).arg(looked_at);
-            let launch = launch.arg(words.as_deref()).arg(&**target).arg(slate.control).arg(SAID as u32);
-            // SAFETY: parameters as codegen/templates/README.md lists them; a bit and a value for every cell, and nobody else's.
+            let launch = launch.arg(words.as_deref()).arg(target).arg(slate.control).arg(SAID as u32);
+            // SAFETY: parameters as codegen/templates/README.md lists them; a bit for every cell and a value for each or none, and nobody else's.
             unsafe { launch.leaving(slate).run() }
         })?;
         let count = self.frame.count() + added;
@@ -271,8 +278,8 @@ impl<T: Scalar> DeviceHeld<T> {
             let form = DeviceForm::Cells(words);
             self.frame = Arc::new(DeviceFrame::new(&context, self.frame.shape, count, form));
         }
-        if let Some(copied) = copied {
-            self.values = Values::All(copied);
+        if let Some(values) = made {
+            self.values = Values::All(values);
         }
         Ok(true)
     }
