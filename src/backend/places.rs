@@ -1,6 +1,6 @@
 //! Which places of an axis go where and which are meant: what extraction and assignment tell a backend.
+use super::cpu;
 use crate::error::Result;
-use crate::memory;
 use crate::storage::bitmap::Bitmap;
 use rayon::slice::ParallelSliceMut;
 use std::ops::Range;
@@ -26,26 +26,37 @@ pub(crate) enum How {
 impl Moves {
     /// By pairs in any order.
     pub(crate) fn of_pairs(mut pairs: Vec<(u32, u32)>, places: usize) -> Self {
-        if !pairs.is_sorted() {
+        if !cpu::ascends(pairs.len(), |k| pairs[k], |x, y| x <= y) {
             pairs.par_sort_unstable();
         }
-        let ordered = pairs.is_sorted_by(|x, y| x.1 < y.1);
+        let ordered = cpu::ascends(pairs.len(), |k| pairs[k].1, |x, y| x < y);
         Self { places, how: How::Pairs { pairs, ordered } }
     }
     /// For every place of the result the one it comes from, or [`NONE`].
     pub(crate) fn sources(&self, operation: &'static str) -> Result<Vec<u32>> {
-        let mut sources = memory::filled(operation, self.places, NONE)?;
         match &self.how {
-            How::Range { from, len, to } => (0..*len).for_each(|k| sources[(to + k) as usize] = from + k),
-            How::Pairs { pairs, .. } => pairs.iter().for_each(|(from, to)| sources[*to as usize] = *from),
+            How::Range { from, len, to } => {
+                let (from, len, to) = (*from, *len, *to);
+                let source = move |p: u32| p.checked_sub(to).filter(|k| *k < len).map_or(NONE, |k| from + k);
+                cpu::in_pieces(operation, self.places, move |p| source(p as u32))
+            }
+            // SAFETY: a place of the result comes from one place at most.
+            How::Pairs { pairs, .. } => unsafe {
+                cpu::scattered(operation, (self.places, NONE), pairs.len(), |k| (pairs[k].1, pairs[k].0))
+            },
         }
-        Ok(sources)
     }
     /// To how many places one goes at most.
     pub(crate) fn most(&self) -> usize {
         match &self.how {
             How::Range { .. } => 1,
-            How::Pairs { pairs, .. } => pairs.chunk_by(|x, y| x.0 == y.0).map(<[_]>::len).max().unwrap_or(0),
+            How::Pairs { pairs, .. } => {
+                // Most often it is one.
+                if cpu::ascends(pairs.len(), |k| pairs[k].0, |x, y| x < y) {
+                    return pairs.len().min(1);
+                }
+                pairs.chunk_by(|x, y| x.0 == y.0).map(<[_]>::len).max().unwrap_or(0)
+            }
         }
     }
     /// Whether rows stay sorted.

@@ -13,6 +13,7 @@ use crate::format::{copied, found, removed, updated};
 use crate::mask::{AsMask, Mask};
 use crate::memory;
 use crate::operation::Accumulate;
+use crate::storage::axis::Axis;
 use crate::storage::held::Values;
 use crate::storage::listing::is_hypersparse;
 use crate::storage::store::{PatternStore, Store, same_device};
@@ -381,20 +382,25 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
     if c.device != Device::Cpu || !c.rows.same(&t.rows) || !c.cols.same(&t.cols) {
         return Ok(false);
     }
-    let (rows, cols) = (within(name, &c.rows, &part.rows)?, within(name, &c.cols, &part.cols)?);
-    let between = |within: &Within, n: usize| match within {
-        Within::All => Some(0..n),
-        Within::Range(range) => Some(range.start as usize..range.end as usize),
-        Within::Some(_) => None,
+    // The places between two; lists are not looked at.
+    let between = |axis: &Axis, chosen: &Chosen| {
+        Ok(match chosen {
+            Chosen::All(_) | Chosen::Range(_) => match within(name, axis, chosen)? {
+                Within::All => Some(0..axis.places()),
+                Within::Range(range) => Some(range.start as usize..range.end as usize),
+                Within::Some(_) => None,
+            },
+            Chosen::Stride { .. } | Chosen::List(_) => None,
+        })
     };
+    let (rows, cols) = (between(&c.rows, &part.rows)?, between(&c.cols, &part.cols)?);
     let new = match &t.body {
         Body::Host(new) => new,
         Body::Held(new) => new.listed(name)?,
         _ => return Ok(false),
     };
     if let Body::Held(old) = &mut c.body {
-        let size = |within: &Within, n: usize| between(within, n).map(|range| range.len());
-        let area = size(&rows, new.pattern.nrows).zip(size(&cols, new.pattern.ncols)).map(|(m, n)| m * n);
+        let area = rows.zip(cols).map(|(rows, cols)| rows.len() * cols.len());
         // Nothing is deleted by an accumulator, nor where each cell gets a value.
         if !old.is_full() || (F::TEXT.is_none() && area != Some(new.pattern.nnz())) {
             return Ok(false);
@@ -403,9 +409,7 @@ fn in_place<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &mut Store<C>, t: &Sto
         return old.update(name, new, None, |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed));
     }
     let Body::Host(old) = &mut c.body else { return Ok(false) };
-    let (Some(rows), Some(cols)) = (between(&rows, old.pattern.nrows), between(&cols, old.pattern.ncols)) else {
-        return Ok(false);
-    };
+    let (Some(rows), Some(cols)) = (rows, cols) else { return Ok(false) };
     const SMALL: usize = 16;
     if new.pattern.nnz().saturating_mul(SMALL) > old.pattern.nnz() {
         return Ok(false);

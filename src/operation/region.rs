@@ -2,7 +2,7 @@
 use super::indices::Chosen;
 use crate::algebra::Scalar;
 use crate::backend::places::{How, Moves, Within};
-use crate::backend::{Body, on_backend};
+use crate::backend::{Body, cpu, on_backend};
 use crate::error::{Error, Result};
 use crate::format::still_iso;
 use crate::memory;
@@ -12,6 +12,7 @@ use crate::storage::listing::is_hypersparse;
 use crate::storage::store::Store;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The rows and columns meant.
 #[derive(Clone, Debug)]
@@ -91,28 +92,19 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
             let moves = Moves { places: q - p, how: How::Range { from: p as u32, len: (q - p) as u32, to: 0 } };
             Ok((Axis::Listed { n: count, ids: Arc::new(kept) }, Some(moves)))
         }
+        Chosen::Stride { .. } | Chosen::List(_) if let (Axis::Full(_), Some(n)) = (axis, short) => {
+            let pairs = cpu::in_pieces(operation, n as usize, |k| (chosen.index(k as u64) as u32, k as u32))?;
+            Ok((Axis::Full(n), Some(Moves::of_pairs(pairs, n as usize))))
+        }
         Chosen::Stride { start, step, .. } => {
-            let mut met: Vec<(u32, u64)> = Vec::new();
-            match full_places(axis) {
-                Some(_) => {
-                    met = memory::with_capacity(operation, count as usize)?;
-                    met.extend((0..count).map(|k| (chosen.index(k) as u32, k)));
-                }
-                None => {
-                    for (place, id) in ids_of(axis).iter().enumerate() {
-                        if let Some(k) = Chosen::position_in_stride(*start, *step, count, *id) {
-                            memory::reserve(operation, &mut met, 1)?;
-                            met.push((place as u32, k));
-                        }
-                    }
-                }
-            }
+            let ids = ids_of(axis);
+            let position = |id| Chosen::position_in_stride(*start, *step, count, id);
+            let met = cpu::kept(operation, ids.len(), |place| Some((place as u32, position(ids[place])?)))?;
             renumbered(operation, met, count)
         }
         Chosen::List(list) => {
             counted(operation, list.len())?;
-            let mut met: Vec<(u32, u64)> = memory::with_capacity(operation, list.len())?;
-            met.extend(list.iter().enumerate().filter_map(|(k, i)| axis.place(*i).map(|p| (p as u32, k as u64))));
+            let met = cpu::kept(operation, list.len(), |k| Some((axis.place(list[k])? as u32, k as u64)))?;
             renumbered(operation, met, count)
         }
     }
@@ -151,8 +143,7 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
                 let how = How::Range { from: 0, len: axis.places() as u32, to: range.start as u32 };
                 return Ok((Axis::Full(n as u32), Some(Moves { places: n as usize, how })));
             }
-            let mut ids = memory::with_capacity(operation, axis.places())?;
-            ids.extend((0..axis.places()).map(|place| range.start + axis.id(place)));
+            let ids = cpu::in_pieces(operation, axis.places(), |place| range.start + axis.id(place))?;
             Ok((Axis::Listed { n, ids: Arc::new(ids) }, None))
         }
         Chosen::Stride { .. } | Chosen::List(_) => {
@@ -192,17 +183,33 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
     }
 }
 
+/// Positions that one thread puts into a table.
+const PIECE: usize = if cfg!(test) { 1 << 3 } else { 1 << 14 };
+
 /// The part of a target's indices that are so many that looking at all of them is less work than sorting the chosen ones.
 const MANY: u32 = 16;
 
 /// Each position below `places` with its index below `n`, ascending; of positions with one index the last alone.
 fn winners(operation: &'static str, chosen: &Chosen, places: u32, n: u32) -> Result<Vec<(u32, u32)>> {
-    let mut last = memory::filled(operation, n as usize, 0u32)?;
-    let index = |place: u32| chosen.index(u64::from(place)) as usize;
-    (0..places).for_each(|place| last[index(place)] = place);
-    let mut pairs = memory::with_capacity(operation, places as usize)?;
-    pairs.extend((0..places).filter(|place| last[index(*place)] == *place).map(|place| (place, index(place) as u32)));
-    Ok(pairs)
+    let (places, index) = (places as usize, |place: usize| chosen.index(place as u64) as usize);
+    if each_once(chosen) {
+        return cpu::in_pieces(operation, places, |place| (place as u32, index(place) as u32));
+    }
+    // The largest position is the last: whichever thread comes first.
+    let last = cpu::in_pieces(operation, n as usize, |_| AtomicU32::new(0))?;
+    cpu::each_piece(places, PIECE, &|piece| {
+        piece.for_each(|place| _ = last[index(place)].fetch_max(place as u32, Ordering::Relaxed));
+    });
+    let wins = |place: usize| last[index(place)].load(Ordering::Relaxed) == place as u32;
+    cpu::kept(operation, places, |place| wins(place).then(|| (place as u32, index(place) as u32)))
+}
+
+/// Whether no index comes twice, as far as a look at the order tells.
+fn each_once(chosen: &Chosen) -> bool {
+    match chosen {
+        Chosen::List(list) => cpu::ascends(list.len(), |k| list[k], |x, y| x < y),
+        _ => true,
+    }
 }
 
 /// Takes away the places whose index comes again in the list, at a position that has no place: ascending indices and places.
@@ -225,29 +232,21 @@ fn overruled(operation: &'static str, axis: &Axis, chosen: &Chosen, last: &mut V
 
 /// The places of an axis that the chosen indices have.
 pub(super) fn within(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<Within> {
-    let mut bits = match chosen {
-        Chosen::All(_) => return Ok(Within::All),
-        Chosen::Range(range) => {
-            return Ok(Within::Range(match axis {
-                Axis::Full(_) => range.start as u32..range.end as u32,
-                Axis::Listed { ids, .. } => {
-                    let place = |index: u64| ids.partition_point(|i| *i < index) as u32;
-                    place(range.start)..place(range.end)
-                }
-            }));
+    let bits = match (chosen, axis) {
+        (Chosen::All(_), _) => return Ok(Within::All),
+        (Chosen::Range(range), Axis::Full(_)) => return Ok(Within::Range(range.start as u32..range.end as u32)),
+        (Chosen::Range(range), Axis::Listed { ids, .. }) => {
+            let place = |index: u64| ids.partition_point(|i| *i < index) as u32;
+            return Ok(Within::Range(place(range.start)..place(range.end)));
         }
-        _ => Bitmap::new(operation, axis.places())?,
+        (Chosen::Stride { start, step, count }, Axis::Listed { ids, .. }) => {
+            let meant = |place: usize| Chosen::position_in_stride(*start, *step, *count, ids[place]).is_some();
+            Bitmap::of(operation, ids.len(), ids.len(), |place| meant(place).then_some(place as u32))?
+        }
+        _ => Bitmap::of(operation, axis.places(), chosen.count() as usize, |k| {
+            axis.place(chosen.index(k as u64)).map(|place| place as u32)
+        })?,
     };
-    match (chosen, full_places(axis)) {
-        (Chosen::Stride { start, step, count }, None) => {
-            for (place, id) in ids_of(axis).iter().enumerate() {
-                if Chosen::position_in_stride(*start, *step, *count, *id).is_some() {
-                    bits.set(place as u32);
-                }
-            }
-        }
-        _ => (0..chosen.count()).filter_map(|k| axis.place(chosen.index(k))).for_each(|place| bits.set(place as u32)),
-    }
     Ok(Within::Some(bits))
 }
 
@@ -387,29 +386,71 @@ pub(super) fn dense<T: Scalar>(
         }
     }
     // A column of entries times a row of entries.
-    let mut offsets = memory::with_capacity(operation, rows.places() + 1)?;
-    offsets.push(0u64);
-    let mut count = 0;
-    offsets.extend((0..rows.places()).map(|r| {
-        count += down.has(r as u32) as u64;
-        count
-    }));
-    let pattern = Pattern::new(rows.places(), 1, offsets, memory::filled(operation, count as usize, 0)?);
-    let ones = memory::filled(operation, count as usize, 0u8)?;
+    let offsets = cpu::scan(operation, rows.places(), |r| u64::from(down.has(r as u32)))?;
+    let count = offsets[rows.places()] as usize;
+    let pattern = Pattern::new(rows.places(), 1, offsets, cpu::in_pieces(operation, count, |_| 0)?);
+    let ones = cpu::in_pieces(operation, count, |_| 0u8)?;
     let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
-    let listed = ascending(operation, &part.cols)?;
-    let mut indices = memory::with_capacity(operation, usize::try_from(listed.count()).unwrap_or(usize::MAX))?;
-    indices.extend((0..listed.count()).filter_map(|q| cols.place(listed.index(q))).map(|place| place as u32));
-    // A step of −2⁶³ is not turned round.
-    if !indices.is_sorted() {
-        indices.sort_unstable();
-    }
+    let indices = meant(operation, &cols, &part.cols)?;
     let count = indices.len();
     let pattern = Pattern::new(1, cols.places(), vec![0, count as u64], indices);
-    let values = memory::filled(operation, count, value)?;
+    let values = cpu::in_pieces(operation, count, move |_| value)?;
     let right = Store::host(Axis::Full(1), cols.clone(), pattern, values, crate::device::Device::Cpu).to(device)?;
     let body = on_backend!(device, |backend| {
         Body::from(backend.kronecker::<u8, T, Second>(backend.csr(&left.body)?, backend.csr(&right.body)?)?)
     });
     Ok(Store { rows, cols, body, device })
+}
+
+/// The places that are chosen, ascending: looked for one by one where they are few.
+fn meant(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<Vec<u32>> {
+    const FEW: u64 = 16;
+    if chosen.count() > axis.places() as u64 / FEW {
+        let within = within(operation, axis, chosen)?;
+        return cpu::kept(operation, axis.places(), |c| within.has(c as u32).then_some(c as u32));
+    }
+    let listed = ascending(operation, chosen)?;
+    let mut places = memory::with_capacity(operation, listed.count() as usize)?;
+    places.extend((0..listed.count()).filter_map(|q| axis.place(listed.index(q))).map(|place| place as u32));
+    // A step of −2⁶³ is not turned round.
+    if !places.is_sorted() {
+        places.sort_unstable();
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn the_last_of_an_index_wins_on_any_number_of_threads() {
+        let mut random = Random::new(6, 0);
+        for (n, places) in [(1, 1), (1, 500), (7, 300), (400, 300), (4000, 300), (64, 65)] {
+            let any: Vec<u64> = (0..places).map(|_| random.below(n)).collect();
+            let mut ascending = any.clone();
+            ascending.sort_unstable();
+            let mut once = ascending.clone();
+            once.dedup();
+            for list in [any, ascending, once] {
+                let last: BTreeMap<u64, u32> = list.iter().copied().zip(0..).collect();
+                let mut expected: Vec<(u32, u32)> = last.iter().map(|(index, place)| (*place, *index as u32)).collect();
+                expected.sort_unstable();
+                let (axis, chosen) = (Axis::Full(n as u32), Chosen::List(Arc::new(list.clone())));
+                for threads in [1, 2, 8] {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    let made = pool.install(|| winners("test", &chosen, list.len() as u32, n as u32).unwrap());
+                    assert_eq!(made, expected);
+                    let Within::Some(bits) = pool.install(|| within("test", &axis, &chosen).unwrap()) else { panic!() };
+                    assert!((0..n).all(|index| bits.get(index as u32) == last.contains_key(&index)));
+                    let moves = Moves::of_pairs(made, n as usize);
+                    let sources = pool.install(|| moves.sources("test").unwrap());
+                    let source = |index: u64| last.get(&index).copied().unwrap_or(crate::backend::places::NONE);
+                    assert_eq!(sources, (0..n).map(source).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
 }

@@ -195,8 +195,7 @@ fn grown<T: Scalar>(a: &mut Store<T>, (rows, cols): (u64, u64)) -> Result<bool> 
     let (rows, end) = (nrows as usize + 1, host.pattern.indices.len() as u64);
     match Arc::get_mut(&mut host.pattern) {
         Some(pattern) => {
-            memory::reserve(operation, &mut pattern.offsets, (nrows - m) as usize)?;
-            pattern.offsets.resize(rows, end);
+            cpu::lengthened(operation, &mut pattern.offsets, rows, end)?;
             (pattern.nrows, pattern.ncols, pattern.facts) = (nrows as usize, ncols as usize, Facts::default());
         }
         None => {

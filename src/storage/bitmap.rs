@@ -1,4 +1,5 @@
 //! Sets of places as bits in u64 words.
+use crate::backend::cpu;
 use crate::error::Result;
 use crate::memory;
 use std::mem::MaybeUninit;
@@ -9,10 +10,25 @@ pub(crate) struct Bitmap {
     words: Vec<u64>,
 }
 
+impl From<Vec<u64>> for Bitmap {
+    fn from(words: Vec<u64>) -> Self {
+        Self { words }
+    }
+}
+
 impl Bitmap {
     /// None of n places.
     pub(crate) fn new(operation: &'static str, n: usize) -> Result<Self> {
         Ok(Self { words: memory::filled(operation, n.div_ceil(64), 0)? })
+    }
+    /// Of n places those that `at(k)` gives for k below `count`.
+    pub(crate) fn of(
+        operation: &'static str,
+        n: usize,
+        count: usize,
+        at: impl Fn(usize) -> Option<u32> + Sync,
+    ) -> Result<Self> {
+        Ok(Self { words: cpu::marked(operation, n, count, at)? })
     }
     /// Room for n places at least; what is set stays.
     pub(crate) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {

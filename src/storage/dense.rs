@@ -4,6 +4,7 @@
 use super::footprint::Footprint;
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
+use crate::backend::cpu;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory::{self, Buffer};
@@ -35,14 +36,7 @@ impl Places {
         if let Some(listed) = self.listed.get() {
             return Ok(listed);
         }
-        let mut indices = memory::with_capacity(operation, self.count)?;
-        for (w, word) in self.words.iter().enumerate() {
-            let mut word = *word;
-            while word != 0 {
-                indices.push((w << 6) as u32 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
+        let indices = cpu::unmarked(operation, &self.words)?;
         let pattern = Pattern::new(1, self.n, vec![0, indices.len() as u64], indices);
         Ok(self.listed.get_or_init(|| Arc::new(pattern)))
     }
@@ -80,12 +74,16 @@ impl<T: Scalar> Dense<T> {
     /// The entries of one row; the list stays known.
     pub(crate) fn of(operation: &'static str, row: &HostCsr<T>) -> Result<Self> {
         let n = row.pattern.ncols;
-        let (mut words, mut values) =
-            (memory::filled(operation, n.div_ceil(64), 0u64)?, memory::filled(operation, n, T::zeroed())?);
-        for (j, value) in row.pattern.indices.iter().zip(row.values.iter()) {
-            words[*j as usize >> 6] |= 1 << (j & 63);
-            values[*j as usize] = *value;
-        }
+        let mut words = cpu::in_pieces(operation, n.div_ceil(64), |_| 0u64)?;
+        let mut values = cpu::in_pieces(operation, n, |_| T::zeroed())?;
+        cpu::placed(operation, &row.pattern.indices, (&mut words, &mut values), &|part| {
+            for e in part.entries {
+                let place = row.pattern.indices[e] as usize - part.first;
+                part.words[place >> 6] |= 1 << (place & 63);
+                part.values[place] = row.values[e];
+            }
+            0
+        })?;
         let places = Places { n, words, count: row.pattern.nnz(), listed: OnceLock::from(row.pattern.clone()) };
         let listed = Arc::new(OnceLock::from(row.clone()));
         Ok(Self { places: Arc::new(places), values: Arc::new(values.into()), listed })
@@ -110,8 +108,8 @@ impl<T: Scalar> Dense<T> {
             return Ok(listed);
         }
         let pattern = self.places.listed(operation)?.clone();
-        let mut values = memory::with_capacity(operation, pattern.nnz())?;
-        values.extend(pattern.indices.iter().map(|j| self.values[*j as usize]));
+        let all = &self.values[..];
+        let values = cpu::mapped(operation, &pattern.indices, move |j| all[j as usize])?;
         Ok(self.listed.get_or_init(|| HostCsr::at(pattern, values)))
     }
     /// Sets the value of an entry. `false`, and nothing changes, where there is none or somebody else holds this vector.
@@ -174,23 +172,28 @@ impl<T: Scalar> Dense<T> {
         &mut self,
         operation: &'static str,
         row: &HostCsr<U>,
-        admits: impl Fn(u32) -> bool,
-        f: impl Fn(Option<T>, U) -> T,
+        admits: impl Fn(u32) -> bool + Sync,
+        f: impl Fn(Option<T>, U) -> T + Sync,
     ) -> Result<()> {
         if row.pattern.nnz() == 0 {
             return Ok(());
         }
         let Some((places, values)) = self.own(operation)? else { return Ok(()) };
-        for (j, new) in row.pattern.indices.iter().zip(row.values.iter()) {
-            if admits(*j) {
-                let (word, bit) = (&mut places.words[*j as usize >> 6], 1 << (j & 63));
-                let value = &mut values[*j as usize];
-                let old = (*word & bit != 0).then_some(*value);
-                *value = f(old, *new);
-                places.count += old.is_none() as usize;
-                *word |= bit;
+        places.count += cpu::placed(operation, &row.pattern.indices, (&mut places.words, values), &|part| {
+            let mut more = 0;
+            for (j, new) in row.pattern.indices[part.entries.clone()].iter().zip(&row.values[part.entries]) {
+                if admits(*j) {
+                    let place = *j as usize - part.first;
+                    let (word, bit) = (&mut part.words[place >> 6], 1 << (place & 63));
+                    let value = &mut part.values[place];
+                    let old = (*word & bit != 0).then_some(*value);
+                    *value = f(old, *new);
+                    more += old.is_none() as usize;
+                    *word |= bit;
+                }
             }
-        }
+            more
+        })?;
         Ok(())
     }
 }

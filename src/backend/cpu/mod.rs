@@ -29,6 +29,7 @@ mod mxv;
 mod neutral;
 mod parallel;
 mod rows;
+mod scatter;
 mod simd;
 #[cfg(test)]
 mod structural_tests;
@@ -49,6 +50,7 @@ pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;
 pub(crate) use parallel::{SERIAL, Shared, each_piece, in_pieces, joined, mapped, scan, unwritten, written, zipped};
 pub(crate) use rows::Rows;
+pub(crate) use scatter::{ascends, kept, lengthened, marked, placed, scattered, unmarked};
 pub(crate) use structure::among::among;
 pub(crate) use structure::ascending::below;
 pub(crate) use structure::layout::{in_order, transpose, turned};
@@ -197,7 +199,7 @@ impl Backend for Cpu {
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
-        let values = crate::memory::filled("fill", pattern.nnz(), value)?;
+        let values = in_pieces("fill", pattern.nnz(), move |_| value)?;
         Ok(HostCsr::at(pattern.clone(), values))
     }
 

@@ -1,5 +1,6 @@
 //! Which columns and rows of a matrix have entries: the positions of a product with a full vector, kept with the pattern.
 use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, pieces, scan, unwritten, written};
+use crate::backend::cpu::scatter::kept;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::facts::known;
@@ -71,8 +72,7 @@ fn listed(
     if total == n {
         return full_row(operation, n, like);
     }
-    let mut indices = memory::with_capacity(operation, total)?;
-    indices.extend((0..n).filter(|j| met(*j)).map(|j| j as u32));
+    let indices = kept(operation, n, |j| met(j).then_some(j as u32))?;
     Ok(Arc::new(Pattern::new(1, n, vec![0, total as u64], indices)))
 }
 

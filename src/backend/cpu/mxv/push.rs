@@ -15,7 +15,9 @@ use crate::backend::cpu::mxm::analysis::{OnMask, Soon, ask};
 use crate::backend::cpu::mxm::job::at;
 use crate::backend::cpu::mxm::product::{self, MxmKernels};
 use crate::backend::cpu::neutral::neutral;
-use crate::backend::cpu::parallel::{SERIAL, Shared, each, each_large, each_piece, scan, unwritten, written};
+use crate::backend::cpu::parallel::{
+    SERIAL, Shared, each, each_large, each_piece, in_pieces, scan, unwritten, written,
+};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::Operators;
 use crate::backend::{MxmOptions, Positions};
@@ -106,7 +108,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     let own;
     let a = match a.values[..] {
         [one] if a.pattern.nnz() != 1 => {
-            own = HostCsr::at(a.pattern.clone(), memory::filled("vxm", a.pattern.nnz(), one)?);
+            own = HostCsr::at(a.pattern.clone(), in_pieces("vxm", a.pattern.nnz(), move |_| one)?);
             &own
         }
         _ => a,
@@ -118,7 +120,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     }
     let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
     if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, mask, &options)? {
-        let values = memory::filled("vxm", pattern.nnz(), value)?;
+        let values = in_pieces("vxm", pattern.nnz(), move |_| value)?;
         return Ok(HostCsr::at(pattern, values));
     }
     product::mxm("vxm", &kernels.rows, x, a, mask, at, &options)

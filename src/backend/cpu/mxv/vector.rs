@@ -5,8 +5,9 @@ use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
 use crate::backend::cpu::mxm::analysis::OnMask;
 use crate::backend::cpu::mxm::job::{at, is_final};
-use crate::backend::cpu::parallel::unwritten;
+use crate::backend::cpu::parallel::{in_pieces, unwritten};
 use crate::backend::cpu::rows::Rows;
+use crate::backend::cpu::scatter::placed;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::bitmap::Bitmap;
@@ -35,12 +36,16 @@ impl<'a, X: Scalar> Lookup<'a, X> {
         if n == nnz {
             return Ok(Self { present: None, scattered: Vec::new(), full: &x.values });
         }
-        let (mut present, mut scattered) = (Bitmap::new(operation, n)?, unwritten(operation, n)?);
-        for (k, v) in x.pattern.indices.iter().zip(x.values.iter()) {
-            present.set(*k);
-            scattered[*k as usize] = MaybeUninit::new(*v);
-        }
-        Ok(Self { present: Some(present), scattered, full: &[] })
+        let (mut present, mut scattered) = (in_pieces(operation, n.div_ceil(64), |_| 0)?, unwritten(operation, n)?);
+        placed(operation, &x.pattern.indices, (&mut present, &mut scattered), &|part| {
+            for e in part.entries {
+                let place = x.pattern.indices[e] as usize - part.first;
+                part.words[place >> 6] |= 1 << (place & 63);
+                part.values[place] = MaybeUninit::new(x.values[e]);
+            }
+            0
+        })?;
+        Ok(Self { present: Some(present.into()), scattered, full: &[] })
     }
     #[inline(always)]
     fn get(&self, k: u32) -> Option<X> {

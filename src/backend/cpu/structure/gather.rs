@@ -5,6 +5,7 @@ use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, quantiles, target};
 use crate::backend::cpu::parallel::{SERIAL, scan};
 use crate::backend::cpu::rows::Rows;
+use crate::backend::cpu::scatter::{scattered, starts};
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves, NONE};
 use crate::error::Result;
@@ -17,7 +18,7 @@ enum Lookup<'a> {
     /// Where each column goes, or [`NONE`]: to one place at most.
     Map(Buffer<u32>),
     /// starts[c] .. starts[c + 1] are a column's pairs.
-    Starts { starts: Vec<u32>, pairs: &'a [(u32, u32)] },
+    Starts { starts: Vec<u64>, pairs: &'a [(u32, u32)] },
     /// Few pairs of many columns: they are searched for.
     Search(&'a [(u32, u32)]),
 }
@@ -30,8 +31,8 @@ impl<'a> Lookup<'a> {
         ncols: usize,
         (nrows, entries): (usize, usize),
     ) -> Result<Self> {
-        // Counts beyond 2³² do not fit the starts; a table that is larger than the work is not worth making.
-        if ncols / 4 > entries + pairs.len() || u32::try_from(pairs.len()).is_err() {
+        // A table that is larger than the work is not worth making.
+        if ncols / 4 > entries + pairs.len() {
             return Ok(Lookup::Search(pairs));
         }
         // Or where few pairs are searched for in each row.
@@ -39,13 +40,11 @@ impl<'a> Lookup<'a> {
             return Ok(Lookup::Search(pairs));
         }
         if most <= 1 {
-            let mut map = memory::filled(operation, ncols, NONE)?;
-            pairs.iter().for_each(|(from, to)| map[*from as usize] = *to);
+            // SAFETY: each column goes to one place at most.
+            let map = unsafe { scattered(operation, (ncols, NONE), pairs.len(), |k| pairs[k])? };
             return Ok(Lookup::Map(map.into()));
         }
-        let mut starts = memory::filled(operation, ncols + 1, 0u32)?;
-        pairs.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);
-        (0..ncols).for_each(|c| starts[c + 1] += starts[c]);
+        let starts = starts(operation, ncols, pairs.len(), |k| pairs[k].0 as usize)?;
         Ok(Lookup::Starts { starts, pairs })
     }
     /// The pairs of a column.

@@ -2,11 +2,10 @@
 use super::between::{Between, between};
 use crate::algebra::Scalar;
 use crate::backend::cpu::blocks::{Block, partition, target};
-use crate::backend::cpu::parallel::{Shared, each_of, mapped, scan, unwritten, written};
+use crate::backend::cpu::parallel::{Shared, each_of, in_pieces, mapped, scan, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::backend::places::{How, Moves};
 use crate::error::Result;
-use crate::memory;
 use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -64,10 +63,11 @@ fn band<T: Scalar>(a: &HostCsr<T>, rows: &Span, cols: &Span) -> Result<HostCsr<T
     let operation = "extract";
     let from = &a.pattern.offsets[rows.from..=rows.from + rows.len];
     let (start, end) = (from[0], from[rows.len]);
-    let mut offsets = memory::with_capacity(operation, rows.places + 1)?;
-    offsets.resize(rows.to, 0);
-    offsets.extend(from.iter().map(|o| o - start));
-    offsets.resize(rows.places + 1, end - start);
+    let to = rows.to;
+    let offsets = in_pieces(operation, rows.places + 1, move |r| match r.checked_sub(to) {
+        Some(k) => from.get(k).map_or(end, |o| *o) - start,
+        None => 0,
+    })?;
     let entries = start as usize..end as usize;
     let shift = cols.to as u32;
     let indices = mapped(operation, &a.pattern.indices[entries.clone()], move |c| c + shift)?;
