@@ -1,9 +1,11 @@
 //! The same entries in another order: transpose, build from triplets, rows gathered.
+use super::triplets::by_ranges;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
 use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, in_pieces, pieces, scan, unwritten, written};
 use crate::backend::cpu::rows::Rows;
+use crate::backend::cpu::scatter::{ascends, starts};
 use crate::backend::host::HostCsr;
 use crate::backend::places::NONE;
 use crate::error::Result;
@@ -169,7 +171,15 @@ pub(crate) fn build<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     refuse: bool,
 ) -> Result<std::result::Result<HostCsr<T>, usize>> {
     let operation = "build";
-    let sorted = sort_triplets((nrows, ncols), rows, columns)?;
+    let ascending = ascends(rows.len(), |e| rows[e], |x, y| x <= y);
+    // To say which one is refused all are looked at again.
+    if rows.len() > SERIAL
+        && !ascending
+        && let Some(made) = by_ranges::<T, F>(operation, (nrows, ncols), (rows, columns, values), refuse)?
+    {
+        return Ok(Ok(made));
+    }
+    let sorted = sort_triplets((nrows, ascending), rows, columns)?;
     let second = AtomicUsize::new(usize::MAX);
     let kernel = |block: &Block, out: &mut Rows<T>, run: &mut Vec<(u32, u64)>| {
         for r in block.rows.clone() {
@@ -282,14 +292,11 @@ struct Sorted<'a> {
     columns: &'a [u32],
 }
 
-fn sort_triplets<'a>((nrows, _): (usize, usize), rows: &[u32], columns: &'a [u32]) -> Result<Sorted<'a>> {
+fn sort_triplets<'a>((nrows, ascending): (usize, bool), rows: &[u32], columns: &'a [u32]) -> Result<Sorted<'a>> {
     let operation = "build";
     let n = rows.len();
-    let ordered = if n < SERIAL { rows.is_sorted() } else { rows.par_windows(2).all(|w| w[0] <= w[1]) };
-    if ordered {
-        let mut offsets = memory::filled(operation, nrows + 1, 0u64)?;
-        rows.iter().for_each(|r| offsets[*r as usize + 1] += 1);
-        (0..nrows).for_each(|r| offsets[r + 1] += offsets[r]);
+    if ascending {
+        let offsets = starts(operation, nrows, n, |e| rows[e] as usize)?;
         return Ok(Sorted { offsets, order: Vec::new(), columns });
     }
     let most = if n < SERIAL { 1 } else { rayon::current_num_threads().min(n / nrows.max(1)).max(1) };

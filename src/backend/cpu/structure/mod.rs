@@ -9,6 +9,7 @@ pub(crate) mod one_a_row;
 pub(crate) mod rank;
 pub(crate) mod spans;
 pub(crate) mod tiles;
+mod triplets;
 pub(crate) mod turned_bits;
 pub(crate) mod turned_cells;
 pub(crate) mod window;
