@@ -31,7 +31,7 @@ fn rows_are_what_the_definition_says() {
         for _ in 0..2000 {
             old.insert((random.below(m) * far, random.below(n) * far), random.below(100) as i64);
         }
-        let rows: Vec<u64> = some(&mut random, m, 100).iter().map(|i| i * far).collect();
+        let rows: Vec<u64> = some(&mut random, m, [100, 20, 40][round / 3 % 3]).iter().map(|i| i * far).collect();
         let cols: Vec<u64> = some(&mut random, n, 2).iter().map(|j| j * far).collect();
         let mut a = Model::new();
         for p in 0..rows.len() as u64 {
@@ -100,6 +100,14 @@ fn values_alone_are_written_where_they_are() {
     for (i, j) in [(3, 180), (3, 810), (80, 180), (80, 810)] {
         old.insert((i, j), 7);
     }
+    assert_eq!(model(&c), old);
+    // Of many rows as well.
+    let rows: Vec<u64> = (0..500).step_by(20).collect();
+    assign_scalar(8i64, &rows, [90, 450]).accumulate(Plus).into(&mut c).unwrap();
+    let view = c.csr_parts().unwrap();
+    assert_eq!((view.indices().as_ptr(), view.values().as_ptr()), places);
+    drop(view);
+    old.iter_mut().filter(|((i, j), _)| i % 20 == 0 && [90, 450].contains(j)).for_each(|(_, x)| *x += 8);
     assert_eq!(model(&c), old);
     let empty: Matrix<i64> = Matrix::new(1, 900).unwrap();
     assign(&empty, [80], ..).into(&mut c).unwrap();

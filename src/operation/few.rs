@@ -2,7 +2,8 @@
 //! are moved along. O(entries of the rows reached), and O(m + nnz) simple moves where entries come or go.
 use super::assignment::Source;
 use super::indices::Chosen;
-use super::region::Part;
+use super::region::{Part, within};
+use super::some::{self, Reached};
 use crate::algebra::Scalar;
 use crate::backend::Body;
 use crate::backend::cpu::{self, below};
@@ -21,6 +22,9 @@ use std::sync::Arc;
 const OPERATION: &str = "assign";
 /// The rows that are reached are this part of all at most, and their entries, old and new.
 const FEW: u64 = 8;
+
+/// With so many entries, old and new, the rows that are reached are looked at by all threads.
+const MANY: u64 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// The rows that change, made anew.
 struct Anew<C> {
@@ -56,20 +60,29 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     if reached == 0 || !few(reached, pattern.nrows as u64) || !few(new, nnz) || !ascending(&part.rows) {
         return Ok(false);
     }
-    let mut rows: Vec<Option<usize>> = memory::with_capacity(OPERATION, reached as usize)?;
-    rows.extend((0..reached).map(|p| c.rows.place(part.rows.index(p))));
+    let rows = cpu::in_pieces(OPERATION, reached as usize, |p| c.rows.place(part.rows.index(p as u64)))?;
     let old: u64 = rows.iter().flatten().map(|r| pattern.range(*r).len() as u64).sum();
     if !few(new + old, nnz) {
         return Ok(false);
     }
-    if let Some(writes) = written::<C, T, F>(host, source, &rows, &cols)? {
+    let from = match source {
+        Source::Store(a, _) => Some(a.to_host()?),
+        Source::Value(_) => None,
+    };
+    let reached = Reached { source, from, rows: &rows, cols: &cols };
+    if new + old >= MANY && reached.rows.len() > 1 {
+        let within = within(OPERATION, &c.cols, &part.cols)?;
+        let Body::Host(host) = &mut c.body else { return Ok(false) };
+        return some::assigned::<C, T, F>(host, &reached, &within, new as usize);
+    }
+    if let Some(writes) = some::written::<C, T, F>(host, &reached, 0..rows.len(), &|columns| cols.count_in(columns))? {
         let Body::Host(host) = &mut c.body else { return Ok(false) };
         if let Some(values) = own(&mut host.values, |values| Ok(memory::copied(OPERATION, values)?.into()))? {
             writes.into_iter().for_each(|(place, z)| values[place] = z);
         }
         return Ok(true);
     }
-    let Some(anew) = anew::<C, T, F>(host, source, &rows, &cols)? else { return Ok(false) };
+    let Some(anew) = anew::<C, T, F>(host, &reached)? else { return Ok(false) };
     let Body::Host(host) = &mut c.body else { return Ok(false) };
     put(host, anew).map(|()| true)
 }
@@ -83,7 +96,7 @@ fn ascending(chosen: &Chosen) -> bool {
 }
 
 /// The columns of C that are meant.
-struct Columns<'a> {
+pub(super) struct Columns<'a> {
     axis: &'a Axis,
     chosen: &'a Chosen,
 }
@@ -128,7 +141,7 @@ impl<'a> Columns<'a> {
 }
 
 /// The p-th row of the source as places and values in C; `None` where C has no place for one of them.
-fn row_of<T: Scalar>(
+pub(super) fn row_of<T: Scalar>(
     source: &Source<T>,
     host: Option<&HostCsr<T>>,
     p: usize,
@@ -159,52 +172,9 @@ fn row_of<T: Scalar>(
     Ok(Some(()))
 }
 
-/// The values that change, where all that is assigned is there already and nothing is deleted: long rows are only searched.
-fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
-    c: &HostCsr<C>,
-    source: &Source<T>,
-    rows: &[Option<usize>],
-    cols: &Columns<'_>,
-) -> Result<Option<Vec<(usize, C)>>> {
-    let from = match source {
-        Source::Store(a, _) => Some(a.to_host()?),
-        Source::Value(_) => None,
-    };
-    let (mut writes, mut new) = (Vec::new(), Vec::new());
-    for (p, row) in rows.iter().enumerate() {
-        if row_of(source, from.as_ref(), p, cols, &mut new)?.is_none() {
-            return Ok(None);
-        }
-        let Some(row) = *row else { if new.is_empty() { continue } else { return Ok(None) } };
-        let (columns, values) = c.row(row);
-        if F::TEXT.is_none() && cols.count_in(columns) != new.len() {
-            return Ok(None);
-        }
-        memory::reserve(OPERATION, &mut writes, new.len())?;
-        let (first, mut at) = (c.pattern.range(row).start, 0);
-        for (column, x) in &new {
-            at += below(&columns[at..], *column);
-            if columns.get(at) != Some(column) {
-                return Ok(None);
-            }
-            let Some(z) = F::combine(Some(values[at]), Some(*x)) else { return Ok(None) };
-            writes.push((first + at, z));
-        }
-    }
-    Ok(Some(writes))
-}
-
 /// `None` where C has no row or column for an entry.
-fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
-    c: &HostCsr<C>,
-    source: &Source<T>,
-    rows: &[Option<usize>],
-    cols: &Columns<'_>,
-) -> Result<Option<Anew<C>>> {
-    let from = match source {
-        Source::Store(a, _) => Some(a.to_host()?),
-        Source::Value(_) => None,
-    };
+fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &HostCsr<C>, to: &Reached<'_, T>) -> Result<Option<Anew<C>>> {
+    let Reached { source, from, rows, cols } = to;
     let mut made = Anew {
         old: memory::with_capacity(OPERATION, rows.len())?,
         rows: memory::with_capacity(OPERATION, rows.len())?,
@@ -247,7 +217,7 @@ fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
 }
 
 /// The vector that an `Arc` holds, for changes: a copy where others hold it too.
-fn own<X>(shared: &mut Arc<X>, copy: impl FnOnce(&X) -> Result<X>) -> Result<Option<&mut X>> {
+pub(super) fn own<X>(shared: &mut Arc<X>, copy: impl FnOnce(&X) -> Result<X>) -> Result<Option<&mut X>> {
     if Arc::get_mut(shared).is_none() {
         *shared = Arc::new(copy(shared)?);
     }

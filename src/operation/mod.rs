@@ -59,6 +59,7 @@ mod region;
 mod reshape;
 mod scale;
 mod select;
+mod some;
 mod sort;
 mod tiles;
 mod top_k;

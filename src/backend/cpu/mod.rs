@@ -38,7 +38,9 @@ mod structure;
 mod tests;
 mod workers;
 
+pub(crate) use entrywise::anew::anew;
 pub(crate) use entrywise::chain;
+pub(crate) use entrywise::merge::meet;
 pub(crate) use mxm::ended::{ended, mxm_ended};
 pub(crate) use mxm::exact::{at_positions, mxm_iso, mxm_reduce, positions};
 pub(crate) use mxm::explain::{explain_mxm, explain_vector};

@@ -2,6 +2,8 @@
 //! every path.
 use crate::prelude::*;
 
+#[path = "../../../tests/assign_few_rows.rs"]
+mod assign_few_rows;
 #[path = "../../../tests/common/in_place.rs"]
 mod in_place;
 #[path = "../../../tests/common/large.rs"]

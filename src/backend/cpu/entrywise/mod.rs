@@ -1,4 +1,5 @@
 //! Operations entry by entry: positions stay, or two sets of them are merged.
+pub(crate) mod anew;
 pub(crate) mod assign;
 pub(crate) mod chain;
 mod entries;
