@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{found, full_where_full};
 use crate::mask::Mask;
+use crate::memory::Buffer;
 use crate::storage::{
     Coo,
     axis::Axis,
@@ -249,8 +250,9 @@ fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     {
         return Ok(Store { rows: row_axis, cols: col_axis, body: Body::from(made), device });
     }
-    let i = places(operation, "row", &mut row_axis, rows)?;
-    let j = places(operation, "column", &mut col_axis, columns)?;
+    // Their room is the next one's again.
+    let i = Buffer::from(places(operation, "row", &mut row_axis, rows)?);
+    let j = Buffer::from(places(operation, "column", &mut col_axis, columns)?);
     let shape = (row_axis.places(), col_axis.places());
     if !full
         && device == Device::Cpu

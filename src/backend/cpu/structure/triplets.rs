@@ -8,7 +8,7 @@ use crate::backend::cpu::parallel::{SERIAL, Shared, unwritten, written};
 use crate::backend::cpu::rows::Rows;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +63,7 @@ pub(crate) fn by_ranges<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     };
     let starts = distribute(operation, ranges, &chunks, &each, &put)?;
     // SAFETY: every triplet was given a place of its own.
-    let (places, moved) = unsafe { (written(places, n), written(moved, n)) };
+    let (places, moved) = unsafe { (Buffer::from(written(places, n)), Buffer::from(written(moved, n))) };
     let twice = AtomicBool::new(false);
     let kernel = |block: &Block, out: &mut Rows<T>, Scratch { next, run }: &mut Scratch| {
         for range in block.rows.start >> shift..block.rows.end.div_ceil(1 << shift) {
