@@ -388,13 +388,13 @@ pub(super) fn dense<T: Scalar>(
     // A column of entries times a row of entries.
     let offsets = cpu::scan(operation, rows.places(), |r| u64::from(down.has(r as u32)))?;
     let count = offsets[rows.places()] as usize;
-    let pattern = Pattern::new(rows.places(), 1, offsets, cpu::in_pieces(operation, count, |_| 0)?);
-    let ones = cpu::in_pieces(operation, count, |_| 0u8)?;
+    let pattern = Pattern::new(rows.places(), 1, offsets, cpu::filled(operation, count, 0)?);
+    let ones = cpu::filled(operation, count, 0u8)?;
     let left = Store::host(rows.clone(), Axis::Full(1), pattern, ones, crate::device::Device::Cpu).to(device)?;
     let indices = meant(operation, &cols, &part.cols)?;
     let count = indices.len();
     let pattern = Pattern::new(1, cols.places(), vec![0, count as u64], indices);
-    let values = cpu::in_pieces(operation, count, move |_| value)?;
+    let values = cpu::filled(operation, count, value)?;
     let right = Store::host(Axis::Full(1), cols.clone(), pattern, values, crate::device::Device::Cpu).to(device)?;
     let body = on_backend!(device, |backend| {
         Body::from(backend.kronecker::<u8, T, Second>(backend.csr(&left.body)?, backend.csr(&right.body)?)?)

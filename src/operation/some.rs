@@ -117,7 +117,8 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             lacking.store(true, Ordering::Relaxed);
         }
         let New { pairs, columns, values } = new;
-        (columns.clear(), values.clear());
+        columns.clear();
+        values.clear();
         memory::reserve(OPERATION, columns, pairs.len())?;
         memory::reserve(OPERATION, values, pairs.len())?;
         columns.extend(pairs.iter().map(|e| e.0));

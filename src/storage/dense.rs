@@ -74,8 +74,8 @@ impl<T: Scalar> Dense<T> {
     /// The entries of one row; the list stays known.
     pub(crate) fn of(operation: &'static str, row: &HostCsr<T>) -> Result<Self> {
         let n = row.pattern.ncols;
-        let mut words = cpu::in_pieces(operation, n.div_ceil(64), |_| 0u64)?;
-        let mut values = cpu::in_pieces(operation, n, |_| T::zeroed())?;
+        let mut words = cpu::filled(operation, n.div_ceil(64), 0u64)?;
+        let mut values = cpu::filled(operation, n, T::zeroed())?;
         cpu::placed(operation, &row.pattern.indices, (&mut words, &mut values), &|part| {
             for e in part.entries {
                 let place = row.pattern.indices[e] as usize - part.first;

@@ -252,5 +252,5 @@ pub(super) fn filled<T: Scalar>(operation: &'static str, n: usize, value: T) -> 
     if as_bytes(&[value]).iter().all(|b| *b == 0) {
         return memory::zeroed(operation, n);
     }
-    cpu::in_pieces(operation, n, move |_| value)
+    cpu::filled(operation, n, value)
 }

@@ -4,7 +4,7 @@
 //! blocks are known, a block is copied to its place. Nothing is computed twice and nobody waits.
 use super::blocks::Block;
 use super::mxm::tiny::SLACK;
-use super::parallel::{Shared, in_pieces, unwritten, written};
+use super::parallel::{Shared, filled, unwritten, written};
 use super::rows::Rows;
 use crate::backend::host::HostCsr;
 use crate::error::{Error, Result};
@@ -159,7 +159,7 @@ fn on_threads<'b>(
     bench: &(dyn Fn() -> Box<dyn Bench + 'b> + Sync),
     values: &mut dyn Room,
 ) -> Result<Pattern> {
-    let mut offsets = in_pieces(operation, nrows + 1, |_| 0u64)?;
+    let mut offsets = filled(operation, nrows + 1, 0u64)?;
     let mut indices = Vec::new();
     let line = Line::new(operation, blocks)?;
     let mut target = |n: usize, kept: usize, indices: &mut Vec<MaybeUninit<u32>>| {

@@ -50,7 +50,9 @@ pub(crate) use mxv::met::rows_and_columns as met_rows_and_columns;
 pub(crate) use mxv::push::VxmKernels;
 pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;
-pub(crate) use parallel::{SERIAL, Shared, each_piece, in_pieces, joined, mapped, scan, unwritten, written, zipped};
+pub(crate) use parallel::{
+    SERIAL, Shared, each_piece, filled, in_pieces, joined, mapped, scan, unwritten, written, zipped,
+};
 pub(crate) use rows::Rows;
 pub(crate) use scatter::{ascends, kept, lengthened, marked, placed, scattered, unmarked};
 pub(crate) use structure::among::among;
@@ -201,7 +203,7 @@ impl Backend for Cpu {
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
-        let values = in_pieces("fill", pattern.nnz(), move |_| value)?;
+        let values = filled("fill", pattern.nnz(), value)?;
         Ok(HostCsr::at(pattern.clone(), values))
     }
 

@@ -208,6 +208,15 @@ pub(crate) fn in_pieces<T: Send + Sync>(
     Ok(unsafe { written(made, n) })
 }
 
+/// `n` copies of a value: by one thread where that takes it some microseconds.
+pub(crate) fn filled<T: Copy + Send + Sync>(operation: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    const LONG: usize = if cfg!(test) { 1 << 8 } else { 1 << 19 };
+    match n.saturating_mul(size_of::<T>()) <= LONG {
+        true => memory::filled(operation, n, value),
+        false => in_pieces(operation, n, move |_| value),
+    }
+}
+
 /// Sums of all values before each, with the total at the end: one more than values.
 pub(crate) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
     if n <= SERIAL {

@@ -1,5 +1,5 @@
 //! What goes to places that are told one by one, found and written by all threads: tables, bits, lists of what is kept.
-use super::parallel::{SERIAL, Shared, each_piece, in_pieces, pieces, scan, unwritten, written};
+use super::parallel::{SERIAL, Shared, each_piece, filled, in_pieces, pieces, scan, unwritten, written};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 use rayon::prelude::*;
@@ -24,15 +24,16 @@ pub(crate) fn ascends<T>(n: usize, f: impl Fn(usize) -> T + Sync, in_order: impl
     all_pieces(n, &|piece| (piece.start.saturating_sub(1)..piece.end).map(&f).is_sorted_by(&in_order))
 }
 
-/// What f(0), f(1), … f(n - 1) give, where they give something, in order: asked twice where there are many.
+/// What f(0), f(1), … f(n - 1) give, where they give something, in order: asked twice where there are many, and threads.
 pub(crate) fn kept<T: Send + Sync>(
     operation: &'static str,
     n: usize,
     f: impl Fn(usize) -> Option<T> + Sync,
 ) -> Result<Vec<T>> {
-    if n <= SERIAL {
+    if n <= SERIAL || rayon::current_num_threads() < 2 {
         let mut made = memory::with_capacity(operation, n)?;
         made.extend((0..n).filter_map(f));
+        memory::trim(&mut made);
         return Ok(made);
     }
     let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
@@ -65,7 +66,7 @@ pub(crate) unsafe fn scattered<T: Copy + Send + Sync>(
     count: usize,
     at: impl Fn(usize) -> (u32, T) + Sync,
 ) -> Result<Vec<T>> {
-    let mut made = in_pieces(operation, n, move |_| rest)?;
+    let mut made = filled(operation, n, rest)?;
     let to = Shared::new(&mut made);
     each_piece(count, SERIAL, &|piece| {
         for (place, value) in piece.map(&at) {
@@ -113,7 +114,7 @@ pub(crate) fn marked(
     at: impl Fn(usize) -> Option<u32> + Sync,
 ) -> Result<Vec<u64>> {
     let words = n.div_ceil(64);
-    if count < 2 * PIECE {
+    if count < 2 * PIECE || rayon::current_num_threads() < 2 {
         let mut words = memory::filled(operation, words, 0u64)?;
         (0..count).filter_map(at).for_each(|p| words[p as usize >> 6] |= 1 << (p & 63));
         return Ok(words);
@@ -159,7 +160,7 @@ pub(crate) fn unmarked(operation: &'static str, words: &[u64]) -> Result<Vec<u32
         assert!(to.next().is_none());
     };
     let all = starts.len() - 1;
-    match total < 2 * PIECE && words.len() < SERIAL {
+    match total < 4 * PIECE && words.len() < SERIAL {
         true => (0..all).for_each(list),
         false => (0..all).into_par_iter().for_each(list),
     }

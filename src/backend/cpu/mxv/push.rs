@@ -15,9 +15,7 @@ use crate::backend::cpu::mxm::analysis::{OnMask, Soon, ask};
 use crate::backend::cpu::mxm::job::at;
 use crate::backend::cpu::mxm::product::{self, MxmKernels};
 use crate::backend::cpu::neutral::neutral;
-use crate::backend::cpu::parallel::{
-    SERIAL, Shared, each, each_large, each_piece, in_pieces, scan, unwritten, written,
-};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each, each_large, each_piece, filled, scan, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::Operators;
 use crate::backend::{MxmOptions, Positions};
@@ -108,7 +106,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     let own;
     let a = match a.values[..] {
         [one] if a.pattern.nnz() != 1 => {
-            own = HostCsr::at(a.pattern.clone(), in_pieces("vxm", a.pattern.nnz(), move |_| one)?);
+            own = HostCsr::at(a.pattern.clone(), filled("vxm", a.pattern.nnz(), one)?);
             &own
         }
         _ => a,
@@ -120,7 +118,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     }
     let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
     if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, mask, &options)? {
-        let values = in_pieces("vxm", pattern.nnz(), move |_| value)?;
+        let values = filled("vxm", pattern.nnz(), value)?;
         return Ok(HostCsr::at(pattern, values));
     }
     product::mxm("vxm", &kernels.rows, x, a, mask, at, &options)

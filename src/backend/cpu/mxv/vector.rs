@@ -5,7 +5,7 @@ use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
 use crate::backend::cpu::mxm::analysis::OnMask;
 use crate::backend::cpu::mxm::job::{at, is_final};
-use crate::backend::cpu::parallel::{in_pieces, unwritten};
+use crate::backend::cpu::parallel::{filled, unwritten};
 use crate::backend::cpu::rows::Rows;
 use crate::backend::cpu::scatter::placed;
 use crate::backend::host::HostCsr;
@@ -36,7 +36,7 @@ impl<'a, X: Scalar> Lookup<'a, X> {
         if n == nnz {
             return Ok(Self { present: None, scattered: Vec::new(), full: &x.values });
         }
-        let (mut present, mut scattered) = (in_pieces(operation, n.div_ceil(64), |_| 0)?, unwritten(operation, n)?);
+        let (mut present, mut scattered) = (filled(operation, n.div_ceil(64), 0)?, unwritten(operation, n)?);
         placed(operation, &x.pattern.indices, (&mut present, &mut scattered), &|part| {
             for e in part.entries {
                 let place = x.pattern.indices[e] as usize - part.first;

@@ -2,6 +2,7 @@
 pub(crate) mod among;
 pub(crate) mod ascending;
 mod between;
+mod counting;
 pub(crate) mod gather;
 pub(crate) mod kronecker;
 pub(crate) mod layout;

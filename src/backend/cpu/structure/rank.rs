@@ -1,5 +1,5 @@
 //! Which indices of a long dimension are in use, and which of them each one is.
-use super::layout::distribute;
+use super::counting::distribute;
 use crate::backend::cpu::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
 use crate::error::Result;
 use rayon::prelude::*;

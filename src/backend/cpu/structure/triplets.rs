@@ -1,6 +1,6 @@
 //! Many triplets in any order to rows: cut by ranges of rows first, all threads together, then each range by itself, which stays in the
 //! cache. Triplets of one position keep their order.
-use super::layout::distribute;
+use super::counting::distribute;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
@@ -70,7 +70,8 @@ pub(crate) fn by_ranges<T: Scalar, F: BinaryOp<T, T, Out = T>>(
             let entries = starts[range] as usize..starts[range + 1] as usize;
             let (first, height) = (of(range).start, of(range).len());
             out.reserve(operation, entries.len())?;
-            (next.clear(), run.clear());
+            next.clear();
+            run.clear();
             memory::reserve(operation, next, height + 1)?;
             memory::reserve(operation, run, entries.len())?;
             next.resize(height + 1, 0);
