@@ -67,6 +67,12 @@ fn bits(c: Matrix<f64>) -> Vec<(u64, u64, u64)> {
 #[test]
 fn g6_the_peak_stays_below_the_limit() {
     let _one = alone();
+    for threads in [2, 8] {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(peaks);
+    }
+}
+
+fn peaks() {
     for (device, scale) in [(Device::Cpu, 10), (Device::Reference, 1)] {
         let (rows, inner, columns) = (300 * scale, 200 * scale, 400 * scale);
         let (a, b) = (matrix(rows, inner, 1500 * scale, 3, device), matrix(inner, columns, 1800 * scale, 5, device));

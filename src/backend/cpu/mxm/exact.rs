@@ -208,7 +208,7 @@ pub(crate) fn positions(
     counted_positions(a, turned.as_ref().unwrap_or(b), mask, value, &budget).map(Arc::new)
 }
 
-/// T⟨M⟩ = A ⊕.⊗ B at its positions `c`, which the caller keeps.
+/// T⟨M⟩ = A ⊕.⊗ B at its positions `c`, which the caller keeps; they are part of the result that a limit counts.
 pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
     a: &HostCsr<A>,
@@ -222,7 +222,8 @@ pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     if options.transposed_b {
         (turned, budget) = turn(b, size_of::<C>(), budget)?;
     }
-    let values = values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, 0, &budget)?;
+    let taken = compressed(c.nrows as u64, c.nnz() as u64, 0);
+    let values = values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, taken, &budget)?;
     Ok(HostCsr::at(c.clone(), values))
 }
 

@@ -58,6 +58,9 @@ impl Need {
     }
 }
 
+/// What a thread's queue of work may take.
+const QUEUE: u64 = 1 << 12;
+
 /// Bytes that may be taken at once, and threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
@@ -75,10 +78,10 @@ impl Budget {
         }
         Err(Error::OutOfMemory { operation, device: "host".into(), needed, available: self.limit })
     }
-    /// How many threads may have `each` bytes beside `base`: one at least.
+    /// How many threads may have `each` bytes beside `base`, and what it takes to hand them work: one at least.
     pub(crate) fn workers(&self, operation: &'static str, base: u64, each: u64) -> Result<usize> {
         self.check(operation, base.saturating_add(each))?;
-        let most = self.limit.map_or(u64::MAX, |limit| (limit - base) / each.max(1));
+        let most = self.limit.map_or(u64::MAX, |limit| (limit - base) / each.saturating_add(QUEUE));
         Ok(usize::try_from(most).unwrap_or(usize::MAX).clamp(1, self.threads.max(1)))
     }
     /// What is left beside `bytes`.
