@@ -1,7 +1,7 @@
 //! Products of few rows over positions alone: 64 rows of A together, a bit each, so that an entry of B is looked at once for
 //! all of them and not once for each. Then et al., *The more the merrier*, PVLDB 8(4), 2014, 10.14778/2735496.2735507.
 use super::analysis::{longest, sampled};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, joined, unwritten, written};
 use crate::backend::cpu::structure::turned_bits::{columns_of, rows_of};
 use crate::backend::{MaskBody, MxmOptions, misplaced};
 use crate::device::Device;
@@ -11,11 +11,15 @@ use crate::spgemm::Strategy;
 use crate::storage::bitmap;
 use crate::storage::frame::{Cells, Form};
 use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Rows that a word has bits for.
 const ROWS: usize = 64;
+/// Row by row a product takes a fourth of a step here where the flags of so many columns are next to the processor and there is no
+/// mask, else half of one and more.
+const NEAR: usize = 1 << 15;
 /// Rows of B that a thread takes at a time.
 const PIECE: usize = if cfg!(test) { 8 } else { 1 << 12 };
 
@@ -27,50 +31,69 @@ pub(crate) fn suits(a: &Pattern, b: &Pattern, mask: Option<&MaskBody>, options: 
     }
     let groups = a.nrows.div_ceil(ROWS) as u64;
     let steps = groups.saturating_mul(b.nnz() as u64 + 2 * (b.nrows + b.ncols) as u64);
+    let worth = steps.saturating_mul(if b.ncols <= NEAR && mask.is_none() { 4 } else { 2 });
     // What a plain mask of few entries admits is looked up row by row.
     let plain = mask.filter(|m| !m.is_complement()).map_or(u64::MAX, MaskBody::nnz);
-    a.nrows > 1 && plain >= steps / 8 && (a.nnz() as u64).saturating_mul(longest(b)) > steps && sampled(a, b) > steps
+    a.nrows > 1 && plain >= steps / 8 && (a.nnz() as u64).saturating_mul(longest(b)) > worth && sampled(a, b) > worth
 }
 
 /// The positions of (A B)⟨M⟩.
 pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask: Option<&MaskBody>) -> Result<Pattern> {
     let mask = Admitted::of(mask)?;
     let words = (a.ncols.max(b.nrows).div_ceil(64), b.ncols.div_ceil(64));
-    let zeros = |n: usize| memory::zeroed::<u64>(operation, n);
-    let most = a.nrows.min(ROWS);
-    // The same arrays for every 64 rows: those of A and of C by rows, and both with a word a column.
-    let (mut of_a, mut of_c) = (zeros(most * words.0)?, zeros(most * words.1)?);
-    let (mut from, mut to) = (zeros(64 * words.0)?, zeros(64 * words.1)?);
+    let groups = (0..a.nrows.div_ceil(ROWS)).into_par_iter().with_max_len(1);
+    let group = |g: usize| group(operation, (a, b, &mask), g * ROWS..a.nrows.min((g + 1) * ROWS), words);
+    let made: Vec<Result<(Counts, Vec<u32>)>> = memory::collected(operation, groups.map(group))?;
     let mut offsets = memory::with_capacity(operation, a.nrows + 1)?;
-    offsets.push(0);
-    let mut indices = Vec::new();
-    for first in (0..a.nrows).step_by(ROWS) {
-        let rows = first..a.nrows.min(first + ROWS);
-        let (of_a, of_c) = (&mut of_a[..rows.len() * words.0], &mut of_c[..rows.len() * words.1]);
-        if first > 0 {
-            of_a.fill(0);
-            to.fill(0);
-        }
-        marked(a, rows.clone(), words.0, of_a);
-        columns_of(of_a, words.0, &mut from);
-        pushed(&from, b, &mut to);
-        rows_of(&to, words.1, of_c);
-        let counts = masked(&mask, rows.clone(), words.1, of_c);
-        let mut made = unwritten::<u32>(operation, counts.iter().sum::<u64>() as usize)?;
-        listed(of_c, words.1, &counts, &mut made);
-        // SAFETY: every row wrote as many as it counted.
-        let made = unsafe { written(made, counts.iter().sum::<u64>() as usize) };
-        for count in counts.iter().take(rows.len()) {
-            offsets.push(offsets[offsets.len() - 1] + count);
-        }
-        if first == 0 {
-            indices = made;
-        } else {
-            memory::reserve(operation, &mut indices, made.len())?;
-            indices.extend_from_slice(&made);
-        }
+    let mut parts = memory::with_capacity(operation, made.len())?;
+    let mut end = 0;
+    offsets.push(end);
+    for (g, made) in made.into_iter().enumerate() {
+        let (counts, indices) = made?;
+        offsets.extend(counts.iter().take(a.nrows - g * ROWS).map(|count| {
+            end += count;
+            end
+        }));
+        parts.push(indices);
     }
+    let indices = match parts.len() {
+        1 => parts.swap_remove(0),
+        _ => {
+            let mut slices = memory::with_capacity(operation, parts.len())?;
+            slices.extend(parts.iter().map(|part| &part[..]));
+            joined(operation, &slices, 0)?
+        }
+    };
     Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
+}
+
+/// Entries in each of 64 rows.
+type Counts = [u64; ROWS];
+
+/// 64 rows or fewer: how many entries each has, and their columns. `words` of 64 columns A and B have.
+fn group(
+    operation: &'static str,
+    (a, b, mask): (&Pattern, &Pattern, &Admitted),
+    rows: Range<usize>,
+    words: (usize, usize),
+) -> Result<(Counts, Vec<u32>)> {
+    let zeros = |n: usize| memory::zeroed::<u64>(operation, n);
+    let mut from = zeros(64 * words.0)?;
+    {
+        let mut of_a = zeros(rows.len() * words.0)?;
+        marked(a, rows.clone(), words.0, &mut of_a);
+        columns_of(&of_a, words.0, &mut from);
+    }
+    let mut to = zeros(64 * words.1)?;
+    pushed(&from, b, &mut to);
+    let mut of_c = zeros(rows.len() * words.1)?;
+    rows_of(&to, words.1, &mut of_c);
+    let counts = masked(mask, rows, words.1, &mut of_c);
+    let n = counts.iter().sum::<u64>() as usize;
+    let mut made = unwritten::<u32>(operation, n)?;
+    listed(&of_c, words.1, &counts, &mut made);
+    // SAFETY: every row wrote as many as it counted.
+    Ok((counts, unsafe { written(made, n) }))
 }
 
 /// Does rows of so many words, some at a time where they are short.
@@ -170,7 +193,7 @@ impl<'a> Admitted<'a> {
 }
 
 /// Leaves of each row what the mask admits: how many entries.
-fn masked(mask: &Admitted, rows: Range<usize>, words: usize, bits: &mut [u64]) -> [u64; ROWS] {
+fn masked(mask: &Admitted, rows: Range<usize>, words: usize, bits: &mut [u64]) -> Counts {
     let mut counts = [0; ROWS];
     let (to, counted) = (Shared::new(bits), Shared::new(&mut counts));
     each_row(rows.len(), words, &|i| {
@@ -198,7 +221,7 @@ fn among(row: &mut [u64], columns: &[u32]) {
 }
 
 /// The columns of the bits, row by row.
-fn listed(bits: &[u64], words: usize, counts: &[u64; ROWS], made: &mut [std::mem::MaybeUninit<u32>]) {
+fn listed(bits: &[u64], words: usize, counts: &Counts, made: &mut [std::mem::MaybeUninit<u32>]) {
     let mut starts = [0; ROWS + 1];
     (0..ROWS).for_each(|i| starts[i + 1] = starts[i] + counts[i] as usize);
     let to = Shared::new(made);
