@@ -236,7 +236,8 @@ fn products_and_operations_run() {
     let (text, rows) = lines(&["bandwidth", "--entries", "1000"]);
     let names: Vec<_> = rows.iter().map(|r| r["operation"].as_str().unwrap()).collect();
     // Of four shapes of rows, of cells, and of a full matrix.
-    let (of_rows, others) = (["transpose", "union", "ewise_union"].repeat(4), ["union", "union", "transpose"]);
+    let of_rows = ["transpose", "union", "ewise_union"].repeat(4);
+    let others = ["union", "ewise_union", "transpose", "union", "transpose"];
     assert_eq!(names, [of_rows, others.to_vec()].concat(), "{text}");
     assert!(rows.iter().all(|r| r["share"].as_f64().unwrap() > 0.0) && text.contains("below 60 %: "));
 }

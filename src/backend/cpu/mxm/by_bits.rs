@@ -44,27 +44,34 @@ pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let groups = (0..a.nrows.div_ceil(ROWS)).into_par_iter().with_max_len(1);
     let group = |g: usize| group(operation, (a, b, &mask), g * ROWS..a.nrows.min((g + 1) * ROWS), words);
     let made: Vec<Result<(Counts, Vec<u32>)>> = memory::collected(operation, groups.map(group))?;
-    let mut offsets = memory::with_capacity(operation, a.nrows + 1)?;
+    let (offsets, indices) = stacked(operation, a.nrows, made)?;
+    Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
+}
+
+/// How many entries rows have and their columns, of some rows and the next ones and so on, under each other: where rows begin, and all columns.
+fn stacked<N: AsRef<[u64]>>(
+    operation: &'static str,
+    nrows: usize,
+    made: Vec<Result<(N, Vec<u32>)>>,
+) -> Result<(Vec<u64>, Vec<u32>)> {
+    let mut offsets = memory::with_capacity(operation, nrows + 1)?;
     let mut parts = memory::with_capacity(operation, made.len())?;
     let mut end = 0;
     offsets.push(end);
-    for (g, made) in made.into_iter().enumerate() {
-        let (counts, indices) = made?;
-        offsets.extend(counts.iter().take(a.nrows - g * ROWS).map(|count| {
+    for made in made {
+        let (counts, columns) = made?;
+        offsets.extend(counts.as_ref().iter().take(nrows + 1 - offsets.len()).map(|count| {
             end += count;
             end
         }));
-        parts.push(indices);
+        parts.push(columns);
     }
-    let indices = match parts.len() {
-        1 => parts.swap_remove(0),
-        _ => {
-            let mut slices = memory::with_capacity(operation, parts.len())?;
-            slices.extend(parts.iter().map(|part| &part[..]));
-            joined(operation, &slices, 0)?
-        }
-    };
-    Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
+    if parts.len() == 1 {
+        return Ok((offsets, parts.swap_remove(0)));
+    }
+    let mut slices = memory::with_capacity(operation, parts.len())?;
+    slices.extend(parts.iter().map(|part| &part[..]));
+    Ok((offsets, joined(operation, &slices, 0)?))
 }
 
 /// Entries in each of 64 rows.
@@ -145,13 +152,22 @@ pub(crate) fn looked_up<'m>(
     let Form::Cells(cells) = &m.pattern.form else { return None };
     let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
     few.then_some(move |operation, all: &Pattern| {
-        let mut offsets = memory::with_capacity(operation, all.nrows + 1)?;
-        let mut indices = memory::with_capacity(operation, all.nnz())?;
-        offsets.push(0);
-        for i in 0..all.nrows {
-            indices.extend(all.row(i).iter().filter(|j| !cells.has(i * cells.ncols + **j as usize)));
-            offsets.push(indices.len() as u64);
-        }
+        // So many rows at a time have enough entries for a thread.
+        let each = (SERIAL * all.nrows / all.nnz().max(1)).max(1);
+        let kept = |piece: usize| {
+            let rows = piece * each..all.nrows.min((piece + 1) * each);
+            let mut counts = memory::with_capacity(operation, rows.len())?;
+            let mut kept =
+                memory::with_capacity(operation, (all.offsets[rows.end] - all.offsets[rows.start]) as usize)?;
+            for i in rows {
+                let before = kept.len();
+                kept.extend(all.row(i).iter().filter(|j| !cells.has(i * cells.ncols + **j as usize)));
+                counts.push((kept.len() - before) as u64);
+            }
+            Ok((counts, kept))
+        };
+        let pieces = (0..all.nrows.div_ceil(each)).into_par_iter().with_max_len(1);
+        let (offsets, indices) = stacked(operation, all.nrows, memory::collected(operation, pieces.map(kept))?)?;
         Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
     })
 }
