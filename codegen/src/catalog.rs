@@ -206,6 +206,7 @@ kernels! {
     "thread/search.cuh"
     "thread/in_order.cuh"
     "thread/quad.cuh"
+    "thread/shared_word.cuh"
     "thread/rank.cuh"
     "thread/sort.cuh"
     "warp/scan.cuh"

@@ -3,23 +3,24 @@
 #include "part/entries.cuh"
 #include "part/slots.cuh"
 #include "thread/rank.cuh"
+#include "thread/shared_word.cuh"
 
 namespace oplus {
 
 __device__ inline u64 global_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // Diagonals that the block has seen, one for each place.
-__device__ inline volatile u32* seen_diagonals() {
+__device__ inline u32* seen_diagonals() {
   __shared__ u32 seen[tuning::primitive_block];
   return seen;
 }
 
 // Bit column - row + rows of words (0 before) where an entry is on that diagonal. What a block has seen it does not ask for again: all
-// would ask for a few words.
+// would ask for a few words. Threads look and note beside each other, atomically: whoever notes a diagonal marks it.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 diagonal_marks(u64 n, u64 rows, const u64* offsets, const u32* indices, u32* words) {
   constexpr u32 none = 0xffffffffu;
-  volatile u32* const seen = seen_diagonals();
+  u32* const seen = seen_diagonals();
   seen[threadIdx.x] = none;
   // The walk has a barrier before the first entry.
   for_entries<false, true, true>(Entries<u8>{n, rows, offsets, indices, nullptr}, [&](u64, bool inside, u8, u32 row, u32 column) {
@@ -27,8 +28,8 @@ diagonal_marks(u64 n, u64 rows, const u64* offsets, const u32* indices, u32* wor
     const u64 d = column + rows - row;
     const u32 place = u32(d % tuning::primitive_block);
     if (d < none) {
-      if (seen[place] == u32(d)) return;
-      seen[place] = u32(d);
+      if (shared_word(&seen[place]) == u32(d)) return;
+      atomicExch(&seen[place], u32(d));
     }
     const u32 bit = 1u << (d & 31);
     // Nearly always somebody was here before.
