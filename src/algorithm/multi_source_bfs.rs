@@ -71,7 +71,7 @@ const IN_CELLS: u64 = 2 * 4 + 4 + 2;
 /// Sources that a product on the CPU takes at once: all batches but the last are a multiple of that, where they can be.
 const TOGETHER: usize = 64;
 
-/// Whether what is reached is held in cells: bits on the CPU, which are added to where they lie.
+/// Whether what is reached is held in cells, which are added to where they lie.
 fn in_cells<T: Scalar, S>(graph: &Matrix<T, S>) -> bool {
     graph.device() != Device::Reference && !is_hypersparse(graph.nrows(), graph.nvals())
 }
@@ -142,15 +142,15 @@ fn search<T: Scalar>(
     let mut start: Vec<(u64, u64, bool)> = memory::with_capacity(operation, sources.len())?;
     start.extend((0u64..).zip(sources).map(|(row, s)| (row, *s, true)));
     let mut frontier: Matrix<bool, AnyPair> = Matrix::build(sources.len() as u64, n, &start)?.to(&graph.device())?;
-    let held = |format: Format| if in_cells(graph) { Format::Bitmap } else { format };
-    let mut visited: Matrix<bool, AnyPair> = frontier.to_format(held(frontier.format()))?;
-    let mut levels = match options.levels {
-        true => {
-            let none: Matrix<u32, AnyPair> = apply_second(&frontier, Second, 0u32).eval()?;
-            Some(none.to_format(held(none.format()))?)
-        }
+    let mut visited = frontier.clone();
+    let mut levels: Option<Matrix<u32, AnyPair>> = match options.levels {
+        true => Some(apply_second(&frontier, Second, 0u32).eval()?),
         false => None,
     };
+    if in_cells(graph) {
+        visited = visited.to_format(Format::Bitmap)?;
+        levels = levels.map(|levels| levels.to_format(Format::Bitmap)).transpose()?;
+    }
     for level in 1..=u32::MAX {
         frontier = mxm(&frontier, graph).mask(&visited.structure().complement()).eval()?;
         if frontier.nvals() == 0 {

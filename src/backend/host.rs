@@ -67,8 +67,7 @@ macro_rules! host_memory {
             }
         }
         fn mask<'a>(&self, mask: Option<&'a MaskBody>) -> Result<Option<&'a MaskOn<Arc<Pattern>>>> {
-            let Some(mask) = mask else { return Ok(None) };
-            mask.on_host()?.map(Some).ok_or_else(|| $crate::backend::misplaced(Self::DEVICE))
+            mask.map(MaskBody::on_host).transpose()
         }
         fn empty<T: Scalar>(&self, operation: &'static str, nrows: usize, ncols: usize) -> Result<HostCsr<T>> {
             Ok(HostCsr::new(Pattern::empty(operation, nrows, ncols)?, Vec::new()))

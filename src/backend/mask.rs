@@ -72,16 +72,18 @@ impl MaskBody {
             MaskBody::CudaCells(m, _) => m.complement,
         }
     }
-    /// The list of a mask in host memory; `None` of one elsewhere.
-    pub(crate) fn on_host(&self) -> Result<Option<&MaskOn<Arc<Pattern>>>> {
+    /// The list of a mask in host memory, kept once it is made.
+    pub(crate) fn on_host(&self) -> Result<&MaskOn<Arc<Pattern>>> {
         let (listed, pattern, complement) = match self {
-            MaskBody::Host(m) => return Ok(Some(m)),
+            MaskBody::Host(m) => return Ok(m),
             MaskBody::Bits(m, listed) => (listed, m.pattern.listed("mask")?, m.complement),
             MaskBody::Cells(m, listed) => (listed, m.pattern.pattern("mask")?, m.complement),
             #[cfg(feature = "cuda")]
-            MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..) => return Ok(None),
+            MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..) => {
+                return Err(super::misplaced(crate::device::Device::Cpu));
+            }
         };
-        Ok(Some(listed.get_or_init(|| MaskOn { pattern: pattern.clone(), complement })))
+        Ok(listed.get_or_init(|| MaskOn { pattern: pattern.clone(), complement }))
     }
     /// A vector's places on a device as bits.
     #[cfg(feature = "cuda")]

@@ -88,8 +88,7 @@ pub(crate) struct HostOperands<'a> {
 impl HostOperands<'_> {
     /// The mask as a list.
     fn listed(&self) -> Result<Option<&MaskOn<Arc<Pattern>>>> {
-        let Some(mask) = self.mask else { return Ok(None) };
-        mask.on_host()?.map(Some).ok_or_else(|| super::misplaced(Device::Cpu))
+        self.mask.map(MaskBody::on_host).transpose()
     }
     /// Whether all of this vector meets a matrix on the CPU.
     fn is_full(&self, device: Device, vector: &UntypedCsr) -> bool {

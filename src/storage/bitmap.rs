@@ -60,14 +60,14 @@ impl Bitmap {
     }
 }
 
-/// Writes the places whose bits are set, ascending; there is room for all.
+/// Writes the places whose bits are set, ascending, the first bit's being `first`; there is room for all.
 #[inline(always)]
-pub(crate) fn listed(words: impl Iterator<Item = u64>, room: &mut [MaybeUninit<u32>]) {
+pub(crate) fn listed(first: usize, words: impl Iterator<Item = u64>, room: &mut [MaybeUninit<u32>]) {
     let mut room = room.iter_mut();
     for (w, mut word) in words.enumerate() {
         while word != 0 {
             if let Some(to) = room.next() {
-                to.write((w << 6) as u32 + word.trailing_zeros());
+                to.write((first + (w << 6)) as u32 + word.trailing_zeros());
             }
             word &= word - 1;
         }

@@ -110,7 +110,7 @@ impl Cells {
             for row in rows {
                 // SAFETY: rows are disjoint.
                 let room = unsafe { to.part(offsets[row] as usize..offsets[row + 1] as usize) };
-                bitmap::listed((0..words).map(|w| self.word(row, w)), room);
+                bitmap::listed(0, (0..words).map(|w| self.word(row, w)), room);
             }
         });
         // SAFETY: every row has written as many as were counted.

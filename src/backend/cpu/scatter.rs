@@ -2,6 +2,7 @@
 use super::parallel::{SERIAL, Shared, each_piece, filled, in_pieces, pieces, scan, unwritten, written};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
+use crate::storage::bitmap;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -148,23 +149,15 @@ pub(crate) fn unmarked(operation: &'static str, words: &[u64]) -> Result<Vec<u32
     let to = Shared::new(&mut made);
     let list = |p: usize| {
         // SAFETY: pieces have disjoint places by the scan of their counts.
-        let mut to = unsafe { to.part(starts[p] as usize..starts[p + 1] as usize) }.iter_mut();
-        for (w, mut word) in piece(p).zip(words[piece(p)].iter().copied()) {
-            while word != 0 {
-                if let Some(to) = to.next() {
-                    *to = MaybeUninit::new((w << 6) as u32 + word.trailing_zeros());
-                }
-                word &= word - 1;
-            }
-        }
-        assert!(to.next().is_none());
+        let to = unsafe { to.part(starts[p] as usize..starts[p + 1] as usize) };
+        bitmap::listed(piece(p).start << 6, words[piece(p)].iter().copied(), to);
     };
     let all = starts.len() - 1;
     match total < 4 * PIECE && words.len() < SERIAL {
         true => (0..all).for_each(list),
         false => (0..all).into_par_iter().for_each(list),
     }
-    // SAFETY: every piece wrote as many as it counted, as asserted.
+    // SAFETY: every piece wrote as many as it counted.
     Ok(unsafe { written(made, total) })
 }
 

@@ -1,15 +1,14 @@
 //! Products of few rows over positions alone: 64 rows of A together, a bit each, so that an entry of B is looked at once for
 //! all of them and not once for each. Then et al., *The more the merrier*, PVLDB 8(4), 2014, 10.14778/2735496.2735507.
+use super::admitted::{Admitted, stacked};
 use super::analysis::{longest, sampled};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, joined, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, unwritten, written};
 use crate::backend::cpu::structure::turned_bits::{columns_of, rows_of};
-use crate::backend::{MaskBody, MxmOptions, misplaced};
-use crate::device::Device;
+use crate::backend::{MaskBody, MxmOptions};
 use crate::error::Result;
 use crate::memory;
 use crate::spgemm::Strategy;
 use crate::storage::bitmap;
-use crate::storage::frame::{Cells, Form};
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -46,32 +45,6 @@ pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let made: Vec<Result<(Counts, Vec<u32>)>> = memory::collected(operation, groups.map(group))?;
     let (offsets, indices) = stacked(operation, a.nrows, made)?;
     Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
-}
-
-/// How many entries rows have and their columns, of some rows and the next ones and so on, under each other: where rows begin, and all columns.
-fn stacked<N: AsRef<[u64]>>(
-    operation: &'static str,
-    nrows: usize,
-    made: Vec<Result<(N, Vec<u32>)>>,
-) -> Result<(Vec<u64>, Vec<u32>)> {
-    let mut offsets = memory::with_capacity(operation, nrows + 1)?;
-    let mut parts = memory::with_capacity(operation, made.len())?;
-    let mut end = 0;
-    offsets.push(end);
-    for made in made {
-        let (counts, columns) = made?;
-        offsets.extend(counts.as_ref().iter().take(nrows + 1 - offsets.len()).map(|count| {
-            end += count;
-            end
-        }));
-        parts.push(columns);
-    }
-    if parts.len() == 1 {
-        return Ok((offsets, parts.swap_remove(0)));
-    }
-    let mut slices = memory::with_capacity(operation, parts.len())?;
-    slices.extend(parts.iter().map(|part| &part[..]));
-    Ok((offsets, joined(operation, &slices, 0)?))
 }
 
 /// Entries in each of 64 rows.
@@ -142,72 +115,6 @@ fn pushed(from: &[u64], b: &Pattern, to: &mut [u64]) {
     });
 }
 
-/// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask.
-pub(crate) fn looked_up<'m>(
-    a: &Pattern,
-    b: &Pattern,
-    mask: Option<&'m MaskBody>,
-) -> Option<impl Fn(&'static str, &Pattern) -> Result<Pattern> + use<'m>> {
-    let Some(MaskBody::Cells(m, listed)) = mask else { return None };
-    let Form::Cells(cells) = &m.pattern.form else { return None };
-    let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
-    few.then_some(move |operation, all: &Pattern| {
-        // So many rows at a time have enough entries for a thread.
-        let each = (SERIAL * all.nrows / all.nnz().max(1)).max(1);
-        let kept = |piece: usize| {
-            let rows = piece * each..all.nrows.min((piece + 1) * each);
-            let mut counts = memory::with_capacity(operation, rows.len())?;
-            let mut kept =
-                memory::with_capacity(operation, (all.offsets[rows.end] - all.offsets[rows.start]) as usize)?;
-            for i in rows {
-                let before = kept.len();
-                kept.extend(all.row(i).iter().filter(|j| !cells.has(i * cells.ncols + **j as usize)));
-                counts.push((kept.len() - before) as u64);
-            }
-            Ok((counts, kept))
-        };
-        let pieces = (0..all.nrows.div_ceil(each)).into_par_iter().with_max_len(1);
-        let (offsets, indices) = stacked(operation, all.nrows, memory::collected(operation, pieces.map(kept))?)?;
-        Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
-    })
-}
-
-/// A mask as it is read here.
-enum Admitted<'a> {
-    All,
-    /// Of a list, and whether what is not in it.
-    Listed(&'a Pattern, bool),
-    /// The same of cells.
-    Bits(&'a Cells, bool),
-}
-
-impl<'a> Admitted<'a> {
-    fn of(mask: Option<&'a MaskBody>) -> Result<Self> {
-        let Some(mask) = mask else { return Ok(Self::All) };
-        if let MaskBody::Cells(m, _) = mask
-            && let Form::Cells(cells) = &m.pattern.form
-        {
-            return Ok(Self::Bits(cells, m.complement));
-        }
-        let listed = mask.on_host()?.ok_or_else(|| misplaced(Device::Cpu))?;
-        Ok(Self::Listed(&listed.pattern, listed.complement))
-    }
-    /// Leaves of a row's bits those that are admitted.
-    fn keep(&self, i: usize, row: &mut [u64]) {
-        match *self {
-            Self::All => {}
-            Self::Listed(pattern, true) => {
-                pattern.row(i).iter().for_each(|j| row[*j as usize >> 6] &= !(1 << (j & 63)));
-            }
-            Self::Listed(pattern, false) => among(row, pattern.row(i)),
-            Self::Bits(cells, complement) => {
-                let flip = if complement { u64::MAX } else { 0 };
-                row.iter_mut().enumerate().for_each(|(w, word)| *word &= cells.word(i, w) ^ flip);
-            }
-        }
-    }
-}
-
 /// Leaves of each row what the mask admits: how many entries.
 fn masked(mask: &Admitted, rows: Range<usize>, words: usize, bits: &mut [u64]) -> Counts {
     let mut counts = [0; ROWS];
@@ -223,19 +130,6 @@ fn masked(mask: &Admitted, rows: Range<usize>, words: usize, bits: &mut [u64]) -
     counts
 }
 
-/// The bits of these ascending columns alone.
-fn among(row: &mut [u64], columns: &[u32]) {
-    let mut next = 0;
-    for (w, word) in row.iter_mut().enumerate() {
-        let mut admitted = 0;
-        while let Some(j) = columns.get(next).filter(|j| **j as usize >> 6 == w) {
-            admitted |= 1 << (j & 63);
-            next += 1;
-        }
-        *word &= admitted;
-    }
-}
-
 /// The columns of the bits, row by row.
 fn listed(bits: &[u64], words: usize, counts: &Counts, made: &mut [std::mem::MaybeUninit<u32>]) {
     let mut starts = [0; ROWS + 1];
@@ -244,13 +138,14 @@ fn listed(bits: &[u64], words: usize, counts: &Counts, made: &mut [std::mem::May
     each_row(bits.len().checked_div(words).unwrap_or(0), words, &|i| {
         // SAFETY: rows are disjoint.
         let room = unsafe { to.part(starts[i]..starts[i + 1]) };
-        bitmap::listed(bits[i * words..(i + 1) * words].iter().copied(), room);
+        bitmap::listed(0, bits[i * words..(i + 1) * words].iter().copied(), room);
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cpu::mxm::admitted::looked_up;
     use crate::backend::{MaskOn, PatternBody};
     use crate::generate::Random;
     use crate::storage::frame::Frame;

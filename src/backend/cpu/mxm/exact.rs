@@ -1,6 +1,6 @@
 //! Products in little memory: positions counted and written to arrays of their size, then the values.
+use super::admitted;
 use super::analysis::OnMask;
-use super::by_bits;
 use super::explain::counted;
 use super::job::Job;
 use super::need::{Budget, Need, Shape, compressed};
@@ -58,8 +58,8 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
         Ok(None) | Err(Error::OutOfMemory { .. }) => {}
         made => return made,
     }
-    let looked_up = by_bits::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
-    let mask = if looked_up.is_some() { None } else { mask.map_or(Ok(None), MaskBody::on_host)? };
+    let looked_up = admitted::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
+    let mask = if looked_up.is_some() { None } else { mask.map(MaskBody::on_host).transpose()? };
     if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
         return Ok(None);
     }

@@ -114,7 +114,7 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     options: &MxmOptions,
 ) -> Result<Analysis> {
     let bits = by_bits::suits(&a.pattern, &b.pattern, mask, options);
-    let mask = mask.map_or(Ok(None), MaskBody::on_host)?;
+    let mask = mask.map(MaskBody::on_host).transpose()?;
     let cpu = device != Device::Reference;
     let dot = cpu && prefers_dot("explain", &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
     let constant = cpu && !dot && super::product::is_foreseen(&ring.operators, &a.values, &b.values);

@@ -1,5 +1,6 @@
 //! Products of matrices: what they will cost, which accumulator each row gets, and the loops.
 mod accumulator;
+mod admitted;
 pub(crate) mod analysis;
 mod by_bits;
 mod dot;

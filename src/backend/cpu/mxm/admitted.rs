@@ -1,0 +1,114 @@
+//! Masks of a product over positions alone, which is there before they are asked: as bits, row by row, or one entry after the other.
+use super::analysis::sampled;
+use crate::backend::MaskBody;
+use crate::backend::cpu::parallel::{SERIAL, joined};
+use crate::error::Result;
+use crate::memory;
+use crate::storage::frame::{Cells, Form};
+use crate::storage::pattern::Pattern;
+use rayon::prelude::*;
+
+/// A mask as it is read here.
+pub(crate) enum Admitted<'a> {
+    All,
+    /// Of a list, and whether what is not in it.
+    Listed(&'a Pattern, bool),
+    /// The same of cells.
+    Bits(&'a Cells, bool),
+}
+
+impl<'a> Admitted<'a> {
+    pub(crate) fn of(mask: Option<&'a MaskBody>) -> Result<Self> {
+        let Some(mask) = mask else { return Ok(Self::All) };
+        if let MaskBody::Cells(m, _) = mask
+            && let Form::Cells(cells) = &m.pattern.form
+        {
+            return Ok(Self::Bits(cells, m.complement));
+        }
+        let listed = mask.on_host()?;
+        Ok(Self::Listed(&listed.pattern, listed.complement))
+    }
+    /// Leaves of a row's bits those that are admitted.
+    pub(crate) fn keep(&self, i: usize, row: &mut [u64]) {
+        match *self {
+            Self::All => {}
+            Self::Listed(pattern, true) => {
+                pattern.row(i).iter().for_each(|j| row[*j as usize >> 6] &= !(1 << (j & 63)));
+            }
+            Self::Listed(pattern, false) => among(row, pattern.row(i)),
+            Self::Bits(cells, complement) => {
+                let flip = if complement { u64::MAX } else { 0 };
+                row.iter_mut().enumerate().for_each(|(w, word)| *word &= cells.word(i, w) ^ flip);
+            }
+        }
+    }
+}
+
+/// The bits of these ascending columns alone.
+fn among(row: &mut [u64], columns: &[u32]) {
+    let mut next = 0;
+    for (w, word) in row.iter_mut().enumerate() {
+        let mut admitted = 0;
+        while let Some(j) = columns.get(next).filter(|j| **j as usize >> 6 == w) {
+            admitted |= 1 << (j & 63);
+            next += 1;
+        }
+        *word &= admitted;
+    }
+}
+
+/// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask.
+pub(crate) fn looked_up<'m>(
+    a: &Pattern,
+    b: &Pattern,
+    mask: Option<&'m MaskBody>,
+) -> Option<impl Fn(&'static str, &Pattern) -> Result<Pattern> + use<'m>> {
+    let Some(MaskBody::Cells(m, listed)) = mask else { return None };
+    let Form::Cells(cells) = &m.pattern.form else { return None };
+    let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
+    few.then_some(move |operation, all: &Pattern| {
+        // So many rows at a time have enough entries for a thread.
+        let each = (SERIAL * all.nrows / all.nnz().max(1)).max(1);
+        let kept = |piece: usize| {
+            let rows = piece * each..all.nrows.min((piece + 1) * each);
+            let mut counts = memory::with_capacity(operation, rows.len())?;
+            let mut kept =
+                memory::with_capacity(operation, (all.offsets[rows.end] - all.offsets[rows.start]) as usize)?;
+            for i in rows {
+                let before = kept.len();
+                kept.extend(all.row(i).iter().filter(|j| !cells.has(i * cells.ncols + **j as usize)));
+                counts.push((kept.len() - before) as u64);
+            }
+            Ok((counts, kept))
+        };
+        let pieces = (0..all.nrows.div_ceil(each)).into_par_iter().with_max_len(1);
+        let (offsets, indices) = stacked(operation, all.nrows, memory::collected(operation, pieces.map(kept))?)?;
+        Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
+    })
+}
+
+/// How many entries rows have and their columns, of some rows and the next ones and so on, under each other: where rows begin, and all columns.
+pub(crate) fn stacked<N: AsRef<[u64]>>(
+    operation: &'static str,
+    nrows: usize,
+    made: Vec<Result<(N, Vec<u32>)>>,
+) -> Result<(Vec<u64>, Vec<u32>)> {
+    let mut offsets = memory::with_capacity(operation, nrows + 1)?;
+    let mut parts = memory::with_capacity(operation, made.len())?;
+    let mut end = 0;
+    offsets.push(end);
+    for made in made {
+        let (counts, columns) = made?;
+        offsets.extend(counts.as_ref().iter().take(nrows + 1 - offsets.len()).map(|count| {
+            end += count;
+            end
+        }));
+        parts.push(columns);
+    }
+    if parts.len() == 1 {
+        return Ok((offsets, parts.swap_remove(0)));
+    }
+    let mut slices = memory::with_capacity(operation, parts.len())?;
+    slices.extend(parts.iter().map(|part| &part[..]));
+    Ok((offsets, joined(operation, &slices, 0)?))
+}
