@@ -98,6 +98,8 @@ templates! {
     SpgemmDot = "spgemm_dot", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers [];
     /// Sparse product under a mask, row by row: up to so many `entries` of the mask, by so many lanes or a block.
     SpgemmMasked = "spgemm_masked", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["entries" = 64, "lanes" = 16, "batch" = 4];
+    /// Sparse product over positions alone, 64 rows at a time: columns as words.
+    SpgemmBits = "spgemm_bits", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
     /// Sparse product a slice of rows at a time: which rows, lengths, marks.
@@ -214,6 +216,7 @@ kernels! {
     "warp/sort.cuh"
     "warp/sort_many.cuh"
     "warp/search.cuh"
+    "warp/turn.cuh"
     "block/team.cuh"
     "block/sort.cuh"
     "block/digit_ranks.cuh"

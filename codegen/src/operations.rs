@@ -84,6 +84,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     let mut all = vec![
         ("structure".to_string(), new(Template::Structure)),
         ("forms".to_string(), new(Template::Forms)),
+        ("spgemm_bits".to_string(), new(Template::SpgemmBits)),
         ("primitives".to_string(), new(Template::Primitives)),
         ("columns".to_string(), new(Template::Columns)),
         ("row_tiles".to_string(), new(Template::RowTiles)),

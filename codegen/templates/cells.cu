@@ -119,6 +119,7 @@ cells_list(u64 word_count, u64 columns, const u32* words, const u64* starts, con
   if (first >= word_count) return;
   const bool mine = lane_id() < at_once && first + lane_id() < word_count;
   const u32 word = mine ? words[first + lane_id()] : 0;
+  if (!__any_sync(full_warp, word != 0)) return;
   const u64 start = mine ? starts[first + lane_id()] : 0, cell = first * 32 + lane_id();
   const u32 step = u32(32 % columns);
   u32 column = cell >> 32 || columns >> 32 ? u32(cell % columns) : u32(cell) % u32(columns);

@@ -4,6 +4,7 @@
 #include "part/slots.cuh"
 #include "thread/rank.cuh"
 #include "thread/shared_word.cuh"
+#include "warp/turn.cuh"
 
 namespace oplus {
 
@@ -74,20 +75,7 @@ cells_turned(u64 rows, u64 columns, const u32* words, u32* out) {
   const u64 tile = global_thread() / 32, across = (columns + 31) / 32, row = tile / across * 32 + lane_id(), column = tile % across * 32;
   if (tile / across * 32 >= rows) return;
   const u32 n = u32(min(u64(32), columns - column));
-  u32 bits = 0;
-  if (row < rows) {
-    const u64 slot = row * columns + column;
-    const u32 by = u32(slot & 31);
-    bits = words[slot >> 5] >> by;
-    if (by + n > 32) bits |= words[(slot >> 5) + 1] << (32 - by);
-    if (n < 32) bits &= (1u << n) - 1;
-  }
-  u32 kept = 0;
-#pragma unroll
-  for (u32 k = 0; k < 32; k++) {
-    const u32 word = __ballot_sync(full_warp, bits >> k & 1);
-    if (lane_id() == k) kept = word;
-  }
+  const u32 kept = warp_turned(row < rows ? bits_from(words, row * columns + column, n) : 0);
   if (kept) or_bits(out, (column + lane_id()) * rows + tile / across * 32, kept);
 }
 

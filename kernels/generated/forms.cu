@@ -601,6 +601,14 @@ namespace oplus {
 // Whether a slot has an entry; without words each has.
 __device__ inline bool has_entry(const u32* words, u64 slot) { return !words || words[slot >> 5] >> (slot & 31) & 1; }
 
+// The bits of n slots, 32 at most, from `slot` on.
+__device__ inline u32 bits_from(const u32* words, u64 slot, u32 n) {
+  const u32 by = u32(slot & 31);
+  u32 bits = words[slot >> 5] >> by;
+  if (by + n > 32) bits |= words[(slot >> 5) + 1] << (32 - by);
+  return n < 32 ? bits & ((1u << n) - 1) : bits;
+}
+
 // Sets these bits of the slots from `slot` on.
 __device__ inline void or_bits(u32* words, u64 slot, u32 bits) {
   const u32 by = u32(slot & 31);
@@ -660,6 +668,25 @@ __device__ inline u32 shared_word(const u32* word) {
 
 }  // namespace oplus
 #line 7 "codegen/templates/forms.cu"
+#line 1 "kernels/warp/turn.cuh"
+// 32 x 32 bits in a warp.
+#line 3 "kernels/warp/turn.cuh"
+
+namespace oplus {
+
+// Bit l of lane k's word is bit k of lane l's. All lanes call.
+__device__ inline u32 warp_turned(u32 bits) {
+  u32 kept = 0;
+#pragma unroll
+  for (u32 k = 0; k < 32; k++) {
+    const u32 word = __ballot_sync(full_warp, bits >> k & 1);
+    if (lane_id() == k) kept = word;
+  }
+  return kept;
+}
+
+}  // namespace oplus
+#line 8 "codegen/templates/forms.cu"
 
 namespace oplus {
 
@@ -730,20 +757,7 @@ cells_turned(u64 rows, u64 columns, const u32* words, u32* out) {
   const u64 tile = global_thread() / 32, across = (columns + 31) / 32, row = tile / across * 32 + lane_id(), column = tile % across * 32;
   if (tile / across * 32 >= rows) return;
   const u32 n = u32(min(u64(32), columns - column));
-  u32 bits = 0;
-  if (row < rows) {
-    const u64 slot = row * columns + column;
-    const u32 by = u32(slot & 31);
-    bits = words[slot >> 5] >> by;
-    if (by + n > 32) bits |= words[(slot >> 5) + 1] << (32 - by);
-    if (n < 32) bits &= (1u << n) - 1;
-  }
-  u32 kept = 0;
-#pragma unroll
-  for (u32 k = 0; k < 32; k++) {
-    const u32 word = __ballot_sync(full_warp, bits >> k & 1);
-    if (lane_id() == k) kept = word;
-  }
+  const u32 kept = warp_turned(row < rows ? bits_from(words, row * columns + column, n) : 0);
   if (kept) or_bits(out, (column + lane_id()) * rows + tile / across * 32, kept);
 }
 

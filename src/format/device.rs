@@ -195,6 +195,16 @@ pub(crate) fn rows_summed<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Optio
     }
 }
 
+/// How many entries each row has, where a list of positions tells it.
+pub(crate) fn rows_counted<T: Scalar>(a: &Store<T>) -> Result<Option<Body<u64>>> {
+    let pattern = match &a.body {
+        Body::Cuda(list) => &list.pattern,
+        Body::CudaHeld(held) if !matches!(held.frame.form, DeviceForm::Cells(None)) => held.frame.listed()?,
+        _ => return Ok(None),
+    };
+    Cuda::on(a.device)?.count_rows(pattern).map(|counts| Some(Body::from(counts)))
+}
+
 /// The cells that f holds for.
 pub(super) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     a: &Store<A>,

@@ -4,8 +4,6 @@ use super::product::Product;
 use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
-use crate::backend::Backend;
-#[cfg(feature = "cuda")]
 use crate::backend::cuda::{Cuda, of_positions};
 use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
@@ -151,7 +149,7 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 let iso = ring.foreseen(a.one_bytes(), b.one_bytes())?.is_some();
                 let text = if iso { of_positions() } else { ring.text() };
-                cuda.explain(ring.step(), text, a, b, cuda.mask(o.mask.as_ref())?, at, options)
+                cuda.explain(ring.step(), (text, iso), a, b, o.mask.as_ref(), at, options)
             }
             _ => Err(misplaced(device)),
         }

@@ -298,7 +298,7 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 let mask = mask.as_ref();
                 UntypedBody::Cuda(match ring.foreseen(a.one_bytes(), b.one_bytes())? {
-                    Some(value) => cuda.multiply_iso((ring.text().c, &value), a, b, cuda.mask(mask)?, at, options)?,
+                    Some(value) => cuda.multiply_iso((ring.text().c, &value), a, b, mask, at, options)?,
                     None => cuda.multiply_masked(ring.step(), ring.text(), a, b, mask, at, options)?,
                 })
             }

@@ -60,9 +60,17 @@ pub fn reduce_rows<T: Scalar, S, M: Reduction<T>>(
 /// # Ok(()) }
 /// ```
 pub fn count_rows<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
-    let mut lines = Lines::new("count_rows", a.operand(), |a| rows_summed::<u64, Plus>(&filled(a, 1)?));
+    let mut lines = Lines::new("count_rows", a.operand(), rows_counted);
     lines.core.turned = Some(|a| columns_summed::<u64, Plus>(&filled(a, 1)?));
     Operation::new(lines)
+}
+
+fn rows_counted<T: Scalar>(a: &Store<T>) -> Result<Store<u64>> {
+    #[cfg(feature = "cuda")]
+    if let Some(body) = crate::format::rows_counted(a)? {
+        return Ok(Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device });
+    }
+    rows_summed::<u64, Plus>(&filled(a, 1)?)
 }
 
 /// The values as terms of sums; themselves where they are.

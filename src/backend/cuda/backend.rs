@@ -49,6 +49,10 @@ impl Cuda {
     pub(crate) fn within<R>(&self, limit: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
         account::within(limit, work).map(|(made, _)| made)
     }
+    /// One row: how many entries each row has, none for an empty one.
+    pub(crate) fn count_rows(&self, a: &DevicePattern) -> Result<DeviceCsr<u64>> {
+        made(reduce::count_rows(a))
+    }
     /// What `work` makes, and what it launched.
     pub(crate) fn traced<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Trace)> {
         let ((made, launches), peak) = account::within(u64::MAX, || self.context.trace(work))?;

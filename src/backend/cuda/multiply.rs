@@ -2,8 +2,8 @@
 use super::mxv::full;
 use super::mxv::{spmspv, spmv};
 use super::product::Product;
-use super::spgemm::chunks;
 use super::spgemm::fused::{self, After, Then};
+use super::spgemm::{by_bits, chunks};
 use super::storage::turned::by_columns;
 use super::storage::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, spgemm};
@@ -174,10 +174,18 @@ impl Cuda {
         (scalar, value): (ScalarText, &[u8]),
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
-        mask: Option<&Mask>,
+        mask: Option<&MaskBody>,
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<DeviceCsr<()>> {
+        if by_bits::suits(&a.pattern, &b.pattern, mask, options) {
+            match by_bits::positions(&a.pattern, &b.pattern, mask) {
+                // By rows there may be room.
+                Err(Error::OutOfMemory { .. }) => {}
+                made => return Ok(DeviceCsr::with(Arc::new(made?), Values::of_all(scalar, value)?)),
+            }
+        }
+        let mask = self.mask(mask)?;
         let positions = |product: &Product| match full::mxm(product, options, (&a.pattern, &b.pattern))? {
             Some(made) => Ok(made.0),
             None => Ok(Arc::new(chunks::mxm(product, options)?.0)),
@@ -204,20 +212,22 @@ impl Cuda {
         let owned = (&a.pattern, &b.pattern);
         self.of_matrices(text, a, b, mask, at, options, |product| fused::mxm_then(product, options, owned, &after))
     }
-    /// What [`multiply`](Self::multiply) will do.
+    /// What [`multiply`](Self::multiply) will do, or where all sums are the same value [`multiply_iso`](Self::multiply_iso).
     pub(crate) fn explain(
         &self,
         step: Step,
-        text: Shared<SemiringText>,
+        (text, iso): (Shared<SemiringText>, bool),
         a: &DeviceCsr<()>,
         b: &DeviceCsr<()>,
-        mask: Option<&Mask>,
+        mask: Option<&MaskBody>,
         at: &Positions,
         options: &MxmOptions,
     ) -> Result<Analysis> {
+        let bits = iso && by_bits::suits(&a.pattern, &b.pattern, mask, options);
+        let mask = self.mask(mask)?;
         let dots =
             matches!(step, Step::Mxm) && spgemm::by_dots(&self.context, (&a.pattern, &b.pattern), mask, options)?;
-        self.of(step, text, a, b, mask, at, options, |product| match step {
+        let mut analysis = self.of(step, text, a, b, mask, at, options, |product| match step {
             Step::Mxm => spgemm::explain(product, options, dots.then_some(options.transposed_b)),
             // Counted on the host: nothing here needs more than one look at the positions.
             Step::Mxv | Step::Vxm => {
@@ -229,7 +239,11 @@ impl Cuda {
                 let size = product.semiring.c.size;
                 crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), size)
             }
-        })
+        })?;
+        if bits {
+            by_bits::explain(&a.pattern, &b.pattern, &mut analysis);
+        }
+        Ok(analysis)
     }
     /// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩ by a monoid without storing the product: the bytes of the sums of some
     /// rows each, which together are all; none where there is no product.

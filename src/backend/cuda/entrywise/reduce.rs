@@ -1,9 +1,12 @@
 //! Sums of rows and of everything, in the order of entries.
-use crate::backend::cuda::entries::{block_and_tile, empty};
+use crate::algebra::Scalar;
+use crate::backend::cuda::entries::{block_and_tile, empty, structure};
 use crate::backend::cuda::product::Operand;
 use crate::backend::cuda::runtime::program::{Program, tuning};
 use crate::backend::cuda::runtime::report::{SAID, TOLD};
-use crate::backend::cuda::storage::row_tiles::RowTiles;
+use crate::backend::cuda::storage::places::grid;
+use crate::backend::cuda::storage::row_tiles::{RowTiles, rows_present};
+use crate::backend::cuda::storage::vector::{self, DeviceBitmap};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::memory;
@@ -28,6 +31,21 @@ pub(crate) fn reduce_rows(op: Shared<FunctionText>, a: Operand<'_>) -> Result<(A
     // other, so that the long rows' counters are zero when one begins.
     unsafe { launch.arg(&out).arg(&tiles.begins).arg(tiles.most).run()? };
     Ok((tiles.rows.clone(), out))
+}
+
+/// A single row: how many entries each row with entries has.
+pub(crate) fn count_rows(a: &DevicePattern) -> Result<(DevicePattern, Buffer)> {
+    let (context, rows) = (a.offsets.context(), a.nrows as u64);
+    if a.nnz == 0 {
+        return empty(context, 1, a.nrows);
+    }
+    let present = rows_present(a, &structure(context, "rows_present")?)?;
+    let (values, (blocks, block)) = (Buffer::alloc_for::<u64>(context, a.nrows)?, grid(context, rows));
+    let kernel = structure(context, "list_counts")?;
+    let launch = kernel.launch(blocks, block, 0).arg(rows).arg(0u64).arg(&a.offsets);
+    // SAFETY: parameters as the README lists them; a count a row.
+    unsafe { launch.arg(&values).run()? };
+    vector::compact(context, a.nrows, u64::TEXT, DeviceBitmap { present, values })
 }
 
 /// The bytes of the sum of all values; `None` where there are none.

@@ -185,6 +185,30 @@ impl Buffer {
         Ok(to)
     }
 
+    /// All of two buffers, for which the host waits once where they are small.
+    pub(crate) fn both_to_host<A: Pod, B: Pod>(a: &Buffer, b: &Buffer) -> Result<(Vec<A>, Vec<B>)> {
+        const OPERATION: &str = "copy to host";
+        let (m, n) = (a.len_of::<A>(), b.len_of::<B>());
+        let (bytes, whole) = ((m * size_of::<A>(), n * size_of::<B>()), a.bytes.saturating_add(b.bytes));
+        if m > 0 && n > 0 && (bytes.0 + bytes.1) as u64 == whole && whole <= COPIED as u64 {
+            let mut to: (Vec<A>, Vec<B>) = (memory::with_capacity(OPERATION, m)?, memory::with_capacity(OPERATION, n)?);
+            let pieces =
+                [(a.pointer, bytes.0, to.0.as_mut_ptr().cast()), (b.pointer, bytes.1, to.1.as_mut_ptr().cast())];
+            a.context.bind(OPERATION)?;
+            // SAFETY: all of both buffers, and room for them.
+            if let Some(done) = unsafe { a.context.copy_by_page(OPERATION, pieces) } {
+                done?;
+                // SAFETY: all were written above, and every bit pattern is a value.
+                unsafe {
+                    to.0.set_len(m);
+                    to.1.set_len(n);
+                }
+                return Ok(to);
+            }
+        }
+        Ok((a.to_host()?, b.to_host()?))
+    }
+
     /// Value `index` of `T`. Waits for the device.
     pub fn read_one<T: Pod>(&self, index: usize) -> Result<T> {
         const OPERATION: &str = "copy to host";
@@ -203,9 +227,9 @@ impl Buffer {
         self.context.bind(operation)?;
         let length = (range.end - range.start) as usize;
         if length <= COPIED {
+            let piece = (self.pointer + range.start, length, to);
             // SAFETY: by the caller.
-            if let Some(done) = unsafe { self.context.copy_by_page(operation, self.pointer + range.start, length, to) }
-            {
+            if let Some(done) = unsafe { self.context.copy_by_page(operation, [piece]) } {
                 return done;
             }
         }

@@ -134,27 +134,36 @@ impl Keep {
 }
 
 impl Context {
-    /// Copies `length` <= [`COPIED`] bytes at `from` to `to` by way of the page, and waits. `None`: there is no page.
+    /// Copies pieces, each (from, length, to), of together at most [`COPIED`] bytes by way of the page, and waits once. `None`: there is no
+    /// page.
     ///
     /// # Safety
-    /// `from` holds and `to` has room for so many bytes.
-    pub(crate) unsafe fn copy_by_page(
+    /// Each `from` holds and its `to` has room for so many bytes.
+    pub(crate) unsafe fn copy_by_page<const N: usize>(
         &self,
         operation: &'static str,
-        from: u64,
-        length: usize,
-        to: *mut u8,
+        pieces: [(u64, usize, *mut u8); N],
     ) -> Option<Result<()>> {
         let mut host = lock(&self.keep.host);
-        let source = host.page.address(self)?.cast::<u8>();
-        // SAFETY: the page is ours alone under the lock and stays; `from` by the caller.
-        let copied = self.check(operation, unsafe {
-            (self.driver().api.memcpy_dtoh_async)(source.cast(), from, length, self.stream())
+        let page = host.page.address(self)?.cast::<u8>();
+        let mut at = 0;
+        let placed = pieces.map(|(from, length, to)| {
+            at += length;
+            // SAFETY: all pieces together are no more than the page has room for.
+            (unsafe { page.add(at - length) }, from, length, to)
+        });
+        let copied = placed.iter().try_for_each(|(place, from, length, _)| {
+            // SAFETY: the page is ours alone under the lock and stays; `from` by the caller.
+            self.check(operation, unsafe {
+                (self.driver().api.memcpy_dtoh_async)(place.cast(), *from, *length, self.stream())
+            })
         });
         let done = copied.and(self.synchronize_for(operation));
         if done.is_ok() {
-            // SAFETY: written above; `to` by the caller.
-            unsafe { std::ptr::copy_nonoverlapping(source, to, length) };
+            for (place, _, length, to) in placed {
+                // SAFETY: written above; `to` by the caller.
+                unsafe { std::ptr::copy_nonoverlapping(place, to, length) };
+            }
         }
         Some(done)
     }

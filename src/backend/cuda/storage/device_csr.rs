@@ -4,13 +4,14 @@ use super::row_tiles::RowTiles;
 use super::supernodes::Supernodes;
 use super::turned::Columns;
 use super::values::Values;
-use crate::algebra::{Scalar, scalar::as_bytes};
+use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
 use crate::backend::cuda::mxv::full::Remembered;
 use crate::backend::cuda::runtime::program::resident;
 use crate::backend::cuda::spgemm::Costs;
 use crate::backend::cuda::{Buffer, Context, entries, lock};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::memory;
 use crate::storage::footprint::Footprint;
 use crate::storage::pattern::Pattern;
 use std::marker::PhantomData;
@@ -190,6 +191,13 @@ impl<T: Scalar> DeviceCsr<T> {
         Ok(Self::new(pattern, Buffer::from_host(context, as_bytes(&host.values))?))
     }
     pub(crate) fn download(&self) -> Result<HostCsr<T>> {
+        // Where a single row begins and ends is known.
+        if let (1, Values::All(all)) = (self.pattern.nrows, &self.values) {
+            let (indices, values) = Buffer::both_to_host::<u32, u8>(&self.pattern.indices, all)?;
+            let offsets = memory::copied("download", &[0, self.pattern.nnz])?;
+            let pattern = Pattern::new(1, self.pattern.ncols, offsets, indices);
+            return Ok(HostCsr::new(pattern, from_bytes("download", &values)?));
+        }
         Ok(HostCsr::new(self.pattern.download()?, self.on_host()?))
     }
 }

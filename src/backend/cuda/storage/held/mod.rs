@@ -6,6 +6,7 @@ mod written;
 
 pub(crate) use cells::CellMask;
 pub(crate) use frame::{DeviceForm, DeviceFrame};
+pub(crate) use moves::positions as positions_of_cells;
 pub(crate) use written::Area;
 
 use super::list::List;

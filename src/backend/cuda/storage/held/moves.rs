@@ -2,8 +2,9 @@
 use super::frame::{form, room_for_bits};
 use super::{DeviceForm, DeviceFrame};
 use crate::backend::cuda::entries::{movable, places};
-use crate::backend::cuda::runtime::program::{Program, scan_in_place, scan_of_bits, tuning};
+use crate::backend::cuda::runtime::program::{Program, scan_in_place, scan_of_bits, sum_of_bits, tuning};
 use crate::backend::cuda::storage::places::grid;
+use crate::backend::cuda::storage::values::NOTHING;
 use crate::backend::cuda::{Buffer, Context, DevicePattern};
 use crate::error::Result;
 use oplus_codegen::Template;
@@ -129,7 +130,13 @@ pub(super) fn listed(
             }
             offsets
         }
-        (DeviceForm::Cells(Some(bits)), None) => cells(frame, bits, known.is_none(), &taken)?,
+        (DeviceForm::Cells(Some(bits)), None) => {
+            let words = frame.slots().div_ceil(32);
+            let starts = Buffer::alloc_for::<u64>(context, places(words).saturating_add(1))?;
+            scan_of_bits(context, bits, &starts, words)?;
+            list_cells(context, frame.shape, (bits, &starts, nnz), &taken)?;
+            known.is_none().then(|| cell_offsets(context, frame.shape, bits, &starts)).transpose()?
+        }
         // Those of all cells are known otherwise, as are those by columns.
         _ => None,
     };
@@ -141,25 +148,42 @@ pub(super) fn listed(
     Ok((pattern, out))
 }
 
-/// The entries of cells with these bits, and where rows begin if that is asked for.
-fn cells(frame: &DeviceFrame, bits: &Buffer, begins: bool, taken: &Taken) -> Result<Option<Buffer>> {
-    let (context, (rows, columns)) = (&frame.context, (frame.shape.0 as u64, frame.shape.1 as u64));
-    let (words, block) = (frame.slots().div_ceil(32), tuning(context).primitive_block);
+/// The positions by rows of cells with these bits.
+pub(crate) fn positions(context: &Arc<Context>, shape: (usize, usize), bits: &Buffer) -> Result<DevicePattern> {
+    let words = (shape.0 as u64).saturating_mul(shape.1 as u64).div_ceil(32);
     let starts = Buffer::alloc_for::<u64>(context, places(words).saturating_add(1))?;
-    scan_of_bits(context, bits, &starts, words)?;
-    if frame.count() > 0 {
+    let count = sum_of_bits(context, bits, &starts, words)?;
+    let indices = Buffer::alloc_for::<u32>(context, places(count))?;
+    let taken = Taken { scalar: NOTHING, indices: Some(&indices), values: None };
+    list_cells(context, shape, (bits, &starts, count), &taken)?;
+    Ok(DevicePattern::new(shape, count, cell_offsets(context, shape, bits, &starts)?, indices))
+}
+
+/// The entries of cells with these bits, so many before each word and so many in all.
+fn list_cells(
+    context: &Arc<Context>,
+    shape: (usize, usize),
+    (bits, starts, count): (&Buffer, &Buffer, u64),
+    taken: &Taken,
+) -> Result<()> {
+    let columns = shape.1 as u64;
+    let (words, block) = ((shape.0 as u64).saturating_mul(columns).div_ceil(32), tuning(context).primitive_block);
+    if count > 0 {
         let kernel = moving(context, Template::Cells, taken.scalar).kernel("cells_list")?;
         let launch = kernel.launch(words.div_ceil(WORDS * u64::from(block / 32)), block, 0).arg(words).arg(columns);
-        let launch = launch.arg(bits).arg(&starts).arg(taken.values.map(|v| v.0)).arg(taken.indices);
+        let launch = launch.arg(bits).arg(starts).arg(taken.values.map(|v| v.0)).arg(taken.indices);
         // SAFETY: as above; a place for every bit.
         unsafe { launch.arg(taken.values.map(|v| v.1)).run()? };
     }
-    if !begins {
-        return Ok(None);
-    }
-    let offsets = Buffer::alloc_for::<u64>(context, frame.shape.0.saturating_add(1))?;
+    Ok(())
+}
+
+/// Where the rows of such cells begin.
+fn cell_offsets(context: &Arc<Context>, shape: (usize, usize), bits: &Buffer, starts: &Buffer) -> Result<Buffer> {
+    let (rows, columns) = (shape.0 as u64, shape.1 as u64);
+    let offsets = Buffer::alloc_for::<u64>(context, shape.0.saturating_add(1))?;
     let ((blocks, block), kernel) = (grid(context, rows + 1), form(context, "cell_offsets")?);
     // SAFETY: as above.
-    unsafe { kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(bits).arg(&starts).arg(&offsets).run()? };
-    Ok(Some(offsets))
+    unsafe { kernel.launch(blocks, block, 0).arg(rows).arg(columns).arg(bits).arg(starts).arg(&offsets).run()? };
+    Ok(offsets)
 }
