@@ -79,12 +79,6 @@ impl From<(u32, u32)> for Extent {
     }
 }
 
-impl From<(u64, u64)> for Extent {
-    fn from((x, y): (u64, u64)) -> Self {
-        Extent(x, y, 1)
-    }
-}
-
 impl From<(u32, u32, u32)> for Extent {
     fn from((x, y, z): (u32, u32, u32)) -> Self {
         Extent(x.into(), y.into(), z.into())

@@ -73,7 +73,9 @@ pub(crate) fn positions(a: &DevicePattern, b: &DevicePattern, mask: Option<&Mask
         Some((cells, flip)) => words(context, shape, &cells, flip).map(|(to, copy)| (to, Some(copy)))?,
     };
     let (kernel, (blocks, block)) = (bits(context, "bits_pushed")?, tiles(context, b.nnz));
-    let launch = kernel.launch((blocks, groups), block, 0).arg(b.nnz).arg(b.nrows as u64).arg(b.ncols as u64);
+    // More than a device takes at once is refused there.
+    let grid = (u32::try_from(blocks).unwrap_or(u32::MAX), groups as u32);
+    let launch = kernel.launch(grid, block, 0).arg(b.nnz).arg(b.nrows as u64).arg(b.ncols as u64);
     // SAFETY: as above.
     unsafe { launch.arg(&b.offsets).arg(&b.indices).arg(&from).arg(&to).run()? };
     let cells = (shape.0 as u64).saturating_mul(shape.1 as u64);
