@@ -10,8 +10,8 @@ use crate::memory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// So many entries are put by one thread.
-const MANY: usize = if cfg!(test) { 32 } else { 1 << 15 };
+/// So many entries are put by one thread: each is a visit to its cell.
+const MANY: usize = if cfg!(test) { 32 } else { 1 << 13 };
 
 /// Which entries are put, where not all are.
 type Admits<'a> = Option<&'a (dyn Fn(usize, u32) -> bool + Sync)>;

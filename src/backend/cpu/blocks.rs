@@ -54,7 +54,8 @@ pub(super) fn partition(
             row = low;
             continue;
         }
-        let parts = (before(row + 1) - before(row)).div_ceil(target).min(1 << 12) as usize;
+        // A part looks at all of the row's entries.
+        let parts = (before(row + 1) - before(row)).div_ceil(target.max(SERIAL as u64)).min(1 << 12) as usize;
         let cuts = if parts > 1 { cuts(row, parts)? } else { Vec::new() };
         if cuts.is_empty() {
             blocks.push(whole(row..row + 1));
@@ -86,4 +87,31 @@ pub(super) fn quantiles(operation: &'static str, patterns: &[&Pattern], row: usi
 /// How much work a block should have: enough to be worth handing out, little enough to stay in cache.
 pub(super) fn target(work: u64) -> u64 {
     (work / 1024).clamp(SERIAL as u64, 1 << 17)
+}
+
+/// The same where most steps are visits to memory: of what is worth handing out at all so little that many threads have some.
+pub(super) fn target_of_visits(work: u64) -> u64 {
+    const LITTLE: u64 = SERIAL as u64 / 8;
+    let whole = target(work);
+    if work <= whole { whole } else { (work / 64).clamp(LITTLE, whole) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_worth_it_has_blocks_for_many_threads() {
+        let serial = SERIAL as u64;
+        let blocks = |work: u64| {
+            let target = target_of_visits(work);
+            let even = |r: usize| r as u64 * work / 256;
+            partition("test", (256, 9), target, &even, &|_, _| Ok(Vec::new())).unwrap().len()
+        };
+        assert_eq!((blocks(0), blocks(serial)), (1, 1));
+        assert!((8..=10).contains(&blocks(serial + 1)), "{}", blocks(serial + 1));
+        for work in [5, 64, 500].map(|n| n * serial) {
+            assert!(blocks(work) >= 32, "{work}: {}", blocks(work));
+        }
+    }
 }

@@ -67,8 +67,8 @@ pub(crate) fn looked_up<'m>(
     let Form::Cells(cells) = &m.pattern.form else { return None };
     let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
     few.then_some(move |operation, all: &Pattern| {
-        // So many rows at a time have enough entries for a thread.
-        let each = (SERIAL * all.nrows / all.nnz().max(1)).max(1);
+        // So many rows at a time have enough entries for a thread, each a visit to the mask.
+        let each = (SERIAL / 8 * all.nrows / all.nnz().max(1)).max(1);
         let kept = |piece: usize| {
             let rows = piece * each..all.nrows.min((piece + 1) * each);
             let mut counts = memory::with_capacity(operation, rows.len())?;

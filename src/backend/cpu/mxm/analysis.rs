@@ -1,7 +1,7 @@
 //! What a product will cost, from patterns alone: compiled once, whatever the semiring.
 use crate::backend::MaskOn;
 use crate::backend::cpu::assemble::Size;
-use crate::backend::cpu::blocks::{Block, partition, quantiles, target};
+use crate::backend::cpu::blocks::{Block, partition, quantiles, target, target_of_visits};
 use crate::backend::cpu::parallel::{SERIAL, scan};
 use crate::error::Result;
 use crate::memory;
@@ -27,6 +27,8 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
     })
 }
 
+/// So many rows of A are few, such as those of frontiers.
+const FEW_ROWS: usize = 256;
 /// No row of such a matrix is much longer than the others.
 const EVEN: u64 = 16;
 
@@ -89,7 +91,9 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
             parts => hub_cuts(operation, a.row(row), b, parts),
         }
     };
-    let blocks = partition(operation, (a.nrows, b.ncols), target(total), before, &cuts)?;
+    // Products of few long rows are far from each other.
+    let target = if a.nrows <= FEW_ROWS { target_of_visits(total) } else { target(total) };
+    let blocks = partition(operation, (a.nrows, b.ncols), target, before, &cuts)?;
     let most = |r: usize| match known.is_empty() {
         true => a.range(r).len() as u64 * longest,
         false => (known[r + 1] - known[r]).saturating_sub(a.range(r).len() as u64 + 1),
