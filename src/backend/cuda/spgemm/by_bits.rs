@@ -21,10 +21,9 @@ const PRODUCT: u64 = 1250;
 const PLACE: u64 = 8;
 /// Products of rows that an entry of a plain mask stands for at most: by a dot product it takes no more.
 const DOT: u64 = 64;
-/// What launching all kernels of one way takes longer than those of the other, in steps: of this one where products are few or B is
-/// small, which rows need no analysis for; else of that by rows, shared by the words.
+/// What launching all kernels of one way takes longer than those of the other, in steps: of this one where B has so few entries that rows
+/// need no analysis; else of that by rows, which has more to compile and load as well, shared by the words.
 const LAUNCHES: u64 = 8 << 20;
-const FEW: u64 = 1 << 14;
 const SMALL: u64 = 1 << 17;
 /// Groups of rows that one launch has.
 const GROUPS: u64 = 1 << 15;
@@ -49,7 +48,7 @@ pub(crate) fn suits(a: &DevicePattern, b: &DevicePattern, mask: Option<&MaskBody
     };
     let likely = u128::from(a.nnz) * u128::from(b.nnz) / (b.nrows as u128).max(1);
     let products = u64::try_from(likely).unwrap_or(u64::MAX).min(most);
-    let (more, less) = if products < FEW || b.nnz < SMALL { (0, LAUNCHES) } else { (LAUNCHES / groups, 0) };
+    let (more, less) = if b.nnz < SMALL { (0, LAUNCHES) } else { (LAUNCHES / groups, 0) };
     let by_rows = products.saturating_mul((PRODUCT / rows).max(1)).saturating_add(listed + more);
     by_rows > steps.saturating_add(less)
 }
