@@ -36,6 +36,7 @@ pub(crate) struct Doors<R> {
     pub(crate) on_host: fn(&R, Device, &HostOperands) -> Result<UntypedCsr>,
     pub(crate) at_positions: fn(&R, Device, &HostOperands, &Arc<Pattern>) -> Result<UntypedCsr>,
     pub(crate) explain: fn(&R, Device, &HostOperands) -> Result<Analysis>,
+    pub(crate) foreseen: fn(&R, Option<&[u8]>, Option<&[u8]>) -> Result<Option<Vec<u8>>>,
 }
 
 /// Entries of one scalar: with and without it in their type, and as an operation makes them.
@@ -43,10 +44,11 @@ pub struct Entries<T> {
     pub(crate) untyped: fn(&Body<T>) -> UntypedBody,
     pub(crate) typed: fn(&UntypedBody) -> Result<Body<T>>,
     pub(crate) made: fn(&dyn Core<T>, Option<&Mask>) -> Result<Owned<T>>,
+    pub(crate) blank: fn(Body<u8>) -> Body<T>,
 }
 impl<T: Scalar> Entries<T> {
     pub(crate) const fn here() -> Self {
-        Self { untyped: UntypedBody::of, typed: UntypedBody::typed, made }
+        Self { untyped: UntypedBody::of, typed: UntypedBody::typed, made, blank: Body::without_values }
     }
 }
 impl<T> Debug for Entries<T> {

@@ -37,12 +37,17 @@ impl<A: Scalar, B: Scalar, C: Scalar> Operators<A, B, C> {
 }
 
 /// What the backends need of a semiring over these scalars; `K` are the CPU's loops for one operation.
-#[derive(Debug)]
 pub(crate) struct Ring<A, B, C, K> {
     /// What a kernel for CUDA is generated from.
     pub(crate) text: SemiringParts,
     pub(crate) operators: Operators<A, B, C>,
     pub(crate) cpu: K,
+}
+impl<A, B, C, K> Debug for Ring<A, B, C, K> {
+    // That of its functions would be compiled for every scalar, and says nothing.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ring")
+    }
 }
 pub(crate) type MxmRing<A, B, C> = Ring<A, B, C, MxmKernels<A, B, C>>;
 pub(crate) type MxvRing<A, X, C> = Ring<A, X, C, MxvKernels<A, X, C>>;
@@ -120,8 +125,12 @@ pub(crate) trait AnyRing: Debug + Sync {
 }
 macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
     impl<A: Scalar, B: Scalar, C: Scalar> $ring<A, B, C> {
-        pub(crate) const DOORS: Doors<Self> =
-            Doors { on_host: Self::computed, at_positions: Self::computed_at, explain: Self::explained };
+        pub(crate) const DOORS: Doors<Self> = Doors {
+            on_host: Self::computed,
+            at_positions: Self::computed_at,
+            explain: Self::explained,
+            foreseen: Self::foretold,
+        };
         fn computed(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             let (a, b) = any_ring!(@operands $step device o A B);
             if let Some(iso) = any_ring!(@iso $step self device o a b) {
@@ -135,6 +144,21 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
         fn computed_at(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
             any_ring!(@numeric $step self device o c A B C)
+        }
+        fn foretold(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+            fn one<T: Scalar>(bytes: Option<&[u8]>, read: bool) -> Result<Option<T>> {
+                match bytes {
+                    Some(bytes) => Ok(from_bytes("mxm", bytes)?.first().copied()),
+                    None if read => Ok(None),
+                    None => Ok(Some(T::zeroed())),
+                }
+            }
+            if !matches!(self.step(), Step::Mxm) {
+                return Ok(None);
+            }
+            let reads = self.operators.reads;
+            let (Some(x), Some(y)) = (one::<A>(a, reads.a)?, one::<B>(b, reads.b)?) else { return Ok(None) };
+            Ok(self.operators.sum_of_equals(x, y).map(|sum| as_bytes(&[sum]).to_vec()))
         }
         fn explained(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
             any_ring!(@explain $step self device o A B C)
@@ -151,19 +175,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             (self.operators.reads.a, self.operators.reads.b)
         }
         fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
-            fn one<T: Scalar>(bytes: Option<&[u8]>, read: bool) -> Result<Option<T>> {
-                match bytes {
-                    Some(bytes) => Ok(from_bytes("mxm", bytes)?.first().copied()),
-                    None if read => Ok(None),
-                    None => Ok(Some(T::zeroed())),
-                }
-            }
-            if !matches!(self.step(), Step::Mxm) {
-                return Ok(None);
-            }
-            let reads = self.operators.reads;
-            let (Some(x), Some(y)) = (one::<A>(a, reads.a)?, one::<B>(b, reads.b)?) else { return Ok(None) };
-            Ok(self.operators.sum_of_equals(x, y).map(|sum| as_bytes(&[sum]).to_vec()))
+            door!($step A B C foreseen(self, a, b))
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
             door!($step A B C on_host(self, device, o))

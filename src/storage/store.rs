@@ -56,7 +56,7 @@ impl<T: Scalar> Store<T> {
         Self::empty_on(operation, rows, cols, device)
     }
     pub(crate) fn empty_on(operation: &'static str, rows: Axis, cols: Axis, device: Device) -> Result<Self> {
-        let body = no_entries(operation, (rows.places(), cols.places()), device)?.without_values();
+        let body = (T::entries().blank)(no_entries(operation, (rows.places(), cols.places()), device)?);
         Ok(Self { rows, cols, body, device })
     }
     /// Other entries on the same axes.

@@ -60,18 +60,24 @@ fn known(t: TypeId, m: TypeId) -> Option<(Neutral, bool)> {
 pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
     let (neutral, free) = known(TypeId::of::<T>(), TypeId::of::<M>())?;
     let mut e = M::identity();
-    if let Neutral::Float(value) | Neutral::Parts(value) = neutral {
+    if !matches!(neutral, Neutral::Identity) {
         // SAFETY: T is made of f32 or f64 as the type said: its bytes, no padding, every pattern of bits is one.
-        let bytes = unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) };
-        let parts = if matches!(neutral, Neutral::Parts(_)) { 2 } else { 1 };
-        bytes.chunks_exact_mut(size_of::<T>() / parts).for_each(|part| put(value, part));
+        put(neutral, unsafe { std::slice::from_raw_parts_mut((&mut e as *mut T).cast::<u8>(), size_of::<T>()) });
     }
     Some((e, free))
 }
 
-fn put(value: f64, bytes: &mut [u8]) {
-    match bytes.len() {
-        4 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
-        _ => bytes.copy_from_slice(&value.to_ne_bytes()),
+/// Writes it, of whatever scalar: compiled once.
+fn put(neutral: Neutral, bytes: &mut [u8]) {
+    let (value, parts) = match neutral {
+        Neutral::Identity => return,
+        Neutral::Float(value) => (value, 1),
+        Neutral::Parts(value) => (value, 2),
+    };
+    for part in bytes.chunks_exact_mut(bytes.len() / parts) {
+        match part.len() {
+            4 => part.copy_from_slice(&(value as f32).to_ne_bytes()),
+            _ => part.copy_from_slice(&value.to_ne_bytes()),
+        }
     }
 }

@@ -9,13 +9,19 @@ use crate::backend::cpu::structure::ascending::below;
 use crate::error::Result;
 use std::ops::Range;
 
-/// The dot products of one row, compiled for one semiring: row i of A, the columns that the mask admits, where each inner
-/// index stands in row i. Room for all of them is there.
-pub(crate) type DotLoop<A, B, C> = unsafe fn(&Job<A, B>, usize, &[u32], &Dense<u32>, &mut Rows<C>);
+/// A row of A, and where each inner index stands in it.
+pub(crate) struct DotRow<'a, A, B> {
+    job: &'a Job<'a, A, B>,
+    i: usize,
+    places: &'a Dense<u32>,
+}
+
+/// Adds products of a row of A with some entries of column j of B to a sum, compiled for one semiring; whether that is final then.
+pub(crate) type DotLoop<A, B, C> = unsafe fn(&DotRow<A, B>, u32, Range<usize>, &mut Option<C>) -> bool;
 
 /// A dot product of a row of A and a row of Bᵀ for each entry of the mask.
 pub(crate) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
-    dots: DotLoop<A, B, C>,
+    dot: DotLoop<A, B, C>,
     job: &Job<A, B>,
     block: &Block,
     rows: &mut Rows<C>,
@@ -36,8 +42,23 @@ pub(crate) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
                 unsafe { places.add(*k, e as u32, |_, e| e) };
             }
             rows.reserve(job.operation, admitted.len())?;
-            // SAFETY: room for every admitted entry was reserved; every inner index of row i has its place.
-            unsafe { dots(job, i, admitted, places, rows) };
+            let row = DotRow { job, i, places };
+            for j in admitted {
+                let mut sum = None;
+                // SAFETY: rows of Bᵀ are the mask's columns; every inner index of row i has its place.
+                unsafe {
+                    let inner = job.b_rows.range(*j as usize);
+                    if searches(columns.len(), inner.len()) {
+                        search(dot, &row, columns, (*j, inner), &mut sum);
+                    } else {
+                        dot(&row, *j, inner, &mut sum);
+                    }
+                }
+                if let Some(sum) = sum {
+                    // SAFETY: room for every admitted entry was reserved.
+                    unsafe { rows.push_unchecked(*j, sum) };
+                }
+            }
             places.forget();
         }
         rows.end_row();
@@ -45,65 +66,56 @@ pub(crate) fn dot_rows<A: Scalar, B: Scalar, C: Scalar>(
     Ok(())
 }
 
-/// A [`DotLoop`].
+/// A [`DotLoop`] on those entries of a long column of B that row i has columns for, searched for one by one.
 /// # Safety
-/// `places` holds the columns of row i of A and knows all columns below A's ncols; `admitted` are rows of Bᵀ, and `rows`
-/// has room for as many.
-pub(crate) unsafe fn dots<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    job: &Job<A, B>,
-    i: usize,
-    admitted: &[u32],
-    places: &Dense<u32>,
-    rows: &mut Rows<S::Out>,
+/// That of a [`DotLoop`].
+unsafe fn search<A: Scalar, B: Scalar, C: Scalar>(
+    dot: DotLoop<A, B, C>,
+    row: &DotRow<A, B>,
+    columns: &[u32],
+    (j, of): (u32, Range<usize>),
+    sum: &mut Option<C>,
 ) {
-    let (columns, values) = job.a.row(i);
-    for j in admitted {
-        // SAFETY: rows of Bᵀ are the mask's columns; their ranges lie within both arrays, as `Job::new` asserted.
-        let (inner, right) = unsafe { job.b_rows.part(job.b_rows.range(*j as usize)) };
-        let mut sum = None;
-        let mut add = |e: usize, y: B| {
-            let k = if S::Multiply::READS.position { columns[e] as usize } else { 0 };
-            // SAFETY: an entry of row i.
-            let x = unsafe { read(values, e) };
-            let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, i, k, *j as usize));
-            let next = match sum {
-                Some(sum) => S::Add::apply(sum, product),
-                None => product,
-            };
-            sum = Some(next);
-            is_final::<S::Out, S::Add>(next)
-        };
-        let mut from = (0, 0);
-        'sum: while let Some(some) = candidates(columns, inner, &mut from) {
-            for (k, y) in inner[some.clone()].iter().zip(&right[some]) {
-                // SAFETY: columns of Bᵀ are inner indices, below A's ncols; one in the set has a place in row i.
-                unsafe {
-                    if places.columns.contains(*k) && add(places.value(*k) as usize, *y) {
-                        break 'sum;
-                    }
-                }
-            }
-        }
-        if let Some(sum) = sum {
-            // SAFETY: the contract.
-            unsafe { rows.push_unchecked(*j, sum) };
+    let (inner, mut from) = (&row.job.b.pattern.indices[of.clone()], 0);
+    for k in columns {
+        from += below(&inner[from..], *k);
+        let e = of.start + from;
+        // SAFETY: the contract.
+        if inner.get(from) == Some(k) && unsafe { dot(row, j, e..e + 1, sum) } {
+            break;
         }
     }
 }
 
-/// The next of `inner` that may have a column of the row: all at once, or where it is long one by one, searched for.
-fn candidates(columns: &[u32], inner: &[u32], from: &mut (usize, usize)) -> Option<Range<usize>> {
-    if !searches(columns.len(), inner.len()) {
-        let all = from.1..inner.len();
-        from.1 = inner.len();
-        return (!all.is_empty()).then_some(all);
-    }
-    while let Some(k) = columns.get(from.0) {
-        from.1 += below(&inner[from.1..], *k);
-        from.0 += 1;
-        if inner.get(from.1) == Some(k) {
-            return Some(from.1..from.1 + 1);
+/// A [`DotLoop`]. Plain loops: this is compiled for every semiring.
+/// # Safety
+/// `places` holds the columns of row i of A and knows all columns below A's ncols; entries are those of a row of Bᵀ.
+pub(crate) unsafe fn dot<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    row: &DotRow<A, B>,
+    j: u32,
+    of: Range<usize>,
+    to: &mut Option<S::Out>,
+) -> bool {
+    let (job, from) = (row.job, row.job.a.pattern.range(row.i).start);
+    let (mut sum, mut f, mut done) = (*to, of.start, false);
+    while f < of.end && !done {
+        // SAFETY: the contract; columns of Bᵀ are inner indices, below A's ncols, and one in the set has a place in row i. Entries lie
+        // within all arrays, as `Job::new` asserted.
+        unsafe {
+            let k = read(job.b_rows.columns, f);
+            if row.places.columns.contains(k) {
+                let (x, y) = (read(job.a_rows.values, from + row.places.value(k) as usize), read(job.b_rows.values, f));
+                let product = S::Multiply::multiply(x, y, at::<A, B, S>(job.at, row.i, k as usize, j as usize));
+                let next = match sum {
+                    Some(sum) => S::Add::apply(sum, product),
+                    None => product,
+                };
+                sum = Some(next);
+                done = is_final::<S::Out, S::Add>(next);
+            }
         }
+        f += 1;
     }
-    None
+    *to = sum;
+    done
 }

@@ -1,7 +1,7 @@
 //! A ⊕.⊗ X for X with an entry at every place: rows of X are read whole, sums stay where they are until they are done, and where C has
 //! entries is known once A is. The sums of few columns stay in registers, those of many in the row of C.
 use super::analysis::OnMask;
-use super::job::{Run, at, is_final, read};
+use super::job::{Rowed, Run, at, is_final, read};
 use super::loops::Loops;
 use crate::algebra::*;
 use crate::backend::cpu::blocks::{partition, target};
@@ -26,18 +26,20 @@ const STEPS: usize = 4;
 /// Rows whose columns one thread lists at a time.
 const ROWS: usize = if cfg!(test) { 8 } else { 1 << 12 };
 
+/// The sums, which begin with some value, of rows of A in few columns: of those rows that have entries.
+type FewLoop<A, B, C> = unsafe fn(&Few<A, B>, C, Range<usize>, &mut [MaybeUninit<C>]);
+
 /// The loops for one semiring.
 #[derive(Debug)]
 pub(crate) struct FullLoops<A, B, C> {
-    /// The sums, which begin with some value, of rows of A in few columns: of those rows that have entries.
-    few: fn(&HostCsr<A>, &Whole<B>, &Positions, C, Range<usize>, &mut [MaybeUninit<C>]),
+    few: FewLoop<A, B, C>,
     /// Whether all are final, if they hardly ever need many products.
     all_final: unsafe fn(&[MaybeUninit<C>]) -> bool,
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar> FullLoops<A, B, C> {
     pub(crate) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
-        FullLoops { few: few::<A, B, S>, all_final: all_final::<C, S::Add> }
+        FullLoops { few: sums::<A, B, S>, all_final: all_final::<C, S::Add> }
     }
 }
 
@@ -61,13 +63,14 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     let before = |r: usize| p.offsets[r].saturating_mul(columns as u64) + r as u64;
     let blocks = partition(operation, (p.nrows, p.ncols), target(before(p.nrows)), &before, &|_, _| Ok(Vec::new()))?;
     let mut values = unwritten::<C>(operation, c.nnz())?;
-    let (shared, whole) = (Shared::new(&mut values), Whole::of(&x.values, columns));
+    let operands = Few { rows: Rowed::of(a), x: Whole::of(&x.values, columns), at };
+    let shared = Shared::new(&mut values);
     each_of(&blocks, &|block| {
         let rows = block.rows.clone();
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(c.offsets[rows.start] as usize..c.offsets[rows.end] as usize) };
         match columns < MANY {
-            true => (full.few)(a, &whole, at, start, rows, out),
+            true => few(full.few, &operands, start, rows, out),
             false => many(loops, full.all_final, (a, x, at), rows, out),
         }
     });
@@ -142,8 +145,7 @@ fn positions(operation: &'static str, a: &Pattern, x: &Arc<Pattern>) -> Result<A
 }
 
 /// The values of X, row by row.
-#[derive(Debug)]
-pub(crate) struct Whole<'a, B> {
+struct Whole<'a, B> {
     values: &'a [B],
     columns: usize,
     /// From here on too few are left to be read together: those, and more behind them.
@@ -168,54 +170,85 @@ impl<'a, B: Scalar> Whole<'a, B> {
     }
 }
 
-/// Rows in few columns. Plain loops: this is compiled for every semiring.
-fn few<A: Scalar, B: Scalar, S: Semiring<A, B>>(
-    a: &HostCsr<A>,
-    x: &Whole<B>,
-    positions: &Positions,
+/// A and X, as the loop over few columns reads them.
+pub(crate) struct Few<'a, A, B> {
+    rows: Rowed<'a, A>,
+    x: Whole<'a, B>,
+    at: &'a Positions,
+}
+
+/// Rows in few columns, of those that have entries.
+fn few<A: Scalar, B: Scalar, C: Scalar>(
+    sums: FewLoop<A, B, C>,
+    operands: &Few<A, B>,
+    start: C,
+    of: Range<usize>,
+    out: &mut [MaybeUninit<C>],
+) {
+    // Behind each row sums that nobody takes lie where the next rows' go: of the last rows elsewhere, as there may be no room.
+    const ROWS: usize = WIDTH - 1;
+    let (mut last, mut filled) = (of.end, 0);
+    while last > of.start && filled < ROWS {
+        last -= 1;
+        filled += usize::from(operands.rows.offsets[last] < operands.rows.offsets[last + 1]);
+    }
+    let mut room = [MaybeUninit::uninit(); ROWS * MANY + WIDTH];
+    let n = filled * operands.x.columns;
+    // SAFETY: rows of A, whose columns are rows of X, as `mxm` asserted; there is room for their sums, and for those behind them.
+    unsafe {
+        sums(operands, start, of.start..last, out);
+        sums(operands, start, last..of.end, &mut room);
+    }
+    let place = out.len() - n;
+    out[place..].copy_from_slice(&room[..n]);
+}
+
+/// A [`FewLoop`]. Plain loops: this is compiled for every semiring.
+/// # Safety
+/// These are rows of A, whose columns are rows of X, all of whose places are there; there is room for their sums and WIDTH − 1 more.
+unsafe fn sums<A: Scalar, B: Scalar, S: Semiring<A, B>>(
+    operands: &Few<A, B>,
     start: S::Out,
     of: Range<usize>,
-    out: &mut [MaybeUninit<S::Out>],
+    to: &mut [MaybeUninit<S::Out>],
 ) {
-    let (offsets, indices, values, columns) =
-        (&a.pattern.offsets[..], &a.pattern.indices[..], &a.values[..], x.columns);
-    let (mut made, mut row) = (0, of.start);
+    let (rows, x, columns) = (&operands.rows, &operands.x, operands.x.columns);
+    let (mut to, mut row) = (to.as_mut_ptr().cast::<S::Out>(), of.start);
     while row < of.end {
-        let (from, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-        let mut first = if from < end { 0 } else { columns };
+        // SAFETY: the contract.
+        let entries = unsafe { rows.range(row) };
+        let mut first = if entries.start < entries.end { 0 } else { columns };
         while first < columns {
-            let mut sums = [start; WIDTH];
-            let mut e = from;
-            while e < end {
-                // SAFETY: entries of rows lie within both arrays, and columns of A are rows of X, all of whose places are there: as `mxm`
-                // asserted, or the pattern's promise.
+            let (mut sums, mut e) = ([start; WIDTH], entries.start);
+            while e < entries.end {
+                // SAFETY: entries of rows lie within both arrays, and columns of A are rows of X.
                 let (k, v, y) = unsafe {
-                    let k = read(indices, e) as usize;
-                    (k, read(values, e), x.from(k * columns + first))
+                    let k = read(rows.columns, e) as usize;
+                    (k, read(rows.values, e), x.from(k * columns + first))
                 };
                 let mut w = 0;
                 while w < WIDTH {
                     // Where fewer columns are left, what the next row of X has makes sums that nobody takes.
                     // SAFETY: as above.
                     let y = unsafe { *y.add(w) };
-                    let at = at::<A, B, S>(positions, row, k, (first + w).min(columns - 1));
+                    let at = at::<A, B, S>(operands.at, row, k, (first + w).min(columns - 1));
                     sums[w] = S::Add::apply(sums[w], S::Multiply::multiply(v, y, at));
                     w += 1;
                 }
                 e += 1;
                 if soon_final::<S::Out, S::Add>()
-                    && (e - from).is_multiple_of(STEPS)
+                    && (e - entries.start).is_multiple_of(STEPS)
                     && are_final::<S::Out, S::Add>(&sums)
                 {
                     break;
                 }
             }
-            let left = WIDTH.min(columns - first);
-            // SAFETY: sums are as if they were never written; as many as columns are left.
-            let made_here = unsafe { std::slice::from_raw_parts(sums.as_ptr().cast::<MaybeUninit<S::Out>>(), left) };
-            out[made..made + left].copy_from_slice(made_here);
-            made += left;
-            first += left;
+            // SAFETY: the contract.
+            unsafe {
+                to.cast::<[S::Out; WIDTH]>().write(sums);
+                to = to.add(WIDTH.min(columns - first));
+            }
+            first += WIDTH;
         }
         row += 1;
     }

@@ -2,7 +2,7 @@
 use super::accumulator::Scratch;
 use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::by_bits;
-use super::dot::{DotLoop, dot_rows, dots};
+use super::dot::{DotLoop, dot, dot_rows};
 use super::full::{self, FullLoops};
 use super::job::Job;
 use super::loops::Loops;
@@ -48,7 +48,7 @@ pub(crate) struct MxmKernels<A, B, C> {
 
 impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
     pub(crate) const fn of<S: Semiring<A, B, Out = C>>() -> Self {
-        Self { scatter: Loops::of::<S>(), dot: Some(dots::<A, B, S>), full: Some(FullLoops::of::<S>()) }
+        Self { scatter: Loops::of::<S>(), dot: Some(dot::<A, B, S>), full: Some(FullLoops::of::<S>()) }
     }
     pub(crate) const fn of_rows<S: Semiring<A, B, Out = C>>() -> Self {
         Self { scatter: Loops::of::<S>(), dot: None, full: None }

@@ -55,7 +55,7 @@ pub(crate) struct Listed {
 }
 impl Listed {
     /// Entry of A, place in B and sum of each.
-    #[inline(always)]
+    #[cfg(test)]
     pub(crate) fn products(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let (places, entries) = (&self.places[..self.len], &self.entries[..self.len]);
         let all = places.iter().zip(entries).zip(&self.sums[..self.len]);

@@ -59,7 +59,7 @@ pub(crate) fn tiny_rows<A: Scalar, B: Scalar, C: Scalar>(
     Ok(done)
 }
 
-/// Adds products that were listed.
+/// Adds products that were listed. Plain loops: this is compiled for every semiring.
 /// # Safety
 /// They are products of these operands, for sums that are there and have a value.
 pub(crate) unsafe fn add_listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
@@ -67,12 +67,15 @@ pub(crate) unsafe fn add_listed<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     listed: &Listed,
     to: &mut [MaybeUninit<S::Out>],
 ) {
-    for (e, f, sum) in listed.products() {
-        // SAFETY: the contract.
+    let mut p = 0;
+    while p < listed.len {
+        // SAFETY: the contract; each list has as many.
         unsafe {
+            let (e, f) = (listed.first + read(&listed.entries, p) as usize, read(&listed.places, p) as usize);
             let product = S::Multiply::multiply(read(job.a_rows.values, e), read(job.b_rows.values, f), At::default());
-            let sum = to.get_unchecked_mut(sum);
+            let sum = to.get_unchecked_mut(read(&listed.sums, p) as usize);
             *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
         }
+        p += 1;
     }
 }
