@@ -132,10 +132,10 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             foreseen: Self::foretold,
         };
         fn computed(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {
-            let (a, b) = any_ring!(@operands $step device o A B);
-            if let Some(iso) = any_ring!(@iso $step self device o a b) {
-                return Ok(iso);
+            if let Some(made) = any_ring!(@shared $step self device o A B) {
+                return Ok(made);
             }
+            let (a, b) = any_ring!(@operands $step device o A B);
             let made = match device {
                 Device::Reference => reference::$function(&self.operators, &a, &b, o.listed()?, o.at, o.options)?,
                 _ => cpu::$function(self, &a, &b, o.listed()?, o.at, o.options)?,
@@ -194,13 +194,20 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     }
 )*};
-    (@iso Mxm $self:ident $device:ident $o:ident $a:ident $b:ident) => {
+    // What needs no value for each entry of a matrix of one value.
+    (@shared Mxm $self:ident $device:ident $o:ident $A:ident $B:ident) => {
         match $device {
             Device::Reference => None,
-            _ => cpu::mxm_iso($self, &$a, &$b, $o.mask, $o.options)?.map(|(p, value)| UntypedCsr::iso(p, value)),
+            _ => {
+                let (a, b) = ($o.a.shared::<$A>()?, $o.b.shared::<$B>()?);
+                match cpu::mxm_iso($self, &a, &b, $o.mask, $o.options)? {
+                    Some((pattern, value)) => Some(UntypedCsr::iso(pattern, value)),
+                    None => cpu::mxm_bools($self, &a, &b, $o.mask, $o.options)?.map(UntypedCsr::from),
+                }
+            }
         }
     };
-    (@iso $step:ident $self:ident $device:ident $o:ident $a:ident $b:ident) => { None };
+    (@shared $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident) => { None };
     // A matrix that meets a full vector may have one value for all its entries.
     (@operands Mxv $device:ident $o:ident $A:ident $B:ident) => {
         match $o.is_full($device, $o.b) {

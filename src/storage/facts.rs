@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Facts {
     /// Entries in the longest row.
     pub(crate) longest: OnceLock<u64>,
+    /// Whether every row has an entry.
+    pub(crate) every_row: OnceLock<bool>,
     /// The columns that have an entry, as a row.
     pub(crate) columns: OnceLock<Arc<Pattern>>,
     /// The rows that have an entry, as a row.

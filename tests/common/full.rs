@@ -88,7 +88,7 @@ pub fn product<S: Semiring<A, B>, A: Scalar, B: Scalar>(
     [c.entries().unwrap(), transpose(&c).eval().unwrap().entries().unwrap()]
 }
 
-fn same<S: Semiring<A, B>, A: Scalar, B: Scalar>(device: Device, a: &Matrix<A>, x: &Matrix<B>) {
+pub fn same<S: Semiring<A, B>, A: Scalar, B: Scalar>(device: Device, a: &Matrix<A>, x: &Matrix<B>) {
     let (ours, expected) = (product::<S, A, B>(device, a, x), product::<S, A, B>(Device::Reference, a, x));
     assert!(ours == expected, "{} {:?} x {:?}", std::any::type_name::<S>(), a.shape(), x.shape());
 }

@@ -42,7 +42,7 @@ pub(crate) use entrywise::anew::anew;
 pub(crate) use entrywise::chain;
 pub(crate) use entrywise::merge::meet;
 pub(crate) use mxm::ended::{ended, mxm_ended};
-pub(crate) use mxm::exact::{at_positions, mxm_iso, mxm_reduce, positions};
+pub(crate) use mxm::exact::{at_positions, mxm_bools, mxm_iso, mxm_reduce, positions};
 pub(crate) use mxm::explain::{explain_mxm, explain_vector};
 pub(crate) use mxm::product::MxmKernels;
 pub(crate) use mxv::even::Batch;

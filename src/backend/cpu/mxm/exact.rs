@@ -2,6 +2,8 @@
 use super::admitted;
 use super::analysis::OnMask;
 use super::explain::counted;
+use super::full;
+use super::full_bools;
 use super::job::Job;
 use super::need::{Budget, Need, Shape, compressed};
 use super::numeric::numeric;
@@ -71,6 +73,24 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
         (made, _) => made,
     };
     match made {
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        made => made,
+    }
+}
+
+/// T = A ⊕.⊗ X over booleans by words of them, where X has an entry at every place, ⊕ is ∨ or ∧ and the limit allows the usual way.
+pub(crate) fn mxm_bools<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    x: &HostCsr<B>,
+    mask: Option<&MaskBody>,
+    options: &MxmOptions,
+) -> Result<Option<HostCsr<C>>> {
+    let limited = options.memory_limit.is_some() && !usual_fits(ring, a, x, None, options);
+    if mask.is_some() || limited || !full::suits(&a.pattern, &x.pattern, None, options) {
+        return Ok(None);
+    }
+    match full_bools::mxm(NAME, &ring.operators, a, x) {
         Err(Error::OutOfMemory { .. }) => Ok(None),
         made => made,
     }

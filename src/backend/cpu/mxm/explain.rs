@@ -4,6 +4,7 @@
 use super::analysis::{OnMask, Soon, Survey, is_narrow, prefers_dot};
 use super::by_bits;
 use super::need::{Need, Shape};
+use super::pulled_bits;
 use crate::algebra::*;
 use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::structure::layout::transpose;
@@ -113,11 +114,14 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     mask: Option<&MaskBody>,
     options: &MxmOptions,
 ) -> Result<Analysis> {
-    let bits = by_bits::suits(&a.pattern, &b.pattern, mask, options);
-    let mask = mask.map(MaskBody::on_host).transpose()?;
     let cpu = device != Device::Reference;
-    let dot = cpu && prefers_dot("explain", &a.pattern, &b.pattern, options.transposed_b, mask, options.strategy)?;
-    let constant = cpu && !dot && super::product::is_foreseen(&ring.operators, &a.values, &b.values);
+    let same = cpu && super::product::is_foreseen(&ring.operators, &a.values, &b.values);
+    let columns = same && pulled_bits::suits(&a.pattern, &b.pattern, mask, options);
+    let bits = columns || (same && by_bits::suits(&a.pattern, &b.pattern, mask, options));
+    let mask = mask.map(MaskBody::on_host).transpose()?;
+    let dots = |p: &Pattern, q| prefers_dot("explain", p, q, options.transposed_b, mask, options.strategy);
+    let dot = cpu && !bits && dots(&a.pattern, &b.pattern)?;
+    let constant = same && !dot;
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot, constant };
     let full = cpu && !constant && ring.cpu.full(&a.pattern, &b.pattern, mask, options).is_some();
     let turned = match options.transposed_b {
@@ -139,9 +143,21 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     let mut analysis =
         Analysis { sample: sampled(a, b, mask)?, strategy, reason: reason.into(), ..counted(a, b, mask) };
     if full {
-        analysis.bins = vec![Bin::new("full", "sums of some columns at a time, all of a row", a.nrows as u64)];
+        analysis.bins = vec![Bin::new(
+            "full",
+            match super::full_bools::are_words(&ring.operators) {
+                true => "words of booleans, up to 64 of a row of B at once",
+                false => "sums of some columns at a time, all of a row",
+            },
+            a.nrows as u64,
+        )];
     } else if constant && bits {
-        let about = "64 rows at once, a bit each: an entry of B is looked at once for all of them";
+        let about = match columns {
+            true => {
+                "64 columns at once, a bit each: an entry of A is looked at once for all of them, until all are found"
+            }
+            false => "64 rows at once, a bit each: an entry of B is looked at once for all of them",
+        };
         analysis.bins = vec![Bin::new("bits", about, a.nrows as u64)];
     } else if cpu && !dot {
         let flat = constant || ring.cpu.starts();

@@ -117,9 +117,10 @@ unsafe fn all_final<C: Scalar, M: Monoid<C>>(sums: &[MaybeUninit<C>]) -> bool {
 }
 
 /// Every column in each row where A has entries; those of X where that is the same.
-fn positions(operation: &'static str, a: &Pattern, x: &Arc<Pattern>) -> Result<Arc<Pattern>> {
+pub(super) fn positions(operation: &'static str, a: &Pattern, x: &Arc<Pattern>) -> Result<Arc<Pattern>> {
     let columns = x.ncols as u64;
-    if a.nrows == x.nrows && a.offsets.windows(2).all(|o| o[0] < o[1]) {
+    let every = || a.offsets.windows(2).all(|o| o[0] < o[1]);
+    if a.nrows == x.nrows && *a.facts.every_row.get_or_init(every) {
         return Ok(x.clone());
     }
     let mut offsets = memory::with_capacity(operation, a.nrows + 1)?;

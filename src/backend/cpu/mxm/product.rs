@@ -7,6 +7,7 @@ use super::full::{self, FullLoops};
 use super::job::Job;
 use super::loops::Loops;
 use super::multiply::scatter_rows;
+use super::pulled_bits;
 use super::structural::{Structural, structural_rows};
 use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
@@ -30,7 +31,7 @@ fn turned<B: Scalar>(b: &HostCsr<B>) -> Result<HostCsr<B>> {
 }
 
 /// The value that all are, bit for bit.
-fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
+pub(super) fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
     let bytes = as_bytes(values);
     let value = *values.first()?;
     (bytes[..bytes.len() - size_of::<T>()] == bytes[size_of::<T>()..]).then_some(value)
@@ -124,11 +125,15 @@ pub(crate) fn mxm_by_bits<A: Scalar, B: Scalar, C: Scalar>(
     mask: Option<&MaskBody>,
     options: &MxmOptions,
 ) -> Result<Option<(Arc<Pattern>, C)>> {
-    if !by_bits::suits(&a.pattern, &b.pattern, mask, options) {
+    let pulled = pulled_bits::suits(&a.pattern, &b.pattern, mask, options);
+    if !pulled && !by_bits::suits(&a.pattern, &b.pattern, mask, options) {
         return Ok(None);
     }
     let Some(value) = foreseen(operators, &a.values, &b.values) else { return Ok(None) };
-    let pattern = by_bits::positions(operation, &a.pattern, &b.pattern, mask)?;
+    let pattern = match pulled {
+        true => pulled_bits::positions(operation, &a.pattern, &b.pattern, options.transposed_b, mask)?,
+        false => by_bits::positions(operation, &a.pattern, &b.pattern, mask)?,
+    };
     Ok(Some((Arc::new(pattern), value)))
 }
 
@@ -142,11 +147,11 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     mask: OnMask,
     options: &MxmOptions,
 ) -> Result<Option<(Arc<Pattern>, C)>> {
-    if a.values.is_empty() || b.values.is_empty() {
+    if a.pattern.nnz() == 0 || b.pattern.nnz() == 0 {
         return Ok(None);
     }
     // One row with few products: looking at all values of B would cost more.
-    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.values.len() / 8;
+    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.pattern.nnz() / 8;
     let value = if many { foreseen(operators, &a.values, &b.values) } else { None };
     let Some(value) = value else { return Ok(None) };
     if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
