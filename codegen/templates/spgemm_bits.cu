@@ -43,7 +43,7 @@ bits_of_columns(u64 rows, u64 columns, const u32* words, u32 flip, u32* out, u32
 }
 
 // Ors word k of `from` into word j of `to` for each of n entries (k, j) of B; blockIdx.y: of which 64 rows. What is there is not written again.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block, 4)
 bits_pushed(u64 n, u64 rows, u64 columns, const u64* offsets, const u32* indices, const u64* __restrict__ from, u64* to) {
   from += blockIdx.y * rows;
   to += blockIdx.y * columns;
