@@ -256,3 +256,54 @@ fn contexts_are_shared_and_counted() {
     assert!(!p.name.is_empty() && p.architecture >= 50 && p.multiprocessors > 0 && p.total_memory > 0);
     assert!(p.shared_per_block >= 16 << 10 && p.shared_per_block_optin >= p.shared_per_block);
 }
+
+/// A trace is its thread's, and one inside another is part of that.
+#[test]
+fn traces_of_two_threads_at_once() {
+    let Some(context) = context() else { return };
+    let kernel = &kernel(&context, "scale");
+    let barrier = std::sync::Barrier::new(2);
+    let launched = |blocks: u32| {
+        let (n, to) = (256 * blocks, Buffer::zeroed_for::<f64>(&context, 256 * blocks as usize).unwrap());
+        let from = to.duplicate().unwrap();
+        let run = || {
+            let launch = kernel.launch(blocks, 256u32, 0).arg(&from).arg(&to).arg(n).arg(2.0f64);
+            // SAFETY: parameters as above; n values in each.
+            unsafe { launch.run() }
+        };
+        let (inner, all) = context
+            .trace(|| {
+                barrier.wait();
+                (0..20).try_for_each(|_| run())?;
+                let ((), inner) = context.trace(run)?;
+                barrier.wait();
+                Ok(inner)
+            })
+            .unwrap();
+        assert_eq!((inner.len(), all.len()), (1, 21));
+        assert!(all.iter().all(|l| l.kernel == "scale" && l.blocks == u64::from(blocks)), "{all:?}");
+        // Nothing is traced any more.
+        run().unwrap();
+        assert!(context.trace(|| Ok(())).unwrap().1.is_empty());
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| launched(1));
+        threads.spawn(|| launched(3));
+    });
+    // What fails or panics leaves no trace on.
+    let failed = context.trace(|| Err::<(), _>(Error::InvalidValue { operation: "test", reason: String::new() }));
+    assert!(failed.is_err());
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        context.trace(|| -> oplus::Result<()> { panic!("as asked") })
+    }));
+    assert!(panicked.is_err());
+    let from = Buffer::zeroed_for::<f64>(&context, 256).unwrap();
+    let ((), launches) = context
+        .trace(|| {
+            let launch = kernel.launch(1u32, 256u32, 0).arg(&from).arg(&from).arg(256u32).arg(2.0f64);
+            // SAFETY: as above; each value is read and written by one thread.
+            unsafe { launch.run() }
+        })
+        .unwrap();
+    assert_eq!(launches.len(), 1);
+}

@@ -80,8 +80,8 @@ impl<A: Scalar, B: Scalar, K: Container, S, F> Operation<Product<A, B, K, S>, F>
     }
 }
 
-/// What `work` makes, and what it ran on the device: on a GPU each kernel of all its operations with its milliseconds and bytes, one
-/// waited for before the next starts; elsewhere the whole. For what has no [`traced`](Operation::traced) of its own: sums of products,
+/// What `work` makes, and what it ran on the device: on a GPU each kernel of all its operations on the calling thread with its
+/// milliseconds and bytes, one waited for before the next starts; elsewhere the whole. For what has no [`traced`](Operation::traced) of its own: sums of products,
 /// runs of a [`Plan`](super::Plan), triple products, a whole algorithm. Costs what the work does, O(its operations), and the waiting; the
 /// same bits.
 ///

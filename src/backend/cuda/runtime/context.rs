@@ -4,7 +4,7 @@ use super::lanes::Lanes;
 use super::module::Modules;
 use super::probe::{Driver, probe};
 use super::program::Known;
-use super::trace::{Timed, Trace};
+use super::trace::{self, Timed};
 use crate::backend::cuda::{Buffer, lock};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -54,7 +54,6 @@ pub struct Context {
     pub(crate) keep: Keep,
     pub(crate) modules: Modules,
     pub(crate) known: Known,
-    pub(crate) trace: Trace,
     pub(crate) lanes: OnceLock<Lanes>,
 }
 
@@ -122,7 +121,6 @@ impl Context {
             raw,
             stream: std::ptr::null_mut(),
             pool: None,
-            trace: Trace::default(),
             lanes: OnceLock::new(),
             properties,
             usage: Usage::default(),
@@ -330,15 +328,13 @@ impl Context {
         Ok((result, f64::from(milliseconds)))
     }
 
-    /// What `work` launches through this handle, each timed by itself: every launch is waited for.
+    /// What `work` launches through this handle on the calling thread, each timed by itself: every launch is waited for. Other threads'
+    /// launches are no part of it, and are not waited for.
     ///
     /// # Errors
     /// Those of `work`; `Driver`.
     pub fn trace<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Vec<Timed>)> {
-        self.trace.begin();
-        let result = work();
-        let launches = self.trace.end();
-        Ok((result?, launches))
+        trace::of(self, work)
     }
 
     /// Device memory for `count` values of `T`, contents unspecified.

@@ -1,5 +1,6 @@
 //! Streams beside a context's own, for kernels that do not depend on each other.
 use super::api::DriverApi;
+use super::trace;
 use crate::backend::cuda::Context;
 use crate::error::Result;
 use cudarc::driver::sys::{CUevent, CUstream};
@@ -74,7 +75,7 @@ impl<'a> Fork<'a> {
     /// With `wanted` unset, or while launches are timed one by one, everything stays on the context's stream.
     pub(crate) fn begin(context: &'a Context, wanted: bool) -> Result<Self> {
         let used = std::cell::Cell::new(0);
-        if !wanted || context.trace.is_on() {
+        if !wanted || trace::is_on(context) {
             return Ok(Self { context, lanes: None, used });
         }
         let lanes = match context.lanes.get() {

@@ -1,6 +1,6 @@
 //! Starting a kernel: grid, block, shared memory and arguments, checked before the driver sees them.
 use super::buffer::same_handle;
-use super::trace::Timed;
+use super::trace::{self, Timed};
 use crate::backend::cuda::{Buffer, Kernel};
 use crate::error::{Error, Result};
 use bytemuck::Pod;
@@ -272,17 +272,11 @@ impl<'a> Launch<'a> {
                 std::ptr::null_mut(),
             )
         };
-        let status = if context.trace.is_on() {
+        let status = if trace::is_on(context) {
             let (status, ms) = context.time(|| Ok(start()))?;
             let (kernel, threads) = (name.to_owned(), threads as u64);
-            context.trace.add(Timed {
-                kernel,
-                blocks: gx * gy * gz,
-                threads,
-                shared: self.shared,
-                bytes: list.traffic,
-                ms,
-            });
+            let (blocks, shared, bytes) = (gx * gy * gz, self.shared, list.traffic);
+            trace::add(context, &Timed { kernel, blocks, threads, shared, bytes, ms });
             status
         } else {
             start()

@@ -1,7 +1,7 @@
 //! What was launched and how long it took, while somebody wants to know.
-use crate::backend::cuda::lock;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use super::context::Context;
+use crate::error::Result;
+use std::cell::RefCell;
 
 /// One launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,28 +20,45 @@ pub struct Timed {
     pub ms: f64,
 }
 
-/// The launches of a context since tracing began.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
-    on: AtomicBool,
-    launches: Mutex<Vec<Timed>>,
+/// The launches on a context since its trace began.
+struct Trace {
+    /// Where the context is: it outlives its traces.
+    context: usize,
+    launches: Vec<Timed>,
 }
 
-impl Trace {
-    pub(crate) fn is_on(&self) -> bool {
-        self.on.load(Relaxed)
+// Kernels are launched by the thread that called the operation, so a trace is the thread's; one may begin inside another.
+thread_local! { static OPEN: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) }; }
+
+fn place(context: &Context) -> usize {
+    std::ptr::from_ref(context) as usize
+}
+
+/// Whether this thread's launches on the context are timed.
+pub(crate) fn is_on(context: &Context) -> bool {
+    OPEN.with(|open| open.borrow().iter().any(|trace| trace.context == place(context)))
+}
+
+/// A launch by this thread.
+pub(crate) fn add(context: &Context, launch: &Timed) {
+    OPEN.with(|open| {
+        let mut open = open.borrow_mut();
+        open.iter_mut().filter(|t| t.context == place(context)).for_each(|t| t.launches.push(launch.clone()));
+    });
+}
+
+/// What `work` makes, and what this thread launched for it.
+pub(crate) fn of<R>(context: &Context, work: impl FnOnce() -> Result<R>) -> Result<(R, Vec<Timed>)> {
+    /// The thread's innermost trace while it lives.
+    struct Innermost;
+    impl Drop for Innermost {
+        fn drop(&mut self) {
+            OPEN.with(|open| open.borrow_mut().pop());
+        }
     }
-    pub(crate) fn add(&self, launch: Timed) {
-        lock(&self.launches).push(launch);
-    }
-    /// Begins anew.
-    pub(crate) fn begin(&self) {
-        lock(&self.launches).clear();
-        self.on.store(true, Relaxed);
-    }
-    /// Ends and gives what was launched.
-    pub(crate) fn end(&self) -> Vec<Timed> {
-        self.on.store(false, Relaxed);
-        std::mem::take(&mut *lock(&self.launches))
-    }
+    OPEN.with(|open| open.borrow_mut().push(Trace { context: place(context), launches: Vec::new() }));
+    let _innermost = Innermost;
+    let made = work()?;
+    let launches = OPEN.with(|open| open.borrow_mut().last_mut().map(|trace| std::mem::take(&mut trace.launches)));
+    Ok((made, launches.unwrap_or_default()))
 }
