@@ -46,7 +46,9 @@ fn compare<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: St
 
 #[test]
 fn diagonals_full_and_gappy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let wide: Vec<i64> = (-20..=20).collect();
     for (m, k, n, left, right) in [
         (5000, 5000, 5000, vec![-70, -1, 0, 1, 70], vec![-70, -1, 0, 1, 70]),
@@ -66,7 +68,9 @@ fn diagonals_full_and_gappy() {
 /// So many rows that diagonals are looked for unasked.
 #[test]
 fn diagonals_are_found() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let (full, gappy) =
         (on_diagonals(33000, 33000, &[-1, 0, 64], u64::MAX / 4), on_diagonals(33000, 33000, &[0, 9], 5));
     compare::<PlusTimes>(&full, &full, Strategy::Auto);
@@ -75,7 +79,9 @@ fn diagonals_are_found() {
 
 #[test]
 fn floats_are_summed_in_the_order_of_k() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let grid = oplus::generate::stencil_9(80, 70).unwrap();
     let mut coo = Coo::<f64>::new(grid.nrows, grid.ncols);
     for (n, (i, j)) in grid.rows.iter().zip(&grid.columns).enumerate() {
@@ -94,7 +100,9 @@ fn floats_are_summed_in_the_order_of_k() {
 /// Terms without order, zeros of both signs and infinite ones: sums that no comparison decides are added up.
 #[test]
 fn least_and_greatest_floats() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let odd = [f64::NAN, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1.5, -2.25, 3.0];
     fn bits<S: Semiring<f64, f64, Out = f64>>(a: &Matrix<f64>, d: Device) -> Vec<(u64, u64, Option<u64>)> {
         let a = a.to(&d).unwrap().over::<S>();
@@ -121,7 +129,9 @@ fn least_and_greatest_floats() {
 /// More diagonals than a word has bits, of A, of B and of C; sums of every kind.
 #[test]
 fn many_diagonals() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let band = |half: i64| (-half..=half).collect::<Vec<_>>();
     for (left, right, gap) in [(band(45), band(40), u64::MAX / 4), (band(3), band(70), 11), (band(34), vec![-5, 0], 4)]
     {
@@ -135,7 +145,9 @@ fn many_diagonals() {
 /// A semiring of the user's, whose values are larger than what is staged; ties are broken by the order of terms.
 #[test]
 fn own_semirings() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let pattern = on_diagonals(900, 900, &[-30, -1, 0, 1, 2, 30], 6);
     let hops: Vec<_> =
         pattern.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, Hop::make((v % 4) as f64, i))).collect();
@@ -150,7 +162,9 @@ fn own_semirings() {
 /// Any shapes, diagonals and gaps, numbers and what is none.
 #[test]
 fn any_diagonals() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     fn of((m, n): (u64, u64), shifts: &[i8], gap: u8) -> Matrix<f64> {
         let shifts: std::collections::BTreeSet<i64> = shifts.iter().map(|s| i64::from(*s) * 3 / 2).collect();
         let pattern = on_diagonals(m, n, &shifts.into_iter().collect::<Vec<_>>(), u64::from(gap) + 1);
@@ -184,7 +198,9 @@ fn any_diagonals() {
 /// A product of a product: the result's diagonals are found out in turn.
 #[test]
 fn powers() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let a = on_diagonals(4200, 4200, &[-1, 0, 64], 4);
     let on = |d: Device| {
         let a = a.to(&d).unwrap();
@@ -197,7 +213,9 @@ fn powers() {
 /// Vectors with a value at every place, from the right and, from the second time on by kept columns, from the left.
 #[test]
 fn full_vectors() {
-    let Some(_one) = emulator::alone() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let context = Context::get(0).unwrap();
     let many: Vec<i64> = (-3..=28).collect();
     // Rows that fill no warp at the end; gaps, but an entry in each row; all 32 diagonals; more columns than rows; rows without any

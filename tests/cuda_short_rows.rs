@@ -71,7 +71,9 @@ fn matrix_of(length: impl Fn(u64) -> u64, n: u64) -> Matrix<i64> {
 
 #[test]
 fn every_width_masked_and_not() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 66_000;
     let mut mask = Coo::<bool>::new(n, n);
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
@@ -83,7 +85,9 @@ fn every_width_masked_and_not() {
 /// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
 #[test]
 fn rows_sorted_by_a_block() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let long = |row| match row % 512 {
         0 => 140,
         1 => 340,
@@ -107,7 +111,9 @@ fn rows_sorted_by_a_block() {
 /// A warp sorts many rows at once, and fewer where some next to each other are long.
 #[test]
 fn rows_sorted_together() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 8300;
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
@@ -125,7 +131,9 @@ fn rows_sorted_together() {
 /// Rows of more products than a thread takes: sorted by a warp, or in its hash table where they are many.
 #[test]
 fn rows_of_warps() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 1500;
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
@@ -147,7 +155,9 @@ fn rows_of_warps() {
 /// A row has as many lanes as rows of B have entries, and takes longer ones in steps.
 #[test]
 fn rows_of_parts_of_warps() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 1300;
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
@@ -174,7 +184,9 @@ fn rows_of_parts_of_warps() {
 /// A sample tells whether rows of few products are worth tables.
 #[test]
 fn many_rows_of_few_products() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 8_400u64;
     for spread in [1u64, 3000] {
         let mut coo = Coo::<i64>::new(n, n);
@@ -190,7 +202,9 @@ fn many_rows_of_few_products() {
 /// anywhere in rows, and rows without a single product between.
 #[test]
 fn few_products_of_long_rows() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     fn product<S: Semiring<i64, i64>>(
         a: &Matrix<i64>,
         b: &Matrix<i64>,
@@ -238,7 +252,9 @@ fn few_products_of_long_rows() {
 /// Kernels tell one page of the host what they have found, and leave their zeros for the next: by turns, and after these are gone.
 #[test]
 fn small_products_of_many_threads() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let context = oplus::backend::cuda::Context::get(0).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {
@@ -260,7 +276,9 @@ fn small_products_of_many_threads() {
 /// Rows where the sample does not look have more columns than any table holds.
 #[test]
 fn rows_that_do_not_fit_go_another_way() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 3000;
     let mut coo = Coo::<i64>::new(n, n);
     for row in (0..n).filter(|row| row % 256 >= 4) {
@@ -301,7 +319,9 @@ fn foretold(a: &Matrix<i64>) -> usize {
 /// Longest rows of A that meet longest rows of B have more products than a warp sorts at once; others do not.
 #[test]
 fn long_rows_that_meet_or_do_not() {
-    let Some(_one) = emulator::alone() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 9000;
     for meet in [false, true] {
         let mut coo = Coo::<i64>::new(n, n);
@@ -334,7 +354,9 @@ fn long_rows_that_meet_or_do_not() {
 
 #[test]
 fn floats_are_summed_in_the_order_of_k() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let a: Matrix<f64> = Matrix::build_with(&oplus::generate::stencil_5(257, 257).unwrap(), First).unwrap();
     let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap();
     let bits = |c: &Matrix<f64>| -> Vec<_> { c.entries().unwrap().iter().map(|e| (e.0, e.1, e.2.to_bits())).collect() };
@@ -348,7 +370,9 @@ fn floats_are_summed_in_the_order_of_k() {
 /// Rows that are empty wherever the sample looks: the guess is far too small, and the pass is made again.
 #[test]
 fn a_wrong_guess_only_costs_time() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let n = 128 * 520;
     let mut coo = Coo::<i64>::new(n, n);
     for row in (0..n).filter(|row| row / 128 % 64 != 0) {

@@ -149,7 +149,9 @@ fn compare<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 
 #[test]
 fn every_structure_by_every_strategy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let all: Vec<Strategy> = general().collect();
     for (left, right) in &adversaries() {
         let signed: fn(u64) -> i64 = |v| v as i64 - 40;
@@ -160,7 +162,9 @@ fn every_structure_by_every_strategy() {
 
 #[test]
 fn every_semiring_by_every_strategy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let all: Vec<Strategy> = general().collect();
     let shapes = (&Shape::random("left", (60, 80), 500, 1), &Shape::random("right", (80, 3000), 900, 2));
     let hop: fn(u64) -> Hop = |v| Hop::make(v as f64 / 4.0, v % 3);
@@ -184,7 +188,9 @@ fn every_semiring_by_every_strategy() {
 /// Rows from a few products to many thousands.
 #[test]
 fn rows_of_every_length_by_every_strategy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let mut rng = Rng(5);
     let left = Shape::new(
         "longer and longer",
@@ -199,7 +205,9 @@ fn rows_of_every_length_by_every_strategy() {
 
 #[test]
 fn bands_by_name() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let band = [Strategy::Band];
     // Far too small and too empty to be taken for bands by themselves.
     let on_diagonals = |name, (m, n): (u64, u64), shifts: &[i64], gap: u64| {
@@ -246,7 +254,9 @@ fn bands_by_name() {
 /// Places are not their ids: dimensions beyond 32 bits, of which few rows and columns are used.
 #[test]
 fn listed_axes_by_every_strategy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let far = |e: u64, n: u64| e * e * 1_000_003 % n;
     let left = Shape::new("left", (1 << 40, 1 << 35), (0..90).map(|e| (far(e % 20, 1 << 40), far(e % 13, 1 << 35))));
     let right = Shape::new("right", (1 << 35, 1 << 33), (0..80).map(|e| (far(e % 11, 1 << 35), far(e % 17, 1 << 33))));
@@ -257,7 +267,9 @@ fn listed_axes_by_every_strategy() {
 
 #[test]
 fn transposed_operands_by_every_strategy() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let (left, right) = (Shape::random("left", (50, 60), 300, 4), Shape::random("right", (70, 50), 350, 5));
     let (a, b) = (left.matrix::<i64, PlusTimes>(|v| v as i64), right.matrix::<i64, PlusTimes>(|v| v as i64 - 20));
     let on = |d: Device, strategy| {
@@ -300,7 +312,9 @@ fn random_products_by_every_strategy() {
 /// Sums that are not in the order of k would show in the last bits.
 #[test]
 fn floats_are_summed_in_the_order_of_k() {
-    let Some(_beside) = emulator::beside() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let (left, right) = (Shape::random("left", (40, 300), 4000, 1), Shape::random("right", (300, 90), 5000, 2));
     let value: fn(u64) -> f64 = |v| 1.0 / (v as f64 + 3.0);
     let strategies = [Strategy::EscGlobal, Strategy::SegmentedMerge, Strategy::ColumnRow, Strategy::Window];
@@ -310,7 +324,9 @@ fn floats_are_summed_in_the_order_of_k() {
 /// Rows are listed by class at once where a list of all of them for each class is short, else they are counted before.
 #[test]
 fn lists_of_many_rows_are_counted_first() {
-    let Some(_one) = emulator::alone() else { return };
+    if emulator::cuda().is_none() {
+        return;
+    }
     let b: Matrix<i64> = Shape::random("B", (300, 20_000), 6000, 5).matrix(|v| v as i64);
     for (rows, counted) in [(400, false), (80_000, true)] {
         // Rows of no, one and many entries.

@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_long};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What runs the CUDA tests in this process.
 pub enum Cuda {
@@ -84,19 +84,12 @@ impl Emulator {
     }
 }
 
-/// Held by one test that is alone, or by those beside which none is.
-static TESTS: RwLock<()> = RwLock::new(());
-
-/// For tests that read a trace or count for the whole process, which others would show up in: one at a time; `None` without a device.
-pub fn alone() -> Option<RwLockWriteGuard<'static, ()>> {
+/// For tests that count for the whole process or make a call of it fail, which others would show up in: one at a time; `None` without a
+/// device.
+pub fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
     cuda()?;
-    Some(TESTS.write().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// For tests of a program that has such ones: any number at a time, but none beside one that is [`alone`].
-pub fn beside() -> Option<RwLockReadGuard<'static, ()>> {
-    cuda()?;
-    Some(TESTS.read().unwrap_or_else(PoisonError::into_inner))
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The flags asked for by the environment.

@@ -143,7 +143,7 @@ fn listed(bits: &[u64], words: usize, counts: &Counts, made: &mut [std::mem::May
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::backend::cpu::mxm::admitted::looked_up;
     use crate::backend::{MaskOn, PatternBody};
@@ -151,7 +151,7 @@ mod tests {
     use crate::storage::frame::Frame;
     use std::sync::Arc;
 
-    fn random(random: &mut Random, (m, n): (usize, usize), part: u64) -> Arc<Pattern> {
+    pub(crate) fn random(random: &mut Random, (m, n): (usize, usize), part: u64) -> Arc<Pattern> {
         let (mut offsets, mut indices) = (vec![0], Vec::new());
         for _ in 0..m {
             let part = if random.below(8) == 0 { 0 } else { part };

@@ -182,21 +182,12 @@ fn turned_words<const W: usize>(x: &Pattern, to: &mut [MaybeUninit<[u64; W]>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cpu::mxm::by_bits::tests::random;
     use crate::backend::cpu::structure::layout::transpose;
     use crate::backend::{MaskOn, PatternBody};
     use crate::generate::Random;
     use crate::storage::frame::Frame;
     use std::sync::Arc;
-
-    fn random(random: &mut Random, (m, n): (usize, usize), part: u64) -> Arc<Pattern> {
-        let (mut offsets, mut indices) = (vec![0], Vec::new());
-        for _ in 0..m {
-            let part = if random.below(8) == 0 { 0 } else { part };
-            indices.extend((0..n as u32).filter(|_| random.below(100) < part));
-            offsets.push(indices.len() as u64);
-        }
-        Arc::new(Pattern::new(m, n, offsets, indices))
-    }
 
     #[test]
     fn words_find_what_rows_do() {

@@ -190,7 +190,8 @@ impl Buffer {
         const OPERATION: &str = "copy to host";
         let (m, n) = (a.len_of::<A>(), b.len_of::<B>());
         let (bytes, whole) = ((m * size_of::<A>(), n * size_of::<B>()), a.bytes.saturating_add(b.bytes));
-        if m > 0 && n > 0 && (bytes.0 + bytes.1) as u64 == whole && whole <= COPIED as u64 {
+        let together = Arc::ptr_eq(&a.context, &b.context) && m > 0 && n > 0;
+        if together && (bytes.0 + bytes.1) as u64 == whole && whole <= COPIED as u64 {
             let mut to: (Vec<A>, Vec<B>) = (memory::with_capacity(OPERATION, m)?, memory::with_capacity(OPERATION, n)?);
             let pieces =
                 [(a.pointer, bytes.0, to.0.as_mut_ptr().cast()), (b.pointer, bytes.1, to.1.as_mut_ptr().cast())];
