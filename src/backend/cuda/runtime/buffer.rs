@@ -105,9 +105,14 @@ impl Buffer {
         to.piece(self.serial, self.capacity)
     }
 
-    /// A number that no other buffer has or had; not 0.
+    /// A number that no other buffer has or had, nor this one with other contents once it was shared; not 0.
     pub(crate) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// To be called where contents that somebody may have seen are written over: what was found of them is nothing of the new ones.
+    pub(crate) fn renew(&mut self) {
+        self.serial = SERIAL.fetch_add(1, Relaxed);
     }
 
     /// The device address, for libraries that take one; 0 if empty. Valid while the buffer lives.
@@ -137,6 +142,7 @@ impl Buffer {
         if range.is_empty() {
             return Ok(());
         }
+        self.renew();
         let bytes: &[u8] = bytemuck::cast_slice(from);
         // The driver promises to have read pageable memory before it returns, page-locked memory it reads later. A slice
         // may be either, so small ones go through pageable memory of ours and large ones wait.

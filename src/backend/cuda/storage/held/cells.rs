@@ -252,6 +252,11 @@ impl<T: Scalar> DeviceHeld<T> {
             Values::All(values) if Arc::strong_count(values) > 1 => Some(Arc::new(values.duplicate()?)),
             Values::All(_) => None,
         };
+        if let (None, Values::All(values)) = (&made, &mut self.values)
+            && let Some(values) = Arc::get_mut(values)
+        {
+            values.renew();
+        }
         let words = match words {
             Some(words) if Arc::strong_count(&self.frame) > 1 || Arc::strong_count(words) > 1 => {
                 Some(Arc::new(words.duplicate()?))
