@@ -21,7 +21,7 @@ mod iso;
 mod matrix;
 
 #[cfg(feature = "cuda")]
-pub(crate) use device::{assigned, filled_up, placed, rows_counted, rows_summed, summed, window, written};
+pub(crate) use device::{assigned, filled_up, patched, placed, rows_counted, rows_summed, summed, window, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;

@@ -39,4 +39,15 @@ cells_write(u64 n, u32 how, const u32* old_words, const u32* new_words, const u3
   out[slot] = p && q ? function::op::apply(x, y) : p ? x : y;
 }
 
+// op(c, t) for each of n cells of a part of C, `across` in a row, where all have an entry; values: of all of C, of so many columns, from the
+// part's first cell on.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+cells_patch(u64 n, u64 across, u64 columns, const Value* new_values, Given<Value> right_one, Value* values) {
+  const u64 e = u64(blockIdx.x) * tuning::primitive_block + threadIdx.x;
+  if (e >= n) return;
+  Value& at = values[e / across * columns + e % across];
+  const Value y = flag::right_one ? *right_one : new_values[e];
+  at = function::op::apply(at, y);
+}
+
 }  // namespace oplus

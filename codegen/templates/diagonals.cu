@@ -179,4 +179,41 @@ diagonals_list(u64 rows, u64 columns, const i64* diagonals, u64 count, const u32
   }
 }
 
+// The transpose, whose diagonals are these with the other sign, the last one first: slot (d, i) goes to slot (count - 1 - d, i + diagonals[d]).
+// Every slot is written, V() where there is no entry; `words` may be null, `bits` is written where it is not. A warp has 128 slots: four words.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+diagonals_turned(u64 rows, u64 columns, const i64* diagonals, u64 count, const u32* words, const V* __restrict__ from, u32* bits, V* out) {
+  constexpr u32 batch = diagonals_staged ? 4 : 1;
+  const u64 slots = count * columns, first = (u64(blockIdx.x) * blockDim.x + threadIdx.x) / 32 * 128 + lane_id();
+  u64 d = first / columns, row = first % columns;
+  for (u32 t = 0; t < 4; t += batch) {
+    V x[batch];
+    u32 there = 0;
+#pragma unroll
+    for (u32 k = 0; k < batch; k++) {
+      for (; row >= columns; row -= columns) d++;
+      const u64 slot = first + (t + k) * 32;
+      x[k] = V();
+      if (slot < slots) {
+        const u64 nth = count - 1 - d;
+        const i64 old_row = i64(row) - diagonals[nth];
+        if (old_row >= 0 && u64(old_row) < rows && has_entry(words, nth * rows + u64(old_row))) {
+          there |= 1u << k;
+          if constexpr (flag::valued) x[k] = from[nth * rows + u64(old_row)];
+        }
+      }
+      row += 32;
+    }
+#pragma unroll
+    for (u32 k = 0; k < batch; k++) {
+      const u64 slot = first + (t + k) * 32;
+      const u32 word = __ballot_sync(full_warp, there >> k & 1);
+      if (bits && lane_id() == 0 && slot < slots) bits[slot >> 5] = word;
+      if constexpr (flag::valued) {
+        if (slot < slots) out[slot] = x[k];
+      }
+    }
+  }
+}
+
 }  // namespace oplus

@@ -179,7 +179,10 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     table.row("band", "and back", 4.0 * nnz + 2.0 * (listed + held), || {
         a.to_format(Format::Dia)?.to_format(Format::Csr)
     })?;
-    table.row("band", "to columns", 2.0 * listed, || a.to_format(Format::Csc))
+    table.row("band", "rows to columns", 2.0 * listed, || a.to_format(Format::Csc))?;
+    let along = a.to_format(Format::Dia)?;
+    table.row("band", "transpose", 2.0 * held, || transpose(&along).eval())?;
+    table.row("band", "to columns", held + listed, || along.to_format(Format::Csc))
 }
 
 /// Rows of these columns.

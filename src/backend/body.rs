@@ -132,7 +132,7 @@ impl<T> From<cuda::Transposed<T>> for Body<T> {
     fn from(t: cuda::Transposed<T>) -> Self {
         match t {
             cuda::Transposed::Rows(rows) => Body::Cuda(rows),
-            cuda::Transposed::Full(full) => Body::CudaHeld(full),
+            cuda::Transposed::Held(held) => Body::CudaHeld(held),
         }
     }
 }

@@ -42,6 +42,11 @@ pub(super) fn formed<T: Scalar>(store: &Store<T>, format: Format) -> Result<Opti
         return Ok(None);
     }
     let (cuda, body) = (Cuda::on(store.device)?, &store.body);
+    if let (Format::Csc, Body::CudaHeld(held)) = (format, body)
+        && let Some(columns) = held.in_columns()?
+    {
+        return Ok(Some(columns));
+    }
     let list: &DeviceCsr<T> = cuda.csr(body)?;
     match format {
         Format::Csc => DeviceHeld::by_columns(list),
@@ -171,6 +176,23 @@ pub(crate) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     };
     let made = new.written::<C, F>(Some(old), mask.as_ref(), replace, Some(area))?;
     Ok(made.map(|made| c.holding(Body::CudaHeld(made))))
+}
+
+/// C(area) ⊙= T where it lies, if every cell has an entry and the area gets a value for each: whether it did.
+pub(crate) fn patched<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &mut Store<C>,
+    t: std::result::Result<&Store<T>, T>,
+    area: &Area,
+) -> Result<bool> {
+    let Body::CudaHeld(old) = &mut c.body else { return Ok(false) };
+    match t {
+        Err(one) => {
+            let one = DeviceHeld::of_one(&old.frame.context, (area.0.len(), area.1.len()), one)?;
+            old.patch::<T, F>(&one, area)
+        }
+        Ok(Store { body: Body::CudaHeld(new), .. }) => old.patch::<T, F>(new, area),
+        Ok(_) => Ok(false),
+    }
 }
 
 /// The cells of these rows and columns.

@@ -270,6 +270,9 @@ impl<T: Scalar> Core<T> {
             }
             Source::Store(..) => return Ok(false),
         };
+        if mask.is_none() && crate::format::patched::<C, T, F>(c, source, &area)? {
+            return Ok(true);
+        }
         let Some(made) = crate::format::assigned::<C, T, F>(c, source, mask.as_ref(), replace, &area)? else {
             return Ok(false);
         };

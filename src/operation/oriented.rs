@@ -25,10 +25,7 @@ pub(crate) fn oriented<T: Scalar>(store: &Store<T>, transposed: bool) -> Result<
 fn turned<T: Scalar>(store: &Store<T>) -> Result<Option<Body<T>>> {
     #[cfg(feature = "cuda")]
     if let Body::CudaHeld(h) = &store.body {
-        return Ok(match h.turned_cells()? {
-            Some(cells) => Some(Body::CudaHeld(cells)),
-            None => h.turned()?.map(Body::from),
-        });
+        return Ok(h.turned()?.map(Body::from));
     }
     let Body::Held(h) = &store.body else { return Ok(None) };
     if let Some(turned) = h.turned("transpose")? {

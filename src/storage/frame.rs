@@ -1,5 +1,6 @@
 //! Where entries lie that are no compressed rows: by columns, in a cell for every position, along diagonals.
 use super::bitmap;
+pub(crate) use super::diagonals::Diagonals;
 use super::footprint::Footprint;
 use super::pattern::Pattern;
 use crate::backend::cpu::{self, Shared};
@@ -37,17 +38,6 @@ pub(crate) struct Cells {
     pub(crate) words: Option<Vec<u64>>,
 }
 
-/// Diagonal d holds the entries (i, i + offsets[d]), each in slot d · nrows + i; bits as in [`Cells`], without words every
-/// slot that is inside the matrix holds one.
-#[derive(Debug)]
-pub(crate) struct Diagonals {
-    pub(crate) nrows: usize,
-    pub(crate) ncols: usize,
-    /// Ascending.
-    pub(crate) offsets: Vec<i64>,
-    pub(crate) words: Option<Vec<u64>>,
-}
-
 /// Where fewer cells than this part are entries, a list of them is shorter.
 pub(crate) const SPARSE: usize = 16;
 /// More slots than this are refused before memory is asked for.
@@ -76,6 +66,17 @@ pub(crate) fn inside((nrows, ncols): (usize, usize), offset: i64) -> usize {
     ((nrows as i64).min(ncols as i64 - offset) - 0.max(-offset)) as usize
 }
 
+/// `n` bits, 1 to 64, from `first` on.
+#[inline(always)]
+pub(super) fn bits(words: &[u64], first: usize, n: usize) -> u64 {
+    let (at, shift) = (first >> 6, first & 63);
+    let word = match shift {
+        0 => words[at],
+        _ => words[at] >> shift | words.get(at + 1).map_or(0, |upper| upper << (64 - shift)),
+    };
+    if n < 64 { word & !(u64::MAX << n) } else { word }
+}
+
 #[inline(always)]
 pub(crate) fn bit(words: &[u64], slot: usize) -> bool {
     words[slot >> 6] >> (slot & 63) & 1 != 0
@@ -89,14 +90,12 @@ impl Cells {
     /// Bits 64 · w and on of a row, whatever bit of a word it begins at; none behind its end.
     #[inline(always)]
     pub(crate) fn word(&self, row: usize, w: usize) -> u64 {
-        let (first, left) = (row * self.ncols + 64 * w, self.ncols - 64 * w);
-        let (at, shift) = (first >> 6, first & 63);
-        let word = match &self.words {
+        let (first, left) = (row * self.ncols + 64 * w, (self.ncols - 64 * w).min(64));
+        match &self.words {
+            Some(words) => bits(words, first, left),
+            None if left < 64 => !(u64::MAX << left),
             None => u64::MAX,
-            Some(words) if shift == 0 => words[at],
-            Some(words) => words[at] >> shift | words.get(at + 1).map_or(0, |upper| upper << (64 - shift)),
-        };
-        if left < 64 { word & !(u64::MAX << left) } else { word }
+        }
     }
     /// The columns of each row's entries.
     fn listed(&self, operation: &'static str) -> Result<Pattern> {
@@ -120,17 +119,6 @@ impl Cells {
     pub(super) fn copied(&self, operation: &'static str) -> Result<Self> {
         let words = self.words.as_ref().map(|words| memory::copied(operation, words)).transpose()?;
         Ok(Self { nrows: self.nrows, ncols: self.ncols, words })
-    }
-}
-
-impl Diagonals {
-    /// The slot of a position, where its diagonal is in use.
-    fn slot(&self, row: usize, column: u32) -> Option<usize> {
-        let d = self.offsets.binary_search(&(column as i64 - row as i64)).ok()?;
-        Some(d * self.nrows + row)
-    }
-    fn has(&self, slot: usize) -> bool {
-        self.words.as_ref().is_none_or(|words| bit(words, slot))
     }
 }
 
@@ -168,7 +156,7 @@ impl Frame {
             Form::Rows(p) => p.find(row, column),
             Form::Columns(p) => p.find(column as usize, row as u32),
             Form::Cells(c) => Some(row * c.ncols + column as usize).filter(|slot| c.has(*slot)),
-            Form::Diagonals(d) => d.slot(row, column).filter(|slot| d.has(*slot)),
+            Form::Diagonals(d) => d.slot_of_entry(row, column),
         }
     }
     /// Each entry of a row with its slot, in the order of the columns. Not of columns.
@@ -181,14 +169,7 @@ impl Frame {
                 let first = row * c.ncols;
                 (0..c.ncols).filter(|j| c.has(first + j)).for_each(|j| f(j as u32, first + j));
             }
-            Form::Diagonals(d) => {
-                for (n, offset) in d.offsets.iter().enumerate() {
-                    let (column, slot) = (row as i64 + offset, n * d.nrows + row);
-                    if (0..d.ncols as i64).contains(&column) && d.has(slot) {
-                        f(column as u32, slot);
-                    }
-                }
-            }
+            Form::Diagonals(d) => d.each(row, f),
         }
     }
     /// The cells and how many have an entry, for changes of both; their list is forgotten.
@@ -205,17 +186,8 @@ impl Frame {
         let made = match &self.form {
             Form::Rows(p) => return Ok(p),
             Form::Columns(p) => cpu::transpose::<()>(p, &memory::filled(operation, p.nnz(), ())?)?.0,
-            Form::Cells(cells) if cells.words.is_some() => cells.listed(operation)?,
-            Form::Cells(Cells { nrows, ncols, .. }) | Form::Diagonals(Diagonals { nrows, ncols, .. }) => {
-                let mut offsets = memory::with_capacity(operation, nrows + 1)?;
-                let mut indices = memory::with_capacity(operation, self.count)?;
-                offsets.push(0);
-                for row in 0..*nrows {
-                    self.each(row, |column, _| indices.push(column));
-                    offsets.push(indices.len() as u64);
-                }
-                Pattern::new(*nrows, *ncols, offsets, indices)
-            }
+            Form::Cells(cells) => cells.listed(operation)?,
+            Form::Diagonals(diagonals) => diagonals.listed(operation)?,
         };
         Ok(self.listed.get_or_init(|| Arc::new(made)))
     }
@@ -257,25 +229,6 @@ impl Frame {
     }
     /// The diagonals in use.
     pub(crate) fn diagonals(operation: &'static str, list: &Arc<Pattern>, size: usize) -> Result<Self> {
-        let (nrows, ncols) = (list.nrows, list.ncols);
-        let mut used = memory::filled(operation, nrows + ncols, false)?;
-        for row in 0..nrows {
-            list.row(row).iter().for_each(|column| used[*column as usize + nrows - row] = true);
-        }
-        let count = used.iter().filter(|used| **used).count();
-        let mut offsets = memory::with_capacity(operation, count)?;
-        offsets.extend(used.iter().enumerate().filter(|(_, used)| **used).map(|(n, _)| n as i64 - nrows as i64));
-        let n = slots(operation, Device::Cpu, count, nrows, size)?;
-        let mut made = Diagonals { nrows, ncols, offsets, words: None };
-        if made.offsets.iter().map(|offset| inside((nrows, ncols), *offset)).sum::<usize>() != list.nnz() {
-            let mut words = memory::zeroed::<u64>(operation, n.div_ceil(64))?;
-            for row in 0..nrows {
-                for slot in list.row(row).iter().filter_map(|column| made.slot(row, *column)) {
-                    words[slot >> 6] |= 1 << (slot & 63);
-                }
-            }
-            made.words = Some(words);
-        }
-        Ok(Self::new(Form::Diagonals(made), list.nnz()))
+        Ok(Self::new(Form::Diagonals(Diagonals::of(operation, list, size)?), list.nnz()))
     }
 }

@@ -4,7 +4,7 @@ use super::frame::{Cells, Form, Frame};
 use super::pattern::Pattern;
 use crate::algebra::Scalar;
 use crate::algebra::scalar::as_bytes;
-use crate::backend::cpu;
+use crate::backend::cpu::{self, SERIAL, Shared, each_piece, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory::{self, Buffer};
@@ -129,10 +129,17 @@ impl<T: Scalar> Held<T> {
             // All cells in the order of the list.
             Form::Cells(c) if c.words.is_none() && one.is_none() => Values::All(list.values.clone()),
             _ => Self::moved(operation, frame.slots(), one, |to| {
-                for row in 0..pattern.nrows {
-                    let mut next = pattern.range(row);
-                    frame.each(row, |_, slot| to[slot] = next.next().map_or_else(T::zeroed, |e| list.values[e]));
-                }
+                let to = Shared::new(to);
+                each_piece(pattern.nrows, rows_at_once(pattern), &|rows| {
+                    for row in rows {
+                        let mut next = pattern.range(row);
+                        frame.each(row, |_, slot| {
+                            let value = next.next().map_or_else(T::zeroed, |e| list.values[e]);
+                            // SAFETY: a slot is one row's, and there is one for every entry.
+                            unsafe { to.write(slot, value) };
+                        });
+                    }
+                });
             })?,
         };
         Ok(Self::new(Arc::new(frame), values))
@@ -179,14 +186,22 @@ impl<T: Scalar> Held<T> {
             }
             (Values::All(from), _) => {
                 let pattern = frame.pattern(operation)?.clone();
-                let mut values = memory::with_capacity(operation, pattern.nnz())?;
-                (0..pattern.nrows).for_each(|row| frame.each(row, |_, slot| values.push(from[slot])));
-                HostCsr::at(pattern, values)
+                let mut values = unwritten::<T>(operation, pattern.nnz())?;
+                let to = Shared::new(&mut values);
+                each_piece(pattern.nrows, rows_at_once(&pattern), &|rows| {
+                    for row in rows {
+                        // SAFETY: rows are disjoint.
+                        let mut room = unsafe { to.part(pattern.range(row)) }.iter_mut();
+                        frame.each(row, |_, slot| _ = room.next().map(|to| to.write(from[slot])));
+                    }
+                });
+                // SAFETY: the list has as many entries a row as the frame.
+                HostCsr::at(pattern.clone(), unsafe { written(values, pattern.nnz()) })
             }
         };
         Ok(self.lists.listed.get_or_init(|| made))
     }
-    /// The transpose of what is stored by columns, which is its rows, or has an entry in every cell.
+    /// The transpose of what is stored by columns, which is its rows, along diagonals, or has an entry in every cell.
     pub(crate) fn turned(&self, operation: &'static str) -> Result<Option<Self>> {
         Ok(Some(match (&self.frame.form, &*self.values) {
             (Form::Columns(pattern), Values::One(value)) => Self::iso(pattern.clone(), *value),
@@ -201,6 +216,14 @@ impl<T: Scalar> Held<T> {
                 };
                 let form = Form::Cells(Cells { nrows: *ncols, ncols: *nrows, words: None });
                 Self::new(Arc::new(Frame::new(form, self.frame.count())), values)
+            }
+            (Form::Diagonals(diagonals), values) => {
+                let Some(turned) = diagonals.turned(operation)? else { return Ok(None) };
+                let values = match values {
+                    Values::One(value) => Values::One(*value),
+                    Values::All(values) => diagonals.values_turned(operation, values)?.into(),
+                };
+                Self::new(Arc::new(Frame::new(Form::Diagonals(turned), self.frame.count())), values)
             }
             _ => return Ok(None),
         }))
@@ -245,6 +268,11 @@ impl<T: Scalar> Held<T> {
             list.footprint(to);
         }
     }
+}
+
+/// Rows of a list that a thread moves at once.
+fn rows_at_once(list: &Pattern) -> usize {
+    (SERIAL * list.nrows / list.nnz().max(1)).clamp(1, SERIAL)
 }
 
 /// `n` copies of a value: untouched memory where its bytes are zero.

@@ -3,6 +3,7 @@ pub(crate) mod axis;
 pub(crate) mod bitmap;
 pub mod coo;
 pub(crate) mod dense;
+mod diagonals;
 pub(crate) mod facts;
 pub(crate) mod footprint;
 pub(crate) mod frame;

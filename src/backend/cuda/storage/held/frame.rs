@@ -131,6 +131,22 @@ impl DeviceFrame {
             _ => None,
         }
     }
+    /// Those of the transpose, where diagonals are no more than twice as long there: offsets, and room for bits where there are any. In a
+    /// flat matrix many diagonals are short, whose slots would be very many.
+    pub(super) fn turned_diagonals(&self) -> Result<Option<DeviceDiagonals>> {
+        let DeviceForm::Diagonals(d) = &self.form else { return Ok(None) };
+        let (rows, columns) = self.shape;
+        if columns > rows.saturating_mul(2) {
+            return Ok(None);
+        }
+        let mut offsets = crate::memory::copied("transpose", &d.offsets)?;
+        offsets.reverse();
+        offsets.iter_mut().for_each(|offset| *offset = -*offset);
+        let list = Buffer::from_host(&self.context, &offsets)?;
+        let n = (offsets.len() as u64).saturating_mul(columns as u64);
+        let words = d.words.as_ref().map(|_| room_for_bits(&self.context, n)).transpose()?;
+        Ok(Some(DeviceDiagonals { offsets, list, words }))
+    }
     /// The slot of an entry.
     pub(crate) fn slot(&self, row: usize, column: u32) -> Result<Option<u64>> {
         let (i, rows) = (row as u64, self.shape.0 as u64);

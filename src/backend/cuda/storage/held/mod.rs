@@ -74,31 +74,63 @@ impl<T> DeviceHeld<T> {
     pub(crate) fn blank(&self) -> Result<DeviceCsr<T>> {
         Ok(DeviceCsr::on(self.frame.listed()?.clone(), Buffer::alloc(&self.frame.context, 0)?))
     }
-    /// The transpose of what is stored by columns, which is its rows, or has an entry in every cell.
+    /// The transpose of what is stored by columns, which is its rows, along diagonals, or has an entry in every cell; `None` where
+    /// rows are the way.
     pub(crate) fn turned(&self) -> Result<Option<Transposed<T>>> {
-        let (frame, scalar) = (&self.frame, self.list.scalar());
-        let (context, (rows, columns)) = (&frame.context, frame.shape);
-        match &frame.form {
+        match &self.frame.form {
             DeviceForm::Columns(pattern) => {
                 Ok(Some(Transposed::Rows(DeviceCsr::with(pattern.clone(), self.values.clone()))))
             }
-            DeviceForm::Cells(None) => {
-                let values = match &self.values {
-                    Values::One(one) => Values::One(one.clone()),
-                    Values::All(all) => {
-                        let turned = full::turned(context, scalar, (rows as u64, columns as u64), all)?;
-                        Values::All(Arc::new(turned))
-                    }
-                };
-                let frame = DeviceFrame::new(context, (columns, rows), frame.count(), DeviceForm::Cells(None));
-                Ok(Some(Transposed::Full(Self::new(Arc::new(frame), values, scalar))))
-            }
-            _ => Ok(None),
+            _ => Ok(self.turned_slots()?.map(Transposed::Held)),
         }
     }
-    /// The transpose of cells, cell by cell, where a good part of them are entries.
-    pub(crate) fn turned_cells(&self) -> Result<Option<Self>> {
+    /// The transpose slot by slot: along diagonals, of all cells, or of those that a good part of are entries.
+    fn turned_slots(&self) -> Result<Option<Self>> {
         let (frame, scalar) = (&self.frame, self.list.scalar());
+        let (context, (rows, columns)) = (&frame.context, frame.shape);
+        match &frame.form {
+            DeviceForm::Columns(_) => Ok(None),
+            DeviceForm::Diagonals(_) => {
+                let (scalar, from) = match &self.values {
+                    Values::One(_) => (NOTHING, None),
+                    Values::All(all) => (scalar, Some(&**all)),
+                };
+                let Some((turned, values)) = moves::turned_diagonals(frame, scalar, from)? else { return Ok(None) };
+                let values = values.map_or_else(|| self.values.clone(), |values| Values::All(Arc::new(values)));
+                Ok(Some(Self::new(Arc::new(turned), values, self.list.scalar())))
+            }
+            DeviceForm::Cells(Some(_)) => self.turned_cells(),
+            DeviceForm::Cells(None) => {
+                let frame = DeviceFrame::new(context, (columns, rows), frame.count(), DeviceForm::Cells(None));
+                Ok(Some(Self::new(Arc::new(frame), self.values_turned()?, scalar)))
+            }
+        }
+    }
+    /// The values of cells in the order of the transpose's.
+    fn values_turned(&self) -> Result<Values> {
+        let (frame, scalar) = (&self.frame, self.list.scalar());
+        let (rows, columns) = (frame.shape.0 as u64, frame.shape.1 as u64);
+        Ok(match &self.values {
+            Values::One(one) => Values::One(one.clone()),
+            Values::All(all) => Values::All(Arc::new(full::turned(&frame.context, scalar, (rows, columns), all)?)),
+        })
+    }
+    /// The same by columns, the rows of the transpose slot by slot; `None` where rows are the way.
+    pub(crate) fn in_columns(&self) -> Result<Option<Self>> {
+        let Some(turned) = self.turned_slots()? else { return Ok(None) };
+        let (list, frame) = (turned.listed()?, &self.frame);
+        let made =
+            DeviceFrame::new(&frame.context, frame.shape, frame.count(), DeviceForm::Columns(list.pattern.clone()));
+        if let Some(known) = frame.known() {
+            made.keep(known.clone());
+        }
+        let scalar = self.list.scalar();
+        let list = (List::new(scalar, self.list.known().cloned()), list.values.clone());
+        Ok(Some(Self { frame: Arc::new(made), values: list.1, list: list.0 }))
+    }
+    /// The transpose of cells, cell by cell, where a good part of them are entries.
+    fn turned_cells(&self) -> Result<Option<Self>> {
+        let frame = &self.frame;
         let (context, (rows, columns)) = (&frame.context, frame.shape);
         let DeviceForm::Cells(Some(words)) = &frame.form else { return Ok(None) };
         if !frame.is_grid() {
@@ -111,15 +143,9 @@ impl<T> DeviceHeld<T> {
         let launch = kernel.launch(blocks, block, 0).arg(rows as u64).arg(columns as u64);
         // SAFETY: parameters as codegen/templates/README.md lists them; a bit a cell, none of them set there.
         unsafe { launch.arg(&**words).arg(&turned).run()? };
-        let values = match &self.values {
-            Values::One(one) => Values::One(one.clone()),
-            Values::All(all) => {
-                Values::All(Arc::new(full::turned(context, scalar, (rows as u64, columns as u64), all)?))
-            }
-        };
         let form = DeviceForm::Cells(Some(Arc::new(turned)));
-        let frame = DeviceFrame::new(context, (columns, rows), frame.count(), form);
-        Ok(Some(Self::new(Arc::new(frame), values, scalar)))
+        let turned = DeviceFrame::new(context, (columns, rows), frame.count(), form);
+        Ok(Some(Self::new(Arc::new(turned), self.values_turned()?, self.list.scalar())))
     }
     /// Counts all that is kept.
     pub(crate) fn footprint(&self, to: &mut Footprint) {
@@ -141,14 +167,14 @@ impl<T> DeviceHeld<T> {
 #[derive(Debug)]
 pub(crate) enum Transposed<T> {
     Rows(DeviceCsr<T>),
-    Full(DeviceHeld<T>),
+    Held(DeviceHeld<T>),
 }
 impl<T> Transposed<T> {
     /// As compressed rows.
     pub(crate) fn listed(self) -> Result<DeviceCsr<T>> {
         match self {
             Transposed::Rows(rows) => Ok(rows),
-            Transposed::Full(full) => full.listed().cloned(),
+            Transposed::Held(held) => held.listed().cloned(),
         }
     }
 }

@@ -57,6 +57,30 @@ pub(super) fn put(
     }
 }
 
+/// The frame of the transpose along diagonals, and the values of its slots; `None` where rows are the way.
+pub(super) fn turned_diagonals(
+    frame: &DeviceFrame,
+    scalar: ScalarText,
+    values: Option<&Buffer>,
+) -> Result<Option<(DeviceFrame, Option<Buffer>)>> {
+    let (Some(made), Some((diagonals, count))) = (frame.turned_diagonals()?, frame.diagonals_told()) else {
+        return Ok(None);
+    };
+    let (context, (rows, columns)) = (&frame.context, frame.shape);
+    let slots = count.saturating_mul(columns as u64);
+    let out = values.map(|_| Buffer::alloc(context, slots.saturating_mul(scalar.size as u64))).transpose()?;
+    if slots > 0 && (out.is_some() || made.words.is_some()) {
+        let block = tuning(context).primitive_block;
+        let kernel = moving(context, Template::Diagonals, scalar).kernel("diagonals_turned")?;
+        let launch = kernel.launch(slots.div_ceil(4 * u64::from(block)), block, 0).arg(rows as u64);
+        let launch = launch.arg(columns as u64).arg(diagonals).arg(count).arg(frame.words()).arg(values);
+        // SAFETY: as above; a bit and a value a slot of the transpose.
+        unsafe { launch.arg(made.words.as_ref()).arg(out.as_ref()).run()? };
+    }
+    let turned = DeviceFrame::new(context, (columns, rows), frame.count(), DeviceForm::Diagonals(made));
+    Ok(Some((turned, out)))
+}
+
 /// The cells of these rows and columns, with their bits where there are any.
 pub(super) fn window(
     frame: &DeviceFrame,

@@ -7,6 +7,7 @@ use crate::algebra::scalar::same;
 use crate::backend::MaskOn;
 use crate::backend::cuda::entrywise::write::writing_text;
 use crate::backend::cuda::runtime::program::Program;
+use crate::backend::cuda::storage::list::List;
 use crate::backend::cuda::storage::places::grid;
 use crate::backend::cuda::storage::values::{NOTHING, Values};
 use crate::backend::cuda::{Buffer, Context, DevicePattern};
@@ -86,6 +87,37 @@ impl<T: Scalar> DeviceHeld<T> {
             return made.with(one).map(Some);
         }
         new.slots_written(writing_text::<C, T, F>(), old, mask, (how, region)).map(Some)
+    }
+
+    /// F of what is there and of T, for every cell of a part, where all cells of both have an entry, these have values of their own and nobody
+    /// else holds them: whether it did.
+    pub(crate) fn patch<U: Scalar, F: Accumulate<T, U>>(&mut self, new: &DeviceHeld<U>, area: &Area) -> Result<bool> {
+        let full = |form: &DeviceForm| matches!(form, DeviceForm::Cells(None));
+        let (rows, columns) = area;
+        let fits = new.frame.shape == (rows.len(), columns.len()) && T::TEXT == U::TEXT;
+        if !full(&self.frame.form) || !full(&new.frame.form) || !fits {
+            return Ok(false);
+        }
+        // The list may share the values.
+        self.list = List::new(T::TEXT, None);
+        let Values::All(values) = &mut self.values else { return Ok(false) };
+        let Some(values) = Arc::get_mut(values) else { return Ok(false) };
+        values.renew();
+        let (context, n, across) = (&self.frame.context, new.frame.slots(), self.frame.shape.1 as u64);
+        let y = new.values.one_or_all(context)?;
+        let program = Program::new(context, Template::CellsWrite, |s| {
+            let s = s.function(writing_text::<T, U, F>()).flag("left_one", false).flag("right_one", y.all.is_none());
+            s.flag("region", false)
+        });
+        let (kernel, (blocks, block)) = (program.kernel("cells_patch")?, grid(context, n));
+        let first = (rows.start as u64 * across + columns.start as u64) * size_of::<T>() as u64;
+        if n > 0 {
+            let launch = kernel.launch(blocks, block, 0).arg(n).arg(columns.len() as u64).arg(across);
+            let launch = launch.arg(y.all.as_deref()).arg(&y.one).arg(values.pointer() + first);
+            // SAFETY: as below; the part is inside, and nobody else reads or writes these values.
+            unsafe { launch.run()? };
+        }
+        Ok(true)
     }
 
     fn slots_written(
