@@ -235,9 +235,9 @@ fn products_and_operations_run() {
     assert_eq!(names, ["mxv", "vxm", "transpose"], "{text}");
     let (text, rows) = lines(&["bandwidth", "--entries", "1000"]);
     let names: Vec<_> = rows.iter().map(|r| r["operation"].as_str().unwrap()).collect();
-    // Of four shapes of rows, of cells, and of a full matrix.
+    // Of four shapes of rows, of cells, of a full matrix, and of a band.
     let of_rows = ["transpose", "union", "ewise_union"].repeat(4);
-    let others = ["union", "ewise_union", "transpose", "union", "transpose"];
+    let others = ["union", "ewise_union", "transpose", "union", "transpose", "transpose"];
     assert_eq!(names, [of_rows, others.to_vec()].concat(), "{text}");
     assert!(rows.iter().all(|r| r["share"].as_f64().unwrap() > 0.0) && text.contains("below 60 %: "));
 }
