@@ -48,7 +48,7 @@ impl Diagonals {
         let d = self.offsets.binary_search(&(column as i64 - row as i64)).ok()?;
         Some(d * self.nrows + row)
     }
-    pub(super) fn has(&self, slot: usize) -> bool {
+    fn has(&self, slot: usize) -> bool {
         self.words.as_ref().is_none_or(|words| bit(words, slot))
     }
     /// The slot of an entry.
