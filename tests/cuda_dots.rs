@@ -225,8 +225,9 @@ fn what_follows() {
 /// Products under a mask of few entries are dot products by themselves, and say so; of many they are not.
 #[test]
 fn few_entries_are_dotted() {
+    const N: u64 = 400;
     let Some(_one) = emulator::alone() else { return };
-    let (left, right) = (Shape::random((600, 600), 90_000, 4), Shape::random((600, 600), 90_000, 5));
+    let (left, right) = (Shape::random((N, N), 40_000, 4), Shape::random((N, N), 40_000, 5));
     let mut looks = 0;
     let mut on = |d: &Device, mask: &Shape, turned: bool| {
         let a = left.matrix::<i64, PlusTimes>(|v| v as i64).to(d).unwrap();
@@ -246,12 +247,9 @@ fn few_entries_are_dotted() {
     };
     for turned in [false, true] {
         // In rows of their own, few of them; in many rows; and most of all.
-        let one_row = Shape::new((600, 600), (0..600).map(|j| (7, j)));
-        let cases = [
-            (Shape::random((600, 600), 1200, 3), true),
-            (one_row, turned),
-            (Shape::random((600, 600), 99_000, 3), false),
-        ];
+        let one_row = Shape::new((N, N), (0..N).map(|j| (7, j)));
+        let cases =
+            [(Shape::random((N, N), 800, 3), true), (one_row, turned), (Shape::random((N, N), 44_000, 3), false)];
         for (mask, dotted) in &cases {
             let (found, expected) = (on(&GPU, mask, turned), on(&Device::Cpu, mask, turned));
             assert_eq!((&found.0, found.1), (&expected.0, expected.1));

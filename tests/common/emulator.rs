@@ -92,6 +92,11 @@ pub fn alone() -> Option<MutexGuard<'static, ()>> {
     Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Of many like cases every so many are enough for the emulator, which takes its time over each; a GPU takes all.
+pub fn every(cases: usize) -> usize {
+    if matches!(cuda(), Some(Cuda::Gpu)) { 1 } else { cases }
+}
+
 /// The flags asked for by the environment.
 fn asked_flags() -> String {
     std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default()

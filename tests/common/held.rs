@@ -30,8 +30,11 @@ pub fn made<T: Scalar>((m, n, places): &(u64, u64, Places), value: impl Fn(u64) 
     Matrix::build(*m, *n, &entries).unwrap()
 }
 
-pub fn text<T: Scalar>(a: &Matrix<T>) -> String {
-    format!("{:?} {} {:?}", a.shape(), a.nvals(), a.entries().unwrap())
+/// All of a matrix.
+pub type Contents<T> = ((u64, u64), u64, Vec<(u64, u64, T)>);
+
+pub fn contents<T: Scalar>(a: &Matrix<T>) -> Contents<T> {
+    (a.shape(), a.nvals(), a.entries().unwrap())
 }
 
 /// Which kernels ran.

@@ -98,9 +98,29 @@ void count_step(const char* site) {
   wait();
 }
 
+template <class F> void each_lane(unsigned lanes, F f) {
+  for (; lanes; lanes &= lanes - 1) f(unsigned(__builtin_ctz(lanes)));
+}
+
 void wake(unsigned i) {
   threads[i].state = State::ready;
   next.push_back(i);
+}
+
+// Lanes of a warp that have come together: mostly they go on at once, from one of them on upwards or downwards, as their stacks are
+// near; sometimes when it is their turn.
+void resume(unsigned base, unsigned here) {
+  const unsigned lanes = unsigned(__builtin_popcount(here));
+  const uint64_t bits = random_bits() >> 32;
+  if (at < lanes || (bits & 3) == 0) return each_lane(here, [&](unsigned l) { wake(base + l); });
+  const unsigned turn = bits >> 3 & 31, turned = here >> turn | here << (-turn & 31);
+  size_t place = bits & 4 ? at : at - lanes;
+  at -= lanes;
+  each_lane(turned, [&](unsigned l) {
+    const unsigned i = base + ((l + turn) & 31);
+    threads[i].state = State::ready;
+    ready[bits & 4 ? --place : place++] = i;
+  });
 }
 
 void finish_barrier() {
@@ -113,10 +133,6 @@ void finish_barrier() {
 }
 
 int64_t as_signed(uint64_t v) { return int64_t(v); }
-
-template <class F> void each_lane(unsigned lanes, F f) {
-  for (; lanes; lanes &= lanes - 1) f(unsigned(__builtin_ctz(lanes)));
-}
 
 // What the operation gives to all its lanes alike.
 uint64_t warp_result(const Thread* lanes, unsigned here) {
@@ -165,7 +181,7 @@ void finish_warp(unsigned base, unsigned here) {
     each_lane(here, [&](unsigned l) { lanes[l].value = all; });
   }
   warps[base / 32].waiting &= ~here;
-  each_lane(here, [&](unsigned l) { wake(base + l); });
+  resume(base, here);
 }
 
 // Completes the operation of lane `i` if everybody in its mask has come.
