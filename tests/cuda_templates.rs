@@ -39,7 +39,7 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
             // What these have, doubles have too, or integers that are compared.
             (90, false) => {
                 let others = ["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"];
-                (free || !asked.is_empty() || nth % 2 == 0) && !semiring(&others)
+                (free || !asked.is_empty() || nth.is_multiple_of(2)) && !semiring(&others)
             }
             // Before Hopper and after it nothing else differs but limits, which these show.
             (80 | 100, false) => {
