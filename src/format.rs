@@ -147,15 +147,25 @@ pub(crate) fn looked_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
 
 /// What `f` makes of the entries of a row.
 fn met<T: Scalar, C: Scalar>(list: &HostCsr<T>, f: impl Fn(u32, T) -> Option<C>) -> Result<HostCsr<C>> {
-    let (operation, n) = ("ewise_mult", list.pattern.nnz());
-    let (mut indices, mut values) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
-    for (j, value) in list.pattern.indices.iter().zip(list.values.iter()) {
-        if let Some(made) = f(*j, *value) {
+    let (mut indices, mut values) = room("ewise_mult", list.pattern.nnz())?;
+    // As little as may be: this is compiled for every operator.
+    for (e, j) in list.pattern.indices.iter().enumerate() {
+        if let Some(made) = f(*j, list.values[e]) {
             indices.push(*j);
             values.push(made);
         }
     }
-    Ok(HostCsr::new(Pattern::new(1, list.pattern.ncols, vec![0, indices.len() as u64], indices), values))
+    Ok(row(list.pattern.ncols, indices, values))
+}
+
+/// Room for so many entries.
+fn room<T>(operation: &'static str, n: usize) -> Result<(Vec<u32>, Vec<T>)> {
+    Ok((memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?))
+}
+
+/// A row of these entries.
+fn row<T>(ncols: usize, indices: Vec<u32>, values: Vec<T>) -> HostCsr<T> {
+    HostCsr::new(Pattern::new(1, ncols, vec![0, indices.len() as u64], indices), values)
 }
 
 /// Copying so many entries is nothing.

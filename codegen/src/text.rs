@@ -25,8 +25,8 @@ pub struct OperatorText {
 
 impl OperatorText {
     /// Whether it looks at its n-th input. O(1).
-    pub fn reads(&self, n: usize) -> bool {
-        self.parameters.get(n).is_some_and(|name| *name != "_")
+    pub const fn reads(&self, n: usize) -> bool {
+        n < self.parameters.len() && !matches!(self.parameters[n].as_bytes(), b"_")
     }
     /// Whether it gives its n-th input back as it is, where the two are of one type. O(1).
     pub fn gives_back(&self, n: usize) -> bool {

@@ -228,7 +228,7 @@ impl SemiringParts {
     }
     /// The text, made once.
     pub(crate) fn shared(&self) -> Shared<SemiringText> {
-        SEMIRINGS.get((self.of, "semiring"), || self.text())
+        SEMIRINGS.get((self.of, "semiring"), &|| self.text())
     }
     fn text(&self) -> SemiringText {
         let [a, b, c] = self.scalars;
@@ -265,7 +265,7 @@ fn terminal_text<T: Scalar, M: Monoid<T>>() -> Terminal<String> {
 
 /// All the generator needs to know of a monoid.
 pub(crate) fn monoid_text<T: Scalar, M: Monoid<T>>(name: &'static str) -> Shared<FunctionText> {
-    FUNCTIONS.get((TypeId::of::<(T, M)>(), name), || {
+    FUNCTIONS.get((TypeId::of::<(T, M)>(), name), &|| {
         let text = FunctionText::new(name, vec![T::TEXT, T::TEXT], T::TEXT, <M as BinaryOp<T, T>>::TEXT);
         text.monoid(M::identity().cuda_literal(), terminal_text::<T, M>(), M::ATOMIC)
     })

@@ -22,8 +22,9 @@ impl<T: Clone + Hash> Texts<T> {
     const fn new() -> Self {
         Self(RwLock::new(BTreeMap::new()))
     }
-    /// What is known by the key, or else what `make` makes, which is the same each time.
-    pub(crate) fn get(&self, key: Key, make: impl FnOnce() -> T) -> Shared<T> {
+    /// What is known by the key, or else what `make` makes, which is the same each time. It is no type of its own: this is compiled once,
+    /// not for every operator.
+    pub(crate) fn get(&self, key: Key, make: &dyn Fn() -> T) -> Shared<T> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         known.unwrap_or_else(|| {
             // Not under the lock: literals are a user's code where the scalar is.
@@ -35,14 +36,14 @@ impl<T: Clone + Hash> Texts<T> {
 
 /// F as the function of a template that is called so.
 pub(crate) fn binary_text<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(name: &'static str) -> Shared<FunctionText> {
-    FUNCTIONS.get((TypeId::of::<(A, B, F)>(), name), || {
+    FUNCTIONS.get((TypeId::of::<(A, B, F)>(), name), &|| {
         FunctionText::new(name, vec![A::TEXT, B::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
     })
 }
 
 /// The same of an operator that sees an entry's place and what it is bound to.
 pub(crate) fn index_text<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(name: &'static str) -> Shared<FunctionText> {
-    FUNCTIONS.get((TypeId::of::<(A, i64, Y, F)>(), name), || {
+    FUNCTIONS.get((TypeId::of::<(A, i64, Y, F)>(), name), &|| {
         let place = <i64 as Scalar>::TEXT;
         FunctionText::new(name, vec![A::TEXT, place, place, Y::TEXT], <F::Out as Scalar>::TEXT, F::TEXT)
     })

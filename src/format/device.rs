@@ -1,6 +1,7 @@
 //! Matrices and vectors on CUDA in other formats than lists.
 use super::{FEW, Format, SHORT};
 use crate::algebra::scalar::same;
+use crate::algebra::texts::{binary_text, index_text};
 use crate::algebra::{BinaryOp, IndexUnaryOp, Monoid, Scalar};
 use crate::backend::cuda::{
     Area, CellMask, Cuda, DeviceCsr, DeviceDense, DeviceForm, DeviceFrame, DeviceHeld, DevicePattern, accumulator_text,
@@ -83,7 +84,7 @@ pub(super) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     y: Y,
 ) -> Result<Option<Store<F::Out>>> {
     let Body::CudaHeld(held) = &a.body else { return Ok(None) };
-    Ok(held.applied::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+    Ok(held.applied(index_text::<A, Y, F>("op"), y)?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
 /// What cells make of f(a, i, j, y).
@@ -93,7 +94,7 @@ pub(crate) fn placed<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     at: &Positions,
 ) -> Result<Option<Store<F::Out>>> {
     let (Body::CudaHeld(held), None, None) = (&a.body, &at.i, &at.j) else { return Ok(None) };
-    Ok(held.placed::<Y, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+    Ok(held.placed(index_text::<A, Y, F>("op"), F::TEXT.reads(0), y)?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
 /// F where both have a cell, the cell where one has.
@@ -108,7 +109,7 @@ pub(super) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
     b: &Store<B>,
 ) -> Result<Option<Store<F::Out>>> {
     let (Body::CudaHeld(x), Body::CudaHeld(y)) = (&a.body, &b.body) else { return Ok(None) };
-    Ok(x.intersected::<B, F>(y)?.map(|made| a.holding(Body::CudaHeld(made))))
+    Ok(x.intersected(y, (binary_text::<A, B, F>, F::apply))?.map(|made| a.holding(Body::CudaHeld(made))))
 }
 
 /// F where either has a cell, alpha or beta for what is missing.

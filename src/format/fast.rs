@@ -23,7 +23,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     {
         return Ok(Some(a.clone()));
     }
-    if F::TEXT.reads(1) || F::TEXT.reads(2) {
+    if const { F::TEXT.reads(1) || F::TEXT.reads(2) } {
         return Ok(None);
     }
     let value = if F::TEXT.reads(0) { a.one() } else { Some(A::zeroed()) };
@@ -37,7 +37,7 @@ pub(crate) fn applied<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     }
     let Body::Held(held) = &a.body else { return Ok(None) };
     let (Values::All(values), Device::Cpu) = (&*held.values, a.device) else { return Ok(None) };
-    let made = cpu::mapped("apply", values, move |x| F::apply(x, 0, 0, y))?;
+    let made = cpu::applied::<A, Y, F>(values, y)?;
     Ok(Some(a.holding(Body::Held(Held::new(held.frame.clone(), made.into())))))
 }
 

@@ -1,5 +1,5 @@
 //! Positions as index operators see them: in i64.
-use crate::algebra::{IndexUnaryOp, Scalar};
+use crate::algebra::{IndexUnaryOp, OperatorText, Scalar};
 use crate::backend::Positions;
 use crate::error::{Error, Result};
 use crate::storage::axis::Axis;
@@ -27,11 +27,16 @@ pub(super) fn positions<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     operation: &'static str,
     a: &Store<A>,
 ) -> Result<Positions> {
-    for (n, what, axis) in [(1, "row", &a.rows), (2, "column", &a.cols)] {
-        if let Some(value) = last(axis).filter(|index| F::TEXT.reads(n) && *index >= LIMIT) {
+    seen_by(operation, &a.rows, &a.cols, &F::TEXT)
+}
+
+/// The same of an operator by its text: compiled once.
+fn seen_by(operation: &'static str, rows: &Axis, cols: &Axis, text: &OperatorText) -> Result<Positions> {
+    for (n, what, axis) in [(1, "row", rows), (2, "column", cols)] {
+        if let Some(value) = last(axis).filter(|index| text.reads(n) && *index >= LIMIT) {
             let (value, limit) = (value.into(), (LIMIT - 1).into());
             return Err(Error::IndexOverflow { operation, what, value, limit });
         }
     }
-    Ok(Positions { i: a.rows.ids(), k: None, j: a.cols.ids() })
+    Ok(Positions { i: rows.ids(), k: None, j: cols.ids() })
 }

@@ -80,7 +80,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
 ) -> Result<bool> {
     let meant = |columns: &[u32]| columns.iter().filter(|column| within.has(**column)).count();
     let (n, failed) = (to.rows.len(), AtomicBool::new(false));
-    let look = |piece: usize| {
+    let look: &(dyn Fn(usize) -> Result<Option<Vec<(usize, C)>>> + Sync) = &|piece| {
         if failed.load(Ordering::Relaxed) {
             return Ok(None);
         }

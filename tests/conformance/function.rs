@@ -38,7 +38,7 @@ macro_rules! floats { ($($t:ident $c:ident)*) => {$(
 )*} }
 floats!(f32 c32 f64 c64);
 
-fn compare<T: Near>(call: &Call, found: Vec<T>, of: impl Fn(usize) -> String) -> Fault<()> {
+fn compare<T: Near>(call: &Call, found: Vec<T>, of: &dyn Fn(usize) -> String) -> Fault<()> {
     let expected = call.operand('R')?.coo::<T>()?.values;
     if expected.len() != found.len() {
         return Err(format!("{} values, not {}", found.len(), expected.len()));
@@ -63,7 +63,7 @@ fn one<T: Value, F: UnaryOp<T, Out: Near> + Default>(call: &Call) -> Fault<()> {
         Device::Reference => x.iter().map(|x| F::apply(*x)).collect(),
         _ => values(apply(&call.vector::<T>('A')?, F::default()).eval())?,
     };
-    compare(call, found, |i| format!("{:?}", x[i]))
+    compare(call, found, &|i| format!("{:?}", x[i]))
 }
 
 /// [`one`] of two arguments.
@@ -73,7 +73,7 @@ fn two<T: Value, U: Value, F: BinaryOp<T, U, Out: Near> + Default>(call: &Call) 
         Device::Reference => x.iter().zip(&y).map(|(x, y)| F::apply(*x, *y)).collect(),
         _ => values(ewise_mult(&call.vector::<T>('A')?, &call.vector::<U>('B')?, F::default()).eval())?,
     };
-    compare(call, found, |i| format!("{:?}, {:?}", x[i], y[i]))
+    compare(call, found, &|i| format!("{:?}, {:?}", x[i], y[i]))
 }
 
 macro_rules! among {

@@ -40,6 +40,7 @@ mod workers;
 
 pub(crate) use entrywise::anew::anew;
 pub(crate) use entrywise::chain;
+pub(crate) use entrywise::map::values as applied;
 pub(crate) use entrywise::merge::meet;
 pub(crate) use mxm::ended::{ended, mxm_ended};
 pub(crate) use mxm::exact::{at_positions, mxm_bools, mxm_iso, mxm_reduce, positions};

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The semiring of positions alone: its values are constant, take no room and are not written.
 pub(crate) fn of_positions() -> Shared<SemiringText> {
-    SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), || {
+    SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), &|| {
         let text = semiring_text::<bool, bool, AnyPair>();
         SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
     })

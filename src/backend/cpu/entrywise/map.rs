@@ -20,18 +20,21 @@ pub(crate) fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
     y: Y,
     at: &Positions,
 ) -> Result<HostCsr<F::Out>> {
-    let operation = "apply";
-    // Where positions are not looked at rows are not either.
-    if F::TEXT.parameters.get(1..3) == Some(&["_", "_"]) {
-        let values = mapped(operation, &a.values, move |x| F::apply(x, 0, 0, y))?;
-        return Ok(HostCsr::at(a.pattern.clone(), values));
+    // Where positions are not looked at rows are not either. Only one of the two ways is compiled.
+    if const { !(F::TEXT.reads(1) || F::TEXT.reads(2)) } {
+        return Ok(HostCsr::at(a.pattern.clone(), values::<A, Y, F>(&a.values, y)?));
     }
     let (at_i, at_j) = (at.i.as_ref().map(|ids| &ids[..]), at.j.as_ref().map(|ids| &ids[..]));
-    at_entries(operation, a, move |r, c, x| {
+    at_entries("apply", a, move |r, c, x| {
         let i = at_i.map_or(r as u64, |ids| ids[r]) as i64;
         let j = at_j.map_or(c as u64, |ids| ids[c]) as i64;
         F::apply(x, i, j, y)
     })
+}
+
+/// f(x, y) of values alone.
+pub(crate) fn values<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(values: &[A], y: Y) -> Result<Vec<F::Out>> {
+    mapped("apply", values, move |x| F::apply(x, 0, 0, y))
 }
 
 /// Sums that are made side by side: one waits for the one before it.
@@ -93,7 +96,7 @@ pub(crate) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Result<Option<T>>
     }
     // A final sum is that of everything: pieces that did not start yet need not.
     let done = AtomicBool::new(false);
-    let one = |piece: Range<usize>| {
+    let one: &(dyn Fn(Range<usize>) -> Option<T> + Sync) = &|piece| {
         if done.load(Ordering::Relaxed) {
             return None;
         }

@@ -28,7 +28,7 @@ pub(crate) fn listed<T: Scalar, M: Monoid<T>>(
     offsets: &[u64],
     full: bool,
     out: &mut [MaybeUninit<T>],
-    product: impl Fn(usize, usize) -> T,
+    product: impl Fn(usize, usize) -> T + Copy,
 ) -> usize {
     let len = offsets.len() - 1;
     let add = |sum: T, r: usize, e: usize, to: usize| {
@@ -61,7 +61,7 @@ pub(crate) fn listed<T: Scalar, M: Monoid<T>>(
         for q in &open[..still.min(ROWS)] {
             let q = *q as usize % ROWS;
             let (from, to) = range(q);
-            sums[q] = along::<T, M>(sums[q], from + MADE, to, |e| product(start + q, e));
+            sums[q] = along::<T, M, _>(sums[q], start + q, from + MADE..to, product);
         }
         if full {
             out[n..n + rows].iter_mut().zip(&sums).for_each(|(to, sum)| *to = MaybeUninit::new(*sum));

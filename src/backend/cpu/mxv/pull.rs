@@ -152,6 +152,9 @@ pub(crate) fn sums<T: Scalar, M: Monoid<T>>(
     let len = offsets.len() - 1;
     let range = |r: usize| (offsets[r] as usize, offsets[r + 1] as usize);
     let mut n = 0;
+    if matches!(M::terminal(), Terminal::Always) {
+        return firsts(offsets, out, most, product);
+    }
     // Sums of short rows do not wait for each other, and what is soon final is not long.
     let one_by_one = |rows: Range<usize>, n: &mut usize, out: &mut [MaybeUninit<T>]| {
         // A copy stays in registers, whatever else is called in between.
@@ -159,20 +162,21 @@ pub(crate) fn sums<T: Scalar, M: Monoid<T>>(
         for r in rows {
             let (from, to) = range(r);
             if from < to {
-                out[*n] = MaybeUninit::new(along::<T, M>(own(r, from), from + 1, to, |e| own(r, e)));
+                out[*n] = MaybeUninit::new(along::<T, M, _>(own(r, from), r, from + 1..to, own));
                 *n += 1;
             }
         }
     };
     let entries = |rows: Range<usize>| offsets[rows.end] - offsets[rows.start];
-    if soon_final::<T, M>() {
+    // Not compiled for wider values, whose sums never are.
+    if const { size_of::<T>() == 1 } && soon_final::<T, M>() {
         let many = final_soon::is_many(most, entries(0..len), len);
         let made = if many { final_soon::MADE } else { SOON };
         // The last rows may have too few entries behind them.
         let safe = offsets[..len].partition_point(|from| *from as usize + made <= most);
         n = match many {
-            true => final_soon::listed::<T, M>(&offsets[..=safe], out.len() == len, out, &product),
-            false => soon::<T, M>(&offsets[..=safe], out, &product),
+            true => final_soon::listed::<T, M>(&offsets[..=safe], out.len() == len, out, product),
+            false => soon::<T, M>(&offsets[..=safe], out, product),
         };
         one_by_one(safe..len, &mut n, out);
         return n;
@@ -203,30 +207,79 @@ pub(crate) fn sums<T: Scalar, M: Monoid<T>>(
         let mut put = |r: u8, sum: T| out[n + batch.place[r as usize] as usize] = MaybeUninit::new(sum);
         let (groups, rest) = order.as_chunks::<ROWS>();
         for group in groups {
-            let at: [usize; ROWS] = std::array::from_fn(|q| start + group[q] as usize);
-            let ranges = at.map(range);
-            let common = ranges.iter().map(|(from, to)| to - from).min().unwrap_or(0);
-            let mut sums: [T; ROWS] = std::array::from_fn(|q| product(at[q], ranges[q].0));
+            let Group { rows, from, to, common } = Group::of(group, start, offsets);
+            let mut sums = [T::zeroed(); ROWS];
+            for q in 0..ROWS {
+                sums[q] = product(rows[q], from[q]);
+            }
             let mut done = 1;
-            while done < common && !sums.iter().all(|s| is_final::<T, M>(*s)) {
+            while done < common {
+                let mut all_final = true;
+                for sum in sums {
+                    all_final &= is_final::<T, M>(sum);
+                }
+                if all_final {
+                    break;
+                }
                 let until = common.min(done + steps::<T>());
                 for e in done..until {
                     for q in 0..ROWS {
-                        sums[q] = M::apply(sums[q], product(at[q], ranges[q].0 + e));
+                        sums[q] = M::apply(sums[q], product(rows[q], from[q] + e));
                     }
                 }
                 done = until;
             }
             for q in 0..ROWS {
-                let (from, to) = (ranges[q].0 + done, ranges[q].1);
-                put(group[q], along::<T, M>(sums[q], from, to, |e| product(at[q], e)));
+                put(group[q], along::<T, M, _>(sums[q], rows[q], from[q] + done..to[q], product));
             }
         }
         for r in rest {
-            let (at, (from, to)) = (start + *r as usize, range(start + *r as usize));
-            put(*r, along::<T, M>(product(at, from), from + 1, to, |e| product(at, e)));
+            let (row, (from, to)) = (start + *r as usize, range(start + *r as usize));
+            put(*r, along::<T, M, _>(product(row, from), row, from + 1..to, product));
         }
         n += order.len();
+    }
+    n
+}
+
+/// Rows whose sums are made together: where they are, where their entries are, and how many all of them have.
+struct Group {
+    rows: [usize; ROWS],
+    from: [usize; ROWS],
+    to: [usize; ROWS],
+    common: usize,
+}
+impl Group {
+    #[inline(always)]
+    fn of(group: &[u8; ROWS], start: usize, offsets: &[u64]) -> Self {
+        let mut all = Self { rows: [0; ROWS], from: [0; ROWS], to: [0; ROWS], common: usize::MAX };
+        for q in 0..ROWS {
+            let row = start + group[q] as usize;
+            (all.rows[q], all.from[q], all.to[q]) = (row, offsets[row] as usize, offsets[row + 1] as usize);
+            all.common = all.common.min(all.to[q] - all.from[q]);
+        }
+        all
+    }
+}
+
+/// As [`sums`] where each is its first product.
+#[inline(always)]
+fn firsts<T: Scalar>(
+    offsets: &[u64],
+    out: &mut [MaybeUninit<T>],
+    most: usize,
+    product: impl Fn(usize, usize) -> T,
+) -> usize {
+    let mut n = 0;
+    for (r, ends) in offsets.windows(2).enumerate() {
+        let (from, to) = (ends[0] as usize, ends[1] as usize);
+        // Only empty rows are left.
+        let Some(place) = out.get_mut(n) else { break };
+        if from < most.max(to) {
+            // Where the row is empty the next one's sum is written over this.
+            *place = MaybeUninit::new(product(r, from));
+            n += (from < to) as usize;
+        }
     }
     n
 }
@@ -237,7 +290,7 @@ pub(crate) fn sums<T: Scalar, M: Monoid<T>>(
 fn soon<T: Scalar, M: Monoid<T>>(
     offsets: &[u64],
     out: &mut [MaybeUninit<T>],
-    product: impl Fn(usize, usize) -> T,
+    product: impl Fn(usize, usize) -> T + Copy,
 ) -> usize {
     let mut n = 0;
     for (r, ends) in offsets.windows(2).enumerate() {
@@ -250,7 +303,7 @@ fn soon<T: Scalar, M: Monoid<T>>(
             sum = if e < to { next } else { sum };
         }
         if to - from > SOON && !is_final::<T, M>(sum) {
-            sum = along::<T, M>(sum, from + SOON, to, |e| product(r, e));
+            sum = along::<T, M, _>(sum, r, from + SOON..to, product);
         }
         // Where the row is empty the next one's sum is written over this.
         *place = MaybeUninit::new(sum);
@@ -270,9 +323,10 @@ pub(crate) fn sums_of_values<T: Scalar, M: Monoid<T>>(
     let rows = offsets.len() - 1;
     let entries = offsets[rows] - offsets[0];
     let short = entries < LONG_UNEVEN * rows as u64 || is_streamed(values.len(), entries, rows);
+    // SAFETY: entries of rows are below the number of values, the pattern's promise.
+    let value = |_: usize, e: usize| unsafe { *values.get_unchecked(e) };
     if soon_final::<T, M>() || batches.is_some() || !short {
-        // SAFETY: entries of rows are below the number of values, the pattern's promise.
-        return sums::<T, M>(offsets, batches, out, values.len(), |_, e| unsafe { *values.get_unchecked(e) });
+        return sums::<T, M>(offsets, batches, out, values.len(), value);
     }
     let (soon, mut n) = (Soon::of(values), 0);
     for ends in offsets.windows(2) {
@@ -284,11 +338,13 @@ pub(crate) fn sums_of_values<T: Scalar, M: Monoid<T>>(
             // All sums that it may be, of other rows' entries too, from which it is picked.
             Some(some) if to - from <= FEW => {
                 let mut sums = [some[0]; FEW];
-                (1..FEW).for_each(|e| sums[e] = M::apply(sums[e - 1], some[e]));
+                for e in 1..FEW {
+                    sums[e] = M::apply(sums[e - 1], some[e]);
+                }
                 sums[(to - from).wrapping_sub(1) % FEW]
             }
             _ if from == to => continue,
-            _ => along::<T, M>(values[from], from + 1, to, |e| values[e]),
+            _ => along::<T, M, _>(values[from], 0, from + 1..to, value),
         };
         *place = MaybeUninit::new(sum);
         n += (from < to) as usize;
@@ -310,26 +366,33 @@ pub(crate) fn soon_final<T: Scalar, M: Monoid<T>>() -> bool {
     }
 }
 
-/// A sum and the products of entries `from..to`, in order.
+/// A sum and the products of a row's `entries`, in order. Loops, not iterators with closures, here and above: they are compiled for
+/// every semiring.
 #[inline(always)]
-pub(crate) fn along<T: Scalar, M: Monoid<T>>(
+pub(crate) fn along<T: Scalar, M: Monoid<T>, P: Fn(usize, usize) -> T>(
     mut sum: T,
-    mut from: usize,
-    to: usize,
-    product: impl Fn(usize) -> T,
+    row: usize,
+    entries: Range<usize>,
+    product: P,
 ) -> T {
     if matches!(M::terminal(), Terminal::Always) {
         return sum;
     }
+    let (mut from, to) = (entries.start, entries.end);
     let never = matches!(M::terminal(), Terminal::Never);
     // Some products before the first look: one alone is final about as often as not.
     while !never && to - from > steps::<T>() {
         let until = from + steps::<T>();
-        (from..until).for_each(|e| sum = M::apply(sum, product(e)));
+        for e in from..until {
+            sum = M::apply(sum, product(row, e));
+        }
         from = until;
         if is_final::<T, M>(sum) {
             return sum;
         }
     }
-    (from..to).fold(sum, |sum, e| M::apply(sum, product(e)))
+    for e in from..to {
+        sum = M::apply(sum, product(row, e));
+    }
+    sum
 }

@@ -283,23 +283,16 @@ unsafe fn add_valued<X: Scalar, A: Scalar, S: Semiring<X, A>>(
                 }
             })
         }
-        (Some(_), false) => each_product::<X, A, S>(pushing, value, entries, part, None, |place, product| {
-            // SAFETY: as above.
-            unsafe {
-                let sum = sums.get_unchecked_mut(place);
-                *sum = MaybeUninit::new(S::Add::apply(sum.assume_init(), product));
-                *flags.get_unchecked_mut(place) = 1;
-            }
-        }),
-        (None, true) => assert!(sums.is_empty(), "flags are missing"),
-        (None, false) => each_product::<X, A, S>(pushing, value, entries, part, None, |place, product| {
-            // SAFETY: as above; a sum with its flag has a value.
+        (_, false) => each_product::<X, A, S>(pushing, value, entries, part, None, |place, product| {
+            // SAFETY: as above; a sum with its flag has a value, and where there is a neutral element all have one.
             unsafe {
                 let (sum, flag) = (sums.get_unchecked_mut(place), flags.get_unchecked_mut(place));
-                let next = if *flag != 0 { S::Add::apply(sum.assume_init(), product) } else { product };
+                let has_value = neutral.is_some() || *flag != 0;
+                let next = if has_value { S::Add::apply(sum.assume_init(), product) } else { product };
                 (*sum, *flag) = (MaybeUninit::new(next), 1);
             }
         }),
+        (None, true) => assert!(sums.is_empty(), "flags are missing"),
     }
 }
 
@@ -341,7 +334,11 @@ fn each_product<X: Scalar, A: Scalar, S: Semiring<X, A>>(
         }
     };
     match start {
-        Some(start) if TypeId::of::<A>() == TypeId::of::<bool>() && !S::Multiply::READS.position => {
+        Some(start)
+            if const { size_of::<A>() == 1 }
+                && TypeId::of::<A>() == TypeId::of::<bool>()
+                && !S::Multiply::READS.position =>
+        {
             let mut live = [0u32; BATCH];
             for first in (0..ks.len()).step_by(BATCH) {
                 let mut n = 0;

@@ -16,7 +16,7 @@ use std::any::TypeId;
 pub(crate) fn accumulator_text<C: Scalar, T: Scalar, F: Accumulate<C, T>>() -> Option<Shared<FunctionText>> {
     F::TEXT.map(|text| {
         let make = || FunctionText::new("op", vec![C::TEXT, C::TEXT], C::TEXT, text);
-        FUNCTIONS.get((TypeId::of::<(C, T, F)>(), "accumulate"), make)
+        FUNCTIONS.get((TypeId::of::<(C, T, F)>(), "accumulate"), &make)
     })
 }
 

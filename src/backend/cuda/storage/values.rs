@@ -158,12 +158,22 @@ impl<T> DeviceCsr<T> {
         scalar: ScalarText,
         work: impl FnOnce(ScalarText, Operand<'_>) -> Result<(DevicePattern, Buffer)>,
     ) -> Result<Self> {
+        let (scalar, read) = self.to_move(scalar)?;
+        let (pattern, values) = work(scalar, read.operand())?;
+        self.with_moved(pattern, values)
+    }
+    /// What there is to move.
+    fn to_move(&self, scalar: ScalarText) -> Result<(ScalarText, Read<'_>)> {
         match &self.values {
-            Values::All(_) => work(scalar, self.read()?.operand()).map(|(pattern, values)| Self::new(pattern, values)),
-            Values::One(one) => {
-                let (pattern, _) = work(NOTHING, self.blank()?.operand())?;
-                Ok(Self::with(Arc::new(pattern), Values::again(one)?))
-            }
+            Values::All(_) => Ok((scalar, self.read()?)),
+            Values::One(_) => Ok((NOTHING, self.blank()?)),
+        }
+    }
+    /// With what came of it.
+    fn with_moved(&self, pattern: DevicePattern, values: Buffer) -> Result<Self> {
+        match &self.values {
+            Values::All(_) => Ok(Self::new(pattern, values)),
+            Values::One(one) => Ok(Self::with(Arc::new(pattern), Values::again(one)?)),
         }
     }
     /// Other positions with the one value of this.

@@ -133,18 +133,19 @@ impl<T: Scalar> DeviceHeld<T> {
         Ok(DeviceHeld::new(frame, Values::All(Arc::new(out)), C::TEXT))
     }
     /// F where both have a cell; `None` where rows are the way.
-    pub(crate) fn intersected<B: Scalar, F: BinaryOp<T, B>>(
+    pub(crate) fn intersected<B: Scalar, C: Scalar>(
         &self,
         b: &DeviceHeld<B>,
-    ) -> Result<Option<DeviceHeld<F::Out>>> {
+        (op, f): (fn(&'static str) -> Shared<FunctionText>, fn(T, B) -> C),
+    ) -> Result<Option<DeviceHeld<C>>> {
         let Some([p, q]) = both(self, b, u64::min) else { return Ok(None) };
         let (context, n) = (&self.frame.context, self.frame.slots());
         let values = match (self.one(), b.one()) {
-            (Some(x), Some(y)) => Values::one(F::apply(x, y))?,
+            (Some(x), Some(y)) => Values::one(f(x, y))?,
             // Of slots without an entry as well: nobody looks at them.
             _ => {
                 let (x, y) = (self.values.one_or_all(context)?, b.values.one_or_all(context)?);
-                Values::All(Arc::new(pair(context, n, binary_text::<T, B, F>("op"), &x, &y)?))
+                Values::All(Arc::new(pair(context, n, op("op"), &x, &y)?))
             }
         };
         let frame = match (p, q) {
@@ -152,7 +153,7 @@ impl<T: Scalar> DeviceHeld<T> {
             (_, Some(_)) => b.frame.clone(),
             (_, None) => self.frame.clone(),
         };
-        Ok(Some(DeviceHeld::new(frame, values, F::Out::TEXT)))
+        Ok(Some(DeviceHeld::new(frame, values, C::TEXT)))
     }
     /// The values, or nothing where nobody reads them; `None` where one for all is read.
     fn values_read(&self, read: bool) -> Result<Option<Arc<Buffer>>> {
@@ -183,16 +184,21 @@ impl<T: Scalar> DeviceHeld<T> {
         };
         Ok(Some(Self::new(Arc::new(frame), self.values.clone(), T::TEXT)))
     }
-    /// f(a, i, j, y) in the slots that there are; `None` where rows are the way.
-    pub(crate) fn placed<Y: Scalar, F: IndexUnaryOp<T, Y>>(&self, y: Y) -> Result<Option<DeviceHeld<F::Out>>> {
+    /// f(a, i, j, y) in the slots that there are, of a's value if it is read; `None` where rows are the way.
+    pub(crate) fn placed<Y: Scalar, C: Scalar>(
+        &self,
+        op: Shared<FunctionText>,
+        read: bool,
+        y: Y,
+    ) -> Result<Option<DeviceHeld<C>>> {
         if !self.frame.is_grid() {
             return Ok(None);
         }
-        let Some(values) = self.values_read(F::TEXT.reads(0))? else { return Ok(None) };
+        let Some(values) = self.values_read(read)? else { return Ok(None) };
         let (row, columns) = (self.as_row()?, self.frame.shape.1 as u64);
         let operand = Operand { pattern: &row, values: &values };
-        let made = map::apply_cells(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, columns)?;
-        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
+        let made = map::apply_cells(op, as_bytes(&[y]), operand, columns)?;
+        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), C::TEXT)))
     }
     /// The cells of these rows and columns; `None` where rows are the way.
     pub(crate) fn window(&self, area: &Area) -> Result<Option<Self>> {

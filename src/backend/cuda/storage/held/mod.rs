@@ -14,8 +14,8 @@ use super::turned::Turned;
 use super::values::{NOTHING, Values};
 use crate::algebra::scalar::{as_bytes, from_bytes};
 use crate::algebra::semiring::monoid_text;
-use crate::algebra::texts::index_text;
-use crate::algebra::{IndexUnaryOp, Monoid, Scalar};
+
+use crate::algebra::{Monoid, Scalar};
 use crate::backend::Positions;
 use crate::backend::cuda::entries::places;
 use crate::backend::cuda::entrywise::{map, reduce};
@@ -28,6 +28,7 @@ use crate::error::Result;
 use crate::storage::footprint::Footprint;
 use crate::storage::held::{self, Held};
 use oplus_codegen::text::ScalarText;
+use oplus_codegen::{FunctionText, Shared};
 use std::sync::Arc;
 
 /// Entries, a value for every slot of their frame or one for all. Clones share everything; nothing changes once it is shared.
@@ -247,12 +248,16 @@ impl<T: Scalar> DeviceHeld<T> {
         Ok(Self::new(Arc::new(frame), values, T::TEXT))
     }
     /// f(a, y) of values alone, in the slots that they have.
-    pub(crate) fn applied<Y: Scalar, F: IndexUnaryOp<T, Y>>(&self, y: Y) -> Result<Option<DeviceHeld<F::Out>>> {
+    pub(crate) fn applied<Y: Scalar, C: Scalar>(
+        &self,
+        op: Shared<FunctionText>,
+        y: Y,
+    ) -> Result<Option<DeviceHeld<C>>> {
         let Values::All(values) = &self.values else { return Ok(None) };
         let row = self.as_row()?;
         let operand = Operand { pattern: &row, values };
-        let made = map::apply(index_text::<T, Y, F>("op"), as_bytes(&[y]), operand, &Positions::default())?;
-        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), F::Out::TEXT)))
+        let made = map::apply(op, as_bytes(&[y]), operand, &Positions::default())?;
+        Ok(Some(DeviceHeld::new(self.frame.clone(), Values::All(Arc::new(made)), C::TEXT)))
     }
 
     /// The sum of all where every cell has an entry; `None` where a list is the way. The bits of the list's sum: that looks at no position.
