@@ -253,8 +253,8 @@ impl Group {
     #[inline(always)]
     fn of(group: &[u8; ROWS], start: usize, offsets: &[u64]) -> Self {
         let mut all = Self { rows: [0; ROWS], from: [0; ROWS], to: [0; ROWS], common: usize::MAX };
-        for q in 0..ROWS {
-            let row = start + group[q] as usize;
+        for (q, r) in group.iter().enumerate() {
+            let row = start + *r as usize;
             (all.rows[q], all.from[q], all.to[q]) = (row, offsets[row] as usize, offsets[row + 1] as usize);
             all.common = all.common.min(all.to[q] - all.from[q]);
         }
