@@ -13,7 +13,7 @@ use oplus::backend::cuda::{Buffer, Context, Source};
 use oplus::prelude::*;
 use oplus_codegen::{Spec, Template, literal};
 use semirings::{Sample, Visitor, each};
-use shares::shared;
+use shares::{Share, shared};
 use std::sync::Arc;
 
 /// One function of one or two values, its arguments and results.
@@ -130,14 +130,14 @@ impl Cases {
     fn check(self, test: &str) {
         assert!(!self.cases.is_empty());
         if emulator::cuda().is_some() {
-            shared(test, |one, of| self.check_share(test, one, of));
+            shared(test, |share| self.check_share(test, &share));
         }
     }
 
-    fn check_share(&self, test: &str, one: usize, of: usize) {
+    fn check_share(&self, test: &str, share: &Share) {
         let context = Context::separate(0).unwrap();
         let starts = (0..self.definitions.len()).step_by(TOGETHER);
-        for together in starts.map(|first| first..first + TOGETHER).skip(one).step_by(of) {
+        for together in share.of(starts.map(|first| first..first + TOGETHER)) {
             let cases: Vec<&Case> = self.cases.iter().filter(|case| together.contains(&case.definition)).collect();
             let definitions = self.definitions.iter().take(together.end).skip(together.start);
             let texts = definitions.chain(cases.iter().map(|case| &case.text)).map(String::as_str);

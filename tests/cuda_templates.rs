@@ -10,7 +10,7 @@ use oplus::backend::cuda::nvrtc::Nvrtc;
 use oplus_codegen::Spec;
 use oplus_codegen::golden::product_variants;
 use oplus_codegen::operations::operation_variants;
-use shares::shared;
+use shares::{Share, shared};
 
 /// Of the operations' kernels one of so many: their text is the same for all kinds of GPUs, and what differs are limits.
 const OPERATIONS: usize = 4;
@@ -76,12 +76,12 @@ fn every_template_compiles_for_every_architecture() {
     shared("every_template_compiles_for_every_architecture", compile_share);
 }
 
-fn compile_share(one: usize, of: usize) {
+fn compile_share(share: Share) {
     for architecture in [75, 80, 90, 100] {
         let all = chosen(architecture);
         assert!(all.len() > 20 || std::env::var_os("OPLUS_TEST_TEMPLATES").is_some(), "{}", all.len());
         let (mut modules, mut kernels, mut most) = (0, 0, None);
-        for (name, spec) in all.iter().skip(one).step_by(of) {
+        for (name, spec) in share.of(&all) {
             let compiled = compile_for(architecture, name, &spec.source().unwrap());
             let compiled = compiled.unwrap_or_else(|e| panic!("{name} for sm_{architecture}: {e}"));
             assert!(!compiled.resources.is_empty(), "{name}");
@@ -97,7 +97,7 @@ fn compile_share(one: usize, of: usize) {
                 most = most.max(Some((spilled, r.registers, format!("{name}: {kernel}"))));
             }
         }
-        println!("sm_{architecture}, {one} of {of}: {modules} modules, {kernels} kernels, most spilled: {most:?}");
+        println!("sm_{architecture}: {modules} modules, {kernels} kernels, most spilled: {most:?}");
     }
 }
 
