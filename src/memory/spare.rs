@@ -8,6 +8,7 @@ use std::alloc::{Layout, dealloc};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Smaller blocks are left to the allocator.
@@ -121,13 +122,30 @@ pub(super) fn free_all() -> bool {
 }
 
 /// A vector whose room is kept for the next one when it is dropped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Buffer<T>(Vec<T>);
+#[derive(Debug)]
+pub(crate) struct Buffer<T> {
+    all: Vec<T>,
+    /// 0 where nobody has asked since somebody could last write.
+    state: AtomicU64,
+}
 
 impl<T> Buffer<T> {
+    /// A number that no other values in this process have, nor these once somebody could write to them.
+    pub(crate) fn state(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        match self.state.load(Ordering::Relaxed) {
+            0 => {
+                let next = NEXT.fetch_add(1, Ordering::Relaxed);
+                self.state
+                    .compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed)
+                    .map_or_else(|known| known, |_| next)
+            }
+            known => known,
+        }
+    }
     /// The vector, for somebody who does not know how much room it has.
     pub(crate) fn into_vec(mut self) -> Vec<T> {
-        let mut v = std::mem::take(&mut self.0);
+        let mut v = std::mem::take(&mut self.all);
         if v.capacity() > v.len() + v.len() / 8 {
             v.shrink_to_fit();
         }
@@ -137,32 +155,44 @@ impl<T> Buffer<T> {
 impl<T> Drop for Buffer<T> {
     #[inline]
     fn drop(&mut self) {
-        if self.0.capacity() >= LEAST / size_of::<T>().max(1) {
-            keep(std::mem::take(&mut self.0));
+        if self.all.capacity() >= LEAST / size_of::<T>().max(1) {
+            keep(std::mem::take(&mut self.all));
         }
     }
 }
 impl<T> Default for Buffer<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Vec::new().into()
     }
 }
 impl<T> From<Vec<T>> for Buffer<T> {
-    fn from(v: Vec<T>) -> Self {
-        Self(v)
+    fn from(all: Vec<T>) -> Self {
+        Self { all, state: AtomicU64::new(0) }
     }
 }
+impl<T: Clone> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        self.all.clone().into()
+    }
+}
+impl<T: PartialEq> PartialEq for Buffer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.all == other.all
+    }
+}
+impl<T: Eq> Eq for Buffer<T> {}
 impl<T> Deref for Buffer<T> {
     type Target = Vec<T>;
     #[inline(always)]
     fn deref(&self) -> &Vec<T> {
-        &self.0
+        &self.all
     }
 }
 impl<T> DerefMut for Buffer<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        &mut self.0
+        *self.state.get_mut() = 0;
+        &mut self.all
     }
 }
 
@@ -230,5 +260,16 @@ mod tests {
         let v = Buffer::from(v).into_vec();
         assert_eq!(v, [7]);
         assert!(v.capacity() < 1000);
+    }
+
+    #[test]
+    fn a_state_ends_with_a_chance_to_write() {
+        let mut values: Buffer<u8> = vec![1, 2].into();
+        let first = values.state();
+        assert_eq!((first != 0, values.state(), values.len()), (true, first, 2));
+        let copy = values.clone();
+        assert!(copy.state() != first && copy == values);
+        values[0] = 1;
+        assert!(values.state() != first && copy == values);
     }
 }

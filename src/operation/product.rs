@@ -85,8 +85,8 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Floating sums pushed there
 /// run in any order, pulled ones in one that depends on A alone.
 ///
-/// On the CPU, from the third such call on the same positions on: likewise, by 8 bytes an entry and 8 a column that are kept with them, in the
-/// order of k as ever.
+/// On the CPU, from the third such call on the same positions on: likewise, in the order of k as ever. With the positions are kept 8 bytes
+/// an entry and 8 a column, and of the last matrix that has them its values by columns, where there is memory for these.
 ///
 /// x has length m, A is m × n, t of length n. GraphBLAS C API 2.1, GrB_vxm.
 ///

@@ -1,11 +1,14 @@
 //! What follows from a pattern and is worth keeping: patterns never change once they are shared.
 use super::footprint::Footprint;
 use super::pattern::Pattern;
+use crate::algebra::Scalar;
 use crate::backend::cpu::Batch;
 use crate::error::Result;
+use crate::memory::Buffer;
+use std::any::Any;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Facts about one pattern, found out when first asked for and kept as long as the pattern. They are no part of its value:
 /// equal patterns may know different facts, and a copy, which may be changed, knows none.
@@ -41,6 +44,52 @@ pub(crate) struct Turned {
     pub(crate) pattern: Arc<Pattern>,
     /// For each of its entries the one it was.
     pub(crate) from: Vec<u32>,
+    moved: Mutex<Option<Moved>>,
+}
+
+/// The values that were last needed in the order of the transpose, by their [`Buffer::state`], where they are kept in it.
+#[derive(Debug)]
+struct Moved {
+    of: u64,
+    values: Option<Arc<dyn Any + Send + Sync>>,
+    /// Their address and bytes.
+    piece: (u64, u64),
+}
+
+impl Turned {
+    pub(crate) fn new(pattern: Pattern, from: Vec<u32>) -> Self {
+        Self { pattern: Arc::new(pattern), from, moved: Mutex::default() }
+    }
+    /// Values of the pattern's entries in the order of the transpose, once they are needed twice without others in between: then by
+    /// `make`, and kept until others are needed.
+    pub(crate) fn moved<T: Scalar>(
+        &self,
+        values: &Buffer<T>,
+        make: impl FnOnce() -> Result<Vec<T>>,
+    ) -> Option<Arc<Buffer<T>>> {
+        let of = values.state();
+        {
+            let mut last = self.last();
+            match &*last {
+                Some(known) if known.of == of => {
+                    if let Some(kept) = &known.values {
+                        return kept.clone().downcast().ok();
+                    }
+                }
+                _ => {
+                    *last = Some(Moved { of, values: None, piece: (0, 0) });
+                    return None;
+                }
+            }
+        }
+        let made: Arc<Buffer<T>> = Arc::new(make().ok()?.into());
+        let piece = (made.as_ptr() as u64, size_of_val(&made[..]) as u64);
+        *self.last() = Some(Moved { of, values: Some(made.clone()), piece });
+        Some(made)
+    }
+    fn last(&self) -> MutexGuard<'_, Option<Moved>> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Ranges of columns with about equal numbers of entries.
@@ -60,6 +109,9 @@ impl Facts {
         if let Some(turned) = self.turned.get() {
             turned.pattern.footprint(to);
             to.slice(&turned.from);
+            if let Some(Moved { values: Some(_), piece: (address, bytes), .. }) = &*turned.last() {
+                to.piece(*address, *bytes);
+            }
         }
         if let Some(batches) = self.batches.get() {
             to.slice(batches);

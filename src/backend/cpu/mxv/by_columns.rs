@@ -1,13 +1,13 @@
 //! vxm of a full vector by the columns of the matrix: a sum for each, as mxv has one for each row.
 //!
 //! Where rows are walked sums are in memory, far from each other, and each thread looks at all rows for what lies in its columns. Here
-//! they are in registers, and values are read in the order of columns, for which where these have entries is kept with the pattern.
+//! they are in registers. Where columns have entries is kept with the pattern, and of a matrix that comes again its values in their order.
 use super::even::Batch;
 use super::pull::{lines, soon_final, sums};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::cpu::mxm::job::at;
-use crate::backend::cpu::structure::layout::columns_kept;
+use crate::backend::cpu::structure::layout::{columns_kept, moved};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::facts::Turned;
@@ -16,17 +16,29 @@ use std::ops::Range;
 
 /// The sums of some columns, of those that have entries, one behind the other; their batches, where they are known.
 type ColumnsKernel<X, A, C> =
-    fn(&[X], &Turned, &[A], &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
+    fn(&[X], &Turned, Values<A>, &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
+
+/// A's values as they lie, or those of columns one after the other.
+#[derive(Clone, Copy)]
+struct Values<'a, A> {
+    all: &'a [A],
+    moved: bool,
+}
 
 /// The loops, compiled for one semiring.
 #[derive(Debug)]
 pub(crate) struct ColumnKernels<X, A, C> {
     sums: ColumnsKernel<X, A, C>,
+    reads_values: bool,
     soon_final: fn() -> bool,
 }
 impl<X: Scalar, A: Scalar, C: Scalar> ColumnKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
-        Self { sums: columns::<X, A, S>, soon_final: soon_final::<C, S::Add> }
+        Self { sums: columns::<X, A, S>, reads_values: S::Multiply::READS.b, soon_final: soon_final::<C, S::Add> }
+    }
+    /// Whether a sum of some products hardly ever needs the others.
+    pub(super) fn soon_final(&self) -> bool {
+        (self.soon_final)()
     }
 }
 
@@ -41,17 +53,20 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     at: &Positions,
 ) -> Result<Option<HostCsr<C>>> {
     let Some(turned) = columns_kept(&a.pattern, OFTEN) else { return Ok(None) };
+    let reads = kernels.reads_values && a.values.len() == a.pattern.nnz();
+    let kept = if reads { turned.moved(&a.values, || moved(&turned, &a.values)) } else { None };
+    let values = Values { all: kept.as_ref().unwrap_or(&a.values), moved: kept.is_some() };
     let sums = |of: Range<usize>, batches: Option<&[Batch]>, out: &mut [MaybeUninit<C>]| {
-        (kernels.sums)(&x.values, &turned, &a.values, at, of, batches, out)
+        (kernels.sums)(&x.values, &turned, values, at, of, batches, out)
     };
-    lines("vxm", &turned.pattern, &x.pattern, (kernels.soon_final)(), &sums).map(Some)
+    lines("vxm", &turned.pattern, &x.pattern, kernels.soon_final(), &sums).map(Some)
 }
 
 /// A [`ColumnsKernel`].
 fn columns<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     x: &[X],
     turned: &Turned,
-    values: &[A],
+    values: Values<A>,
     positions: &Positions,
     of: Range<usize>,
     batches: Option<&[Batch]>,
@@ -71,17 +86,60 @@ fn columns<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     };
     // Of other columns' entries products may be made and forgotten, unless someone looks at where they stand.
     let most = if S::Multiply::READS.position { 0 } else { indices.len() };
-    match values {
+    match values.all {
         // What reads no values is compiled once.
         [one] if S::Multiply::READS.b => {
             let one = *one;
             sums::<S::Out, S::Add>(offsets, batches, out, most, move |c, e| with(one, c, e))
         }
         _ => {
-            assert!(values.len() == indices.len());
-            // SAFETY: `from` is a permutation of A's entries, of which it has as many: asserted, or `Turned`'s promise.
-            let value = move |e: usize| unsafe { *values.get_unchecked(*from.get_unchecked(e) as usize) };
+            assert!(values.all.len() == indices.len());
+            let value = move |e: usize| {
+                // SAFETY: entries lie within the array, and `from` is a permutation of A's, of which it has as many: asserted, or
+                // `Turned`'s promise.
+                unsafe {
+                    let place = if values.moved { e } else { *from.get_unchecked(e) as usize };
+                    *values.all.get_unchecked(place)
+                }
+            };
             sums::<S::Out, S::Add>(offsets, batches, out, most, move |c, e| with(value(e), c, e))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    /// What is kept of a matrix is that of its values as they are now.
+    #[test]
+    fn columns_are_those_of_the_values() -> Result<()> {
+        let mut coo = Coo::new(90, 120);
+        (0..2000).for_each(|e| coo.push(e * 7 % 90, (e * 31 + e / 90) % 120, e as f64 * 0.3 - 250.0));
+        let x: Vec<_> = (0..90).map(|k| (k, k as f64 * 0.7 - 20.0)).collect();
+        let x: Vector<f64> = Vector::build(90, &x)?;
+        let check = |a: &Matrix<f64>| -> Result<()> {
+            let kept = vxm(&x, a).eval()?.entries()?;
+            assert_eq!(kept, vxm(&x.to(&Device::Reference)?, &a.to(&Device::Reference)?).eval()?.entries()?);
+            Ok(())
+        };
+        let mut a: Matrix<f64> = Matrix::build_with(&coo, Plus)?;
+        let (bytes, (row, column, _)) = (a.memory_bytes(), a.entries()?[777]);
+        for round in 0..5 {
+            (0..4).try_for_each(|_| check(&a))?;
+            // In place; then nobody else has the values, so that they may lie where others did.
+            a.set(row, column, f64::from(round) * 1e6)?;
+            check(&a)?;
+            check(&a)?;
+            a = apply(&a, Negate).eval()?;
+            let others = apply(&a, Abs).eval()?;
+            // Same positions: by turns, and twice each.
+            for of in [&a, &others, &a, &others, &others, &others, &a, &a, &a] {
+                check(of)?;
+            }
+        }
+        // Positions by columns, where each of them was, and the values.
+        assert!(a.memory_bytes() > bytes + 16 * a.nvals());
+        Ok(())
     }
 }

@@ -162,7 +162,8 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "vxm";
     let (n, full) = (a.pattern.ncols, x.pattern.nnz() == a.pattern.nrows);
-    let near = n * size_of::<C>() <= NEAR && rayon::current_num_threads() < 3;
+    // Sums of columns that are soon final leave most entries alone.
+    let near = n * size_of::<C>() <= NEAR && rayon::current_num_threads() < 3 && !kernels.by_columns.soon_final();
     if full
         && !near
         && products >= SERIAL

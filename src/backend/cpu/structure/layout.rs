@@ -49,10 +49,14 @@ pub(crate) fn turned<T: Copy + Send + Sync>(a: &Pattern, values: &[T]) -> Result
         let (pattern, values) = transpose(a, values)?;
         return Ok(HostCsr::new(pattern, values));
     };
-    assert!(values.len() == a.nnz());
-    let from = &known.from[..];
-    let moved = in_pieces("transpose", a.nnz(), move |e| values[from[e] as usize])?;
-    Ok(HostCsr::at(known.pattern.clone(), moved))
+    Ok(HostCsr::at(known.pattern.clone(), moved(&known, values)?))
+}
+
+/// Values in the order of the transpose.
+pub(crate) fn moved<T: Copy + Send + Sync>(turned: &Turned, values: &[T]) -> Result<Vec<T>> {
+    let from = &turned.from[..];
+    assert!(values.len() == from.len());
+    in_pieces("transpose", from.len(), move |e| values[from[e] as usize])
 }
 
 /// The transpose's positions and where their values are, kept with the pattern once somebody has asked `often` before. `None` until
@@ -67,7 +71,7 @@ pub(crate) fn columns_kept(a: &Pattern, often: usize) -> Option<Arc<Turned>> {
         let mut entries = memory::with_capacity("transpose", a.nnz())?;
         entries.extend(0..places);
         let (pattern, from) = transpose(a, &entries)?;
-        Ok(Arc::new(Turned { pattern: Arc::new(pattern), from }))
+        Ok(Arc::new(Turned::new(pattern, from)))
     };
     known(&a.facts.turned, make).ok()
 }
