@@ -257,37 +257,35 @@ fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> 
         false => spec.clone().taken(name).map_err(|e| format!("{e}, all"))?,
     };
     let source = one.source()?;
-    if options.source {
-        common::say(format_args!("{source}\n"))?;
-    }
-    let lines = source.lines().count();
-    common::say(format_args!("// {}, sm_{}, {lines} lines\n", one.key(), options.arch))?;
     let start = std::time::Instant::now();
     let compiled = compile_for(options.arch, template.name(), &source)?;
-    common::say(format_args!("// compiled in {:.0} ms\n", start.elapsed().as_secs_f64() * 1e3))?;
+    let ms = start.elapsed().as_secs_f64() * 1e3;
+    // Said at the end, all together: an error leaves nothing on stdout.
+    let mut text = if options.source { format!("{source}\n") } else { String::new() };
+    let lines = source.lines().count();
+    text += &format!("// {}, sm_{}, {lines} lines\n// compiled in {ms:.0} ms\n", one.key(), options.arch);
     let beside: Vec<_> = compiled.resources.keys().filter(|name| !asked.contains(name)).map(String::as_str).collect();
     if !beside.is_empty() {
-        common::say(format_args!("// compiled together with {}, as products have it\n", beside.join(", ")))?;
+        text += &format!("// compiled together with {}, as products have it\n", beside.join(", "));
     }
-    let columns = format!("{:32} {:>9} {:>8} {:>8} {:>8}\n", "// kernel", "registers", "shared", "stack", "spilled");
-    common::say(columns)?;
+    text += &format!("{:32} {:>9} {:>8} {:>8} {:>8}\n", "// kernel", "registers", "shared", "stack", "spilled");
     for (name, r) in compiled.resources.iter().filter(|(name, _)| asked.contains(name)) {
         let spilled = r.spill_stores + r.spill_loads;
-        let (registers, shared, stack) = (r.registers, r.shared, r.stack);
-        common::say(format_args!("{name:32} {registers:>9} {shared:>8} {stack:>8} {spilled:>8}\n"))?;
+        text += &format!("{name:32} {:>9} {:>8} {:>8} {spilled:>8}\n", r.registers, r.shared, r.stack);
     }
     if options.start {
-        start_twice(&spec, &asked)?;
+        text += &started_twice(&spec, &asked)?;
     }
     if let (Some(path), oplus::backend::cuda::Image::Cubin(code)) = (&options.cubin, &compiled.image) {
-        std::fs::write(path, code)?;
+        std::fs::write(path, code).map_err(|e| format!("{}: {e}", path.display()))?;
     }
-    Ok(())
+    Ok(common::say(format_args!("{text}"))?)
 }
 
 /// How long it takes on the machine's device until each kernel could be launched, compiled as a product has it: in a process that finds
 /// none on disk, and in one that does.
-fn start_twice(spec: &Spec, kernels: &[String]) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn started_twice(spec: &Spec, kernels: &[String]) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    let mut times = String::new();
     // What starts a device and the compiler at all is not the kernel's.
     let cache = tempfile::tempdir()?;
     // SAFETY: this program has one thread, and nothing has read the variable yet.
@@ -298,7 +296,7 @@ fn start_twice(spec: &Spec, kernels: &[String]) -> std::result::Result<(), Box<d
         let spec = spec.clone().taken(kernel)?;
         let (text, key) = (spec.source()?, spec.key());
         if let Some(first) = modules.insert(key.clone(), kernel) {
-            common::say(format_args!("// {kernel}: in one module with {first}\n"))?;
+            times += &format!("// {kernel}: in one module with {first}\n");
             continue;
         }
         let source = Source { name: spec.template.name(), key: &key, text: &text };
@@ -307,10 +305,10 @@ fn start_twice(spec: &Spec, kernels: &[String]) -> std::result::Result<(), Box<d
             let start = std::time::Instant::now();
             context.kernel(&source, kernel)?;
             let ms = start.elapsed().as_secs_f64() * 1e3;
-            common::say(format_args!("// {kernel}: {how} and loaded in {ms:.1} ms\n"))?;
+            times += &format!("// {kernel}: {how} and loaded in {ms:.1} ms\n");
         }
     }
-    Ok(())
+    Ok(times)
 }
 
 fn main() -> std::process::ExitCode {

@@ -96,6 +96,19 @@ fn kernels_one_by_one() {
     refused("inspect_kernel", &["--kernel", "spgemm_numeric_copy"], "it has spgemm_esc, all");
 }
 
+/// As on a machine that has no NVRTC, on any: one line says so, and no source is printed before it.
+#[test]
+fn no_nvrtc_is_one_line() {
+    let nothing = tempfile::tempdir().unwrap();
+    for arguments in [&["--strategy", "esc", "--source"][..], &["--strategy", "analyze"], &["--start"]] {
+        let output =
+            example("inspect_kernel").args(arguments).env("OPLUS_NVRTC_PATH", nothing.path()).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {output:?}");
+        assert!(err.contains("NVRTC") && err.trim_end().lines().count() == 1, "{arguments:?}: {err}");
+    }
+}
+
 /// The kernels of a line of the help, as errors list them.
 fn names_of(line: &str) -> String {
     line.split_once(": ").unwrap().1.replace('*', "")
