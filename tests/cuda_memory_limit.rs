@@ -6,7 +6,7 @@ mod common;
 mod random;
 
 use common::emulator;
-use oplus::backend::cuda::Context;
+use oplus::backend::cuda::{Buffer, Context};
 use oplus::prelude::*;
 use random::Rng;
 
@@ -143,6 +143,43 @@ fn g6_the_peak_stays_below_the_limit() {
 }
 
 /// Preparing one and running it, each by itself; where all rows at once have no room they are made by chunks.
+/// Hypersparse matrices without entries have no rows: where such a product ran out, its offsets were never written.
+#[test]
+fn products_of_no_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let none = Matrix::<f64>::new(35, 35).unwrap().to(&GPU).unwrap().to_format(Format::Hypersparse).unwrap();
+    let some = matrix(35, 35, 90, 3).to(&GPU).unwrap();
+    // What was freed before is not zero.
+    let dirty = || {
+        let context = Context::get(0).unwrap();
+        for n in [1usize, 2, 16, 64, 256] {
+            drop(Buffer::from_host(&context, &vec![!0u64; n]).unwrap());
+        }
+    };
+    let products: [(&str, &dyn Fn(u64) -> Result<Matrix<f64>>); 4] = [
+        ("mxm", &|limit| mxm(&none, &some).memory_limit(limit).eval()),
+        ("mxm turned", &|limit| mxm(&none, &none).transpose_a().transpose_b().memory_limit(limit).eval()),
+        ("mxm then apply", &|limit| mxm(&none, &some).memory_limit(limit).apply(Negate).eval()),
+        ("mxm in order", &|limit| mxm(&none, &some).reproducible().memory_limit(limit).eval()),
+    ];
+    for (name, product) in products {
+        for limit in [1, 16, 64, 1 << 10, 1 << 12, 1 << 15] {
+            dirty();
+            let made = match product(limit) {
+                Err(Error::OutOfMemory { .. }) if limit < 1 << 15 => continue,
+                made => made.unwrap_or_else(|e| panic!("{name} within {limit}: {e}")),
+            };
+            assert_eq!(made.entries().unwrap(), [], "{name} within {limit}");
+            let mut written = some.clone();
+            assign_scalar(2.0, .., ..).mask(&made.structure()).replace().into(&mut written).unwrap();
+            assert_eq!(written.entries().unwrap(), [], "{name} within {limit}: a mask");
+            assert_eq!(ewise_add(&made, &some, Plus).eval().unwrap(), some, "{name} within {limit}: a sum");
+        }
+    }
+}
+
 #[test]
 fn plans_keep_to_it() {
     let Some(_one) = emulator::alone() else { return };

@@ -81,10 +81,12 @@ pub(crate) struct Room {
 impl Room {
     /// For so many rows with so many entries, whose values have this size.
     pub(crate) fn of(context: &Arc<Context>, rows: usize, entries: u64, size: usize) -> Result<Self> {
+        // Of no rows nothing is placed.
+        let offsets = if rows == 0 { Buffer::zeroed_for::<u64> } else { Buffer::alloc_for::<u64> };
         Ok(Room {
             entries,
             longest: Some(0),
-            offsets: Buffer::alloc_for::<u64>(context, rows + 1)?,
+            offsets: offsets(context, rows + 1)?,
             indices: Buffer::alloc_for::<u32>(context, places(entries))?,
             values: Buffer::alloc(context, entries.saturating_mul(size as u64))?,
         })
