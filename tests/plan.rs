@@ -141,6 +141,53 @@ fn transposes_and_triple_products() {
     }
 }
 
+/// The same positions are the same in every format, with rows of no entries listed or not, and through a transposed view.
+#[test]
+fn positions_are_compared_whatever_holds_them() {
+    let formats = [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap];
+    for device in devices() {
+        let b = matrix((25, 30), 200, 7, 4, device);
+        let full = Matrix::<i64>::full(30, 25, 3).unwrap().to(&device).unwrap();
+        for (what, a) in [("few", matrix((30, 25), 40, 5, 1, device)), ("full", full)] {
+            let mut forms: Vec<Matrix<i64>> = formats.iter().map(|f| a.to_format(*f).unwrap()).collect();
+            // A row that had entries, and one more for it that has none.
+            let mut emptied = forms[2].clone();
+            for place in [(29, 3), (17, 24)] {
+                if a.get(place.0, place.1).unwrap().is_none() {
+                    emptied.set(place.0, place.1, 5).unwrap();
+                    emptied.remove(place.0, place.1).unwrap();
+                }
+            }
+            forms.push(emptied);
+            let (expected, turned) = (mxm(&a, &b).eval().unwrap(), transpose(&a).eval().unwrap());
+            // As many entries elsewhere.
+            let elsewhere: Vec<_> = a.entries().unwrap().iter().map(|(i, j, v)| ((i + 7) % 30, *j, *v)).collect();
+            let elsewhere = Matrix::<i64>::build(30, 25, &elsewhere).unwrap().to(&device).unwrap();
+            for (p, of) in forms.iter().enumerate() {
+                let plan = mxm(of, &b).plan().unwrap();
+                for (g, given) in forms.iter().enumerate() {
+                    let found = plan.run(given, &b).unwrap_or_else(|e| panic!("{device}, {what}: {p} and {g}: {e}"));
+                    assert_eq!(found, expected, "{device}, {what}: {p} and {g}");
+                }
+                assert_eq!(plan.run(&turned.transposed(), &b).unwrap(), expected, "{device}, {what}: {p}, a view");
+                for format in formats {
+                    let other = plan.run(&elsewhere.to_format(format).unwrap(), &b);
+                    match what {
+                        "few" => {
+                            assert!(other.unwrap_err().to_string().contains("other positions"), "{device} {format:?}")
+                        }
+                        _ => drop(other.unwrap()),
+                    }
+                }
+            }
+            let plan = mxm(&turned.transposed(), &b).plan().unwrap();
+            for (g, given) in forms.iter().enumerate() {
+                assert_eq!(plan.run(given, &b).unwrap(), expected, "{device}, {what}: planned by a view, {g}");
+            }
+        }
+    }
+}
+
 #[test]
 fn misuse_is_refused() {
     for device in devices() {

@@ -382,11 +382,27 @@ impl UntypedStore {
         };
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
     }
-    /// Whether the positions are the same: by looking at all of them, where they are not in the same memory.
-    pub(crate) fn same_structure(&self, other: &Self) -> Result<bool> {
-        if !self.rows.same(&other.rows) || !self.cols.same(&other.cols) {
-            return Ok(false);
+    /// These entries, transposed where asked, held as `other` holds its positions; `None` where those are others, by looking at all of
+    /// them unless they are in the same memory.
+    pub(crate) fn in_place_of(self, other: &Self, transposed: bool, operation: &'static str) -> Result<Option<Self>> {
+        if !transposed && self.rows.same(&other.rows) && self.cols.same(&other.cols) {
+            return Ok(self.same_positions(other)?.then_some(self));
         }
+        if self.body.nnz() != other.body.nnz() {
+            return Ok(None);
+        }
+        let listed = self.oriented(transposed, Reading::Each)?;
+        let (rows, cols, device) = (listed.rows.clone(), listed.cols.clone(), listed.device);
+        let on = PatternStore { rows, cols, body: listed.body.pattern()?, device };
+        let on = on.in_use((other.rows.is_listed(), other.cols.is_listed()), operation)?;
+        if !other.rows.has_all(&on.rows) || !other.cols.has_all(&on.cols) {
+            return Ok(None);
+        }
+        let moved = listed.at(on.on_axes(&other.rows, &other.cols, operation)?)?;
+        Ok(moved.same_positions(other)?.then_some(moved))
+    }
+    /// Of the same places along both dimensions.
+    fn same_positions(&self, other: &Self) -> Result<bool> {
         Ok(self.shares(other)
             || match (self.body.positions()?, other.body.positions()?) {
                 (PatternBody::Host(x), PatternBody::Host(y)) => Arc::ptr_eq(&x, &y) || x == y,

@@ -69,7 +69,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
     ///
     /// # Errors
     /// `InvalidValue` for an operand of another shape, on another device, or whose positions are not those that were planned
-    /// for: all are compared where they are not the same memory. `OutOfMemory`, and the device's own.
+    /// for: all are compared where they are not the same memory, whatever the format, or through a transposed view. `OutOfMemory`, and the device's own.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -128,6 +128,26 @@ enum Made {
     Cuda(DevicePlan),
 }
 
+/// An operand as the planned one is held and seen, if its positions are the planned ones.
+fn in_place_of(
+    name: &str,
+    (given, turned): (UntypedStore, bool),
+    (planned, seen): (&UntypedStore, bool),
+) -> Result<UntypedStore> {
+    let ((now, on), (then, planned_on)) = ((given.shape(turned), given.device), (planned.shape(seen), planned.device));
+    let counts = (given.body.nnz(), planned.body.nnz());
+    let reason = if on != planned_on {
+        format!("{name} is on {on}, the plan on {planned_on}")
+    } else if now != then {
+        format!("{name} is {}×{}, the plan was made for {}×{}", now.0, now.1, then.0, then.1)
+    } else if let Some(same) = given.in_place_of(planned, turned != seen, "plan")? {
+        return Ok(same);
+    } else {
+        format!("{name} has other positions than the plan was made for ({} entries, then {})", counts.0, counts.1)
+    };
+    Err(Error::InvalidValue { operation: "plan", reason })
+}
+
 impl Planned {
     fn new(mut factors: Factors, mask: Option<MaskParts>, device: Device) -> Result<Self> {
         factors.kind.check_strategy(factors.options.strategy, mask.as_ref())?;
@@ -150,24 +170,9 @@ impl Planned {
     }
     fn run(&self, (a, b): ((UntypedStore, bool), (UntypedStore, bool))) -> Result<UntypedBody> {
         let (factors, device) = (&self.factors, self.device);
-        let same_way = (a.1, b.1) == factors.given;
-        for (name, given, planned, seen) in
-            [("A", &a, &factors.a, factors.given.0), ("B", &b, &factors.b, factors.given.1)]
-        {
-            let reason = if given.0.device != planned.0.device {
-                format!("{name} is on {}, the plan on {}", given.0.device, planned.0.device)
-            } else if given.0.shape(given.1) != planned.0.shape(seen) {
-                let (now, then) = (given.0.shape(given.1), planned.0.shape(seen));
-                format!("{name} is {}×{}, the plan was made for {}×{}", now.0, now.1, then.0, then.1)
-            } else if !same_way || !given.0.same_structure(&planned.0)? {
-                let (now, then) = (given.0.body.nnz(), planned.0.body.nnz());
-                format!("{name} has other positions than the plan was made for ({now} entries, then {then})")
-            } else {
-                continue;
-            };
-            return Err(Error::InvalidValue { operation: "plan", reason });
-        }
-        let now = factors.with(a.0, b.0);
+        let a = in_place_of("A", a, (&factors.a.0, factors.given.0))?;
+        let b = in_place_of("B", b, (&factors.b.0, factors.given.1))?;
+        let now = factors.with(a, b);
         let (o, _, _) = now.aligned(self.mask.as_ref())?;
         let left = now.left_beside(&o)?;
         let Aligned { a, b, mask, at, options } = &o;

@@ -70,6 +70,16 @@ impl Axis {
             _ => false,
         }
     }
+    /// Whether all indices that `other` has places for, of the same dimension, have one here.
+    pub(crate) fn has_all(&self, other: &Axis) -> bool {
+        match (self, other) {
+            (Axis::Full(_), _) => true,
+            (Axis::Listed { n, ids }, Axis::Full(_)) => ids.len() as u64 == *n,
+            (Axis::Listed { .. }, Axis::Listed { ids, .. }) => {
+                self.same(other) || ids.iter().all(|id| self.place(*id).is_some())
+            }
+        }
+    }
     /// An axis with a place for every place of both; the dimensions are equal.
     pub(crate) fn union(&self, other: &Axis, operation: &'static str) -> Result<Axis> {
         let (ids, jds) = match (self, other) {
