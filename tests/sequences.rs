@@ -1,8 +1,35 @@
 //! Long sequences of operations on the same few matrices and vectors: what one keeps for the next (lists, columns, positions, bitmaps, plans, values
 //! that are changed where they lie) is never what was there before. Every device against the reference; `OPLUS_SEQUENCES` says how many.
+/// An operation under a mask and with the step's accumulator, into the output.
+macro_rules! into {
+    ($operation:expr, $step:expr, $mask:expr, $c:expr) => {{
+        let mut operation = $operation;
+        if let Some(mask) = &$mask {
+            operation = operation.mask(mask);
+            if $step.how & 4 > 0 {
+                operation = operation.replace();
+            }
+        }
+        match $step.how % 4 {
+            0 => operation.accumulate(T::Other::default()).into($c),
+            1 => operation.accumulate(T::Sum::default()).into($c),
+            _ => operation.into($c),
+        }
+    }};
+}
+
+/// Operands of a step, none of which holds the output.
+macro_rules! nth {
+    ($all:expr, $c:expr, $output:expr, $nth:expr) => {
+        if $nth == $c { $output.clone() } else { $all[$nth].clone() }
+    };
+}
+
 mod common;
 #[path = "common/devices.rs"]
 mod devices;
+#[path = "common/more_steps.rs"]
+mod more_steps;
 
 use oplus::prelude::*;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -13,7 +40,7 @@ use std::mem::take;
 const PLACES: u64 = 35;
 
 /// What is computed with.
-trait Values: Truth + Debug + Default {
+trait Values: Truth + Comparable + Debug + Default {
     /// Whether a GPU, emulated or not, has it where nobody asks for sequences: kernels are compiled for it.
     const ALWAYS: bool;
     type Ring: Semiring<Self, Self, Out = Self>;
@@ -92,27 +119,11 @@ impl Step {
     }
 }
 
-/// Of the kinds of steps the first are of matrices.
-const OF_MATRICES: u8 = 20;
-const KINDS: u8 = 31;
-
-/// An operation under a mask and with the step's accumulator, into the output.
-macro_rules! into {
-    ($operation:expr, $step:expr, $mask:expr, $c:expr) => {{
-        let mut operation = $operation;
-        if let Some(mask) = &$mask {
-            operation = operation.mask(mask);
-            if $step.how & 4 > 0 {
-                operation = operation.replace();
-            }
-        }
-        match $step.how % 4 {
-            0 => operation.accumulate(T::Other::default()).into($c),
-            1 => operation.accumulate(T::Sum::default()).into($c),
-            _ => operation.into($c),
-        }
-    }};
-}
+/// Of the kinds of steps the first are of matrices; the last of these, and of those of vectors, are in more_steps.rs.
+const OF_MATRICES: u8 = 38;
+const FIRST_OF_MATRICES: u8 = 20;
+const FIRST_OF_VECTORS: u8 = 11;
+const KINDS: u8 = 56;
 
 /// What is worked on, the same on each device. `gap` indices lie between two places: with many of them nothing can be full.
 struct State<T: Values> {
@@ -154,20 +165,26 @@ impl<T: Values> State<T> {
         // Nobody else holds the output, unless it is an input too or was shared before.
         if step.what % KINDS < OF_MATRICES {
             let mut m = take(&mut self.matrices[c]);
-            let seen = self.of_matrices(step, c, &mut m);
+            let seen = match step.what % KINDS {
+                kind if kind < FIRST_OF_MATRICES => self.of_matrices(step, c, &mut m),
+                kind => self.more_of_matrices(kind - FIRST_OF_MATRICES, step, c, &mut m),
+            };
             self.matrices[c] = m;
             let c = &self.matrices[c];
             return Ok(format!("{} {:?} {}", told(seen), c.entries()?, self.asked_again(c, step.how / 32)?));
         }
         let mut v = take(&mut self.vectors[c]);
-        let seen = self.of_vectors(step, c, &mut v);
+        let seen = match step.what % KINDS - OF_MATRICES {
+            kind if kind < FIRST_OF_VECTORS => self.of_vectors(step, c, &mut v),
+            kind => self.more_of_vectors(kind - FIRST_OF_VECTORS, step, c, &mut v),
+        };
         self.vectors[c] = v;
         Ok(format!("{} {:?}", told(seen.map(|()| String::new())), self.vectors[c].entries()?))
     }
     fn of_matrices(&mut self, step: &Step, c: usize, m: &mut M<T>) -> Result<String> {
         macro_rules! matrix {
             ($nth:expr) => {
-                if $nth == c { m.clone() } else { self.matrices[$nth].clone() }
+                nth!(self.matrices, c, m, $nth)
             };
         }
         let (gap, k, other) = (self.gap, T::of(step.k.into()), step.how & 16 > 0);
@@ -240,7 +257,7 @@ impl<T: Values> State<T> {
     fn of_vectors(&self, step: &Step, c: usize, v: &mut V<T>) -> Result<()> {
         macro_rules! vector {
             ($nth:expr) => {
-                if $nth == c { v.clone() } else { self.vectors[$nth].clone() }
+                nth!(self.vectors, c, v, $nth)
             };
         }
         let (k, turned) = (T::of(step.k.into()), step.how & 8 > 0);
