@@ -279,7 +279,7 @@ fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> 
     if let (Some(path), oplus::backend::cuda::Image::Cubin(code)) = (&options.cubin, &compiled.image) {
         std::fs::write(path, code).map_err(|e| format!("{}: {e}", path.display()))?;
     }
-    Ok(common::say(format_args!("{text}"))?)
+    Ok(common::say(text)?)
 }
 
 /// How long it takes on the machine's device until each kernel could be launched, compiled as a product has it: in a process that finds

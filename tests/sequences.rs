@@ -1,5 +1,6 @@
 //! Long sequences of operations on the same few matrices and vectors: what one keeps for the next (lists, columns, positions, bitmaps, plans, values
 //! that are changed where they lie) is never what was there before. Every device against the reference; `OPLUS_SEQUENCES` says how many.
+
 /// An operation under a mask and with the step's accumulator, into the output.
 macro_rules! into {
     ($operation:expr, $step:expr, $mask:expr, $c:expr) => {{
@@ -18,7 +19,7 @@ macro_rules! into {
     }};
 }
 
-/// Operands of a step, none of which holds the output.
+/// An operand of a step, which may be the output.
 macro_rules! nth {
     ($all:expr, $c:expr, $output:expr, $nth:expr) => {
         if $nth == $c { $output.clone() } else { $all[$nth].clone() }

@@ -65,11 +65,12 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
 
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, S> {
     /// C⟨M⟩ = A ⊕.⊗ B of operands with the planned structure: the entries that [`eval`](Operation::eval) would give, sums in
-    /// the same order where one is promised. O(products), without allocating positions.
+    /// the same order where one is promised. O(products), without allocating positions; operands in other formats than the planned
+    /// ones, or turned where these were not, are put as they are before, O(nnz).
     ///
     /// # Errors
     /// `InvalidValue` for an operand of another shape, on another device, or whose positions are not those that were planned
-    /// for: all are compared where they are not the same memory, whatever the format, or through a transposed view. `OutOfMemory`, and the device's own.
+    /// for: all are compared, whatever the format, where they are not the same memory. `OutOfMemory`, and the device's own.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
