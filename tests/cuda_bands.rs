@@ -142,6 +142,52 @@ fn many_diagonals() {
     }
 }
 
+/// Rows with gaps by corners alone and by many gaps, of so many diagonals that several warps share a row.
+#[test]
+fn rows_with_gaps() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let wide: Vec<i64> = (-40..=40).collect();
+    let apart: Vec<i64> = (-9..=9).map(|d| d * d * d / 4).collect();
+    for (m, k, n, left, right, gap) in [
+        (900, 900, 900, &wide, &wide, u64::MAX / 4),
+        (700, 720, 690, &apart, &wide, 30),
+        (640, 640, 640, &apart, &apart, 1),
+    ] {
+        let (a, b) = (on_diagonals(m, k, left, gap), on_diagonals(k, n, right, gap));
+        compare::<PlusTimes>(&a, &b, Strategy::Band);
+        compare::<MaxMin>(&a, &b, Strategy::Band);
+        compare::<PlusFirst>(&a, &b, Strategy::Band);
+        compare::<AnySecondI>(&a, &b, Strategy::Band);
+        compare::<AnyPair>(&a, &b, Strategy::Band);
+    }
+}
+
+/// Few rows with gaps are summed by a lane a step, many by a lane a row; their number is what decides.
+#[test]
+fn rows_with_gaps_few_and_many() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let kernels = |a: &Matrix<i64>, kernel: &str| {
+        let a = a.to(&Device::Cuda(0)).unwrap();
+        let context = Context::get(0).unwrap();
+        let (_, ran) = context.trace(|| mxm(&a, &a).strategy(Strategy::Band).eval()).unwrap();
+        ran.iter().filter(|timed| timed.kernel == kernel).count()
+    };
+    let wide: Vec<i64> = (-20..=20).collect();
+    // Full but for the corners; and on real devices, which have more multiprocessors, more rows.
+    let (few, many) = (on_diagonals(4100, 4100, &wide, u64::MAX / 4), on_diagonals(60_000, 60_000, &[-9, 0, 1], 1));
+    assert_eq!((kernels(&few, "spgemm_band_few"), kernels(&few, "spgemm_band_others")), (1, 0));
+    assert_eq!((kernels(&many, "spgemm_band_few"), kernels(&many, "spgemm_band_others")), (0, 1));
+    compare::<PlusTimes>(&few, &few, Strategy::Band);
+    compare::<AnySecondI>(&few, &few, Strategy::Band);
+    compare::<AnyPair>(&few, &few, Strategy::Band);
+    compare::<MaxMin>(&few, &few, Strategy::Band);
+    compare::<PlusTimes>(&many, &many, Strategy::Band);
+}
+
 /// A semiring of the user's, whose values are larger than what is staged; ties are broken by the order of terms.
 #[test]
 fn own_semirings() {

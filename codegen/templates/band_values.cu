@@ -22,9 +22,30 @@ band_values(u64 rows, u32 diagonals, const u64* offsets, const u32* present, con
   }
   __shared__ V tiles[warps][sizeof(V) > 8 ? 1 : 32][17];
   V(*const tile)[17] = tiles[threadIdx.x / 32];
+  const u64 first_warp = u64(blockIdx.x) * warps + threadIdx.x / 32, all_warps = u64(gridDim.x) * warps;
+  if (diagonals <= 16) {
+    // 32 rows' values lie side by side: read so, and a lane a row hands them out. 17 places for 16, or lanes would meet in a bank.
+    V* const flat = tile[0];
+    for (u64 unit = first_warp; unit * 32 < rows; unit += all_warps) {
+      const u64 row = unit * 32 + lane_id(), stop = unit * 32 + 32 < rows ? unit * 32 + 32 : rows;
+      const u64 base = offsets[unit * 32], mine = row < rows ? offsets[row] : 0;
+      const u32 word = row < rows ? present[row] : 0, n = u32(offsets[stop] - base);
+#pragma unroll 8
+      for (u32 e = lane_id(); e < n; e += 32) flat[e + e / 16] = values[base + e];
+      __syncwarp();
+      u32 e = u32(mine - base);
+      for (u32 d = 0; d < diagonals; d++) {
+        if (!(word >> d & 1)) continue;
+        out[band_place(row, d, diagonals)] = flat[e + e / 16];
+        e++;
+      }
+      __syncwarp();
+    }
+    return;
+  }
   // Of few rows with many diagonals each warp takes some.
   const u64 parts = (diagonals + 15) / 16, units = (rows + 31) / 32 * parts;
-  for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
+  for (u64 unit = first_warp; unit < units; unit += all_warps) {
     const u64 row = unit / parts * 32 + lane_id();
     const u32 d = u32(unit % parts) * 16;
     const bool live = row < rows;

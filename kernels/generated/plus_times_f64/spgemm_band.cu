@@ -1104,7 +1104,8 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
   }
 }
 
-// The rows listed in gaps, on the diagonals that spgemm_band_gaps found. Launch: as that.
+// The rows listed in gaps, on the diagonals that spgemm_band_gaps found. Launch: any grid, blocks of tuning::band_block threads; a warp
+// works on 32 of the rows and 8 diagonals.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, const u8* gap_diagonals) {
   OPLUS_BAND_BODY
@@ -1144,6 +1145,66 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, c
         c_values[at] = band_sum(values, x, group, g, shifts[o + g], i, [&](const BandStep& step) { return x.terms(step, i); });
       }
     }
+  }
+}
+
+// The same of few rows, values of up to 8 bytes: a warp works on one row and 8 diagonals, a lane a step, and then a lane a diagonal adds
+// up what they found. Step after step would wait for memory each time. Launch: as that.
+extern "C" __global__ void __launch_bounds__(tuning::band_block)
+spgemm_band_few(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, const u8* gap_diagonals) {
+  constexpr u32 warps = tuning::band_block / 32, stride = band_group + 1;
+  OPLUS_BAND_BODY
+  __shared__ u64 products[warps][band_staged ? (32 * stride * sizeof(C) + 7) / 8 : 1];
+  __shared__ u32 present[warps][32];
+  C* const product = reinterpret_cast<C*>(products[threadIdx.x / 32]);
+  u32* const terms_of = present[threadIdx.x / 32];
+  const u32 groups = x.groups();
+  const u64 units = band_staged ? u64(*gap_count) * groups : 0;
+  for (u64 unit = u64(blockIdx.x) * warps + threadIdx.x / 32; unit < units; unit += u64(gridDim.x) * warps) {
+    const u64 number = unit / groups;
+    const u32 group = u32(unit % groups), o = group * band_group, i = gaps[number], end = starts[group + 1];
+    const u32 wanted = gap_diagonals[group * rows + number];
+    if (wanted == 0) continue;
+    u32 ahead = 0;
+    for (u32 before = lane_id(); before < group; before += 32) ahead += __popc(u32(gap_diagonals[before * rows + number]));
+    const u64 to = c_offsets[i] + shuffle(warp_inclusive_sum(ahead), 31);
+    const A* const a_row = values.left(i);
+    const bool mine = lane_id() < band_group && wanted >> lane_id() & 1;
+    C sum = C();
+    bool any = false;
+    for (u32 from = starts[group]; from < end; from += 32) {
+      const BandStep* const step = x.steps + (from + lane_id() < end ? from + lane_id() : from);
+      const u32 terms = from + lane_id() < end ? x.terms(*step, i) : 0;
+      if (terms) {
+        const A left = values.left(a_row, step->a);
+        const B* const b_row = values.right(i + step->shift);
+        B right[band_group];
+#pragma unroll
+        for (u32 g = 0; g < band_group; g++) {
+          if (terms >> g & 1) right[g] = values.right(b_row, step->b[g]);
+        }
+#pragma unroll
+        for (u32 g = 0; g < band_group; g++) {
+          if (!(terms >> g & 1)) continue;
+          const i32 diagonal = Semiring::positional ? shifts[o + g] : 0;
+          product[lane_id() * stride + g] = values.term(left, right[g], step->shift, diagonal, i);
+        }
+      }
+      terms_of[lane_id()] = terms;
+      __syncwarp();
+      for (u32 l = 0; l < 32 && mine; l++) {
+        if (!(terms_of[l] >> lane_id() & 1)) continue;
+        const C term = product[l * stride + lane_id()];
+        if (!any) sum = term;
+        else if constexpr (band_summed) sum = Semiring::add(sum, term);
+        any = true;
+      }
+      __syncwarp();
+    }
+    if (!mine) continue;
+    const u64 at = to + __popc(wanted & lanes_below());
+    c_indices[at] = i + shifts[o + lane_id()];
+    write_value(c_values, at, sum);
   }
 }
 

@@ -8,6 +8,9 @@ use crate::error::Result;
 use oplus_codegen::Template;
 use std::sync::Arc;
 
+/// About so many warps of a kernel on bands run at once on a multiprocessor.
+const WARPS: u64 = 32;
+
 /// The two matrices' diagonals, and how they meet.
 pub(super) struct Bands<'a> {
     pub(super) a: &'a Band,
@@ -74,22 +77,19 @@ impl Job<'_> {
         });
         let (a, b) = (a.as_ref(), if same { a.as_ref() } else { b.as_ref() });
         // One after the other: at once they take 15 % longer, in each other's way.
-        for (name, others) in [("spgemm_band", false), ("spgemm_band_others", true)] {
-            if others && sizes[2] == 0 {
+        for gappy in [false, true] {
+            if gappy && sizes[2] == 0 {
                 continue;
             }
-            let kernel = program.kernel(name)?;
             // Blocks begin in their order, so that those at work read what their neighbours read.
-            let grid = match others {
-                true => units(sizes[2]),
-                false => self.rows.div_ceil(block.into()) * u64::from(pairs.count.div_ceil(chunk)),
-            };
+            let in_order = self.rows.div_ceil(block.into()) * u64::from(pairs.count.div_ceil(chunk));
+            let (name, grid) = if gappy { self.gappy_rows(pairs, sizes[2]) } else { ("spgemm_band", in_order) };
+            let kernel = program.kernel(name)?;
             let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
             let launch = launch.arg(&pairs.shifts).arg(bands.a.shifts.len() as u32).arg(a);
             let launch = launch.arg(bands.b.shifts.len() as u32).arg(b);
-            let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
-            let launch = launch.arg(&offsets).arg(&indices).arg(&values);
-            let launch = match others {
+            let launch = self.named(launch).arg(&offsets).arg(&indices).arg(&values);
+            let launch = match gappy {
                 true => launch.arg(&gaps).arg(gap_count).arg(&gap_diagonals),
                 false => launch.arg(&full),
             };
@@ -98,6 +98,17 @@ impl Job<'_> {
         }
         let pattern = DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(sizes[1]);
         Ok((pattern, values))
+    }
+
+    /// The kernel for so many rows with gaps, and its grid: a lane takes a row where that keeps the device busy, and else a step of one,
+    /// which is some three times the work.
+    fn gappy_rows(&self, pairs: &Pairs, rows: u64) -> (&'static str, u64) {
+        let (block, groups, steps) = (u64::from(self.tuning.band_block), pairs.groups(), pairs.mean_steps);
+        let at_once = WARPS * u64::from(self.context.properties().multiprocessors);
+        if rows * groups * 3 * steps.div_ceil(32) <= at_once * steps {
+            return ("spgemm_band_few", (rows * groups).div_ceil(block / 32));
+        }
+        ("spgemm_band_others", rows.div_ceil(block) * groups)
     }
 
     /// Which products there are, as arguments.

@@ -16,6 +16,8 @@ pub(crate) struct Pairs {
     /// By [`GROUP`] of these: where each group's steps begin, and the [`Step`]s.
     pub(crate) starts: Buffer,
     pub(crate) steps: Buffer,
+    /// How many a group has in the mean.
+    pub(crate) mean_steps: u64,
 }
 
 impl Pairs {
@@ -56,6 +58,7 @@ impl Pairs {
             right: right.shifts.clone(),
             sizes,
             count: shifts.len() as u32,
+            mean_steps: (steps.len() as u64).div_ceil((starts.len() as u64 - 1).max(1)),
             shifts: Buffer::from_host(context, &shifts)?,
             starts: Buffer::from_host(context, &starts)?,
             steps: Buffer::from_host(context, &steps)?,

@@ -143,7 +143,10 @@ impl<'a> Job<'a> {
         let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
         let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(self.a.values);
         let launch = launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices).arg(b_values);
-        let launch = launch.arg(m_offsets).arg(m_indices).arg(self.columns);
+        self.named(launch.arg(m_offsets).arg(m_indices).arg(self.columns))
+    }
+    /// The names of positions as arguments.
+    fn named<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
         launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref())
     }
     /// The program of the numeric kernels of one group: 0 short rows, 1 + t table t. One module a group, so that what a

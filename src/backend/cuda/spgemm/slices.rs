@@ -289,7 +289,7 @@ impl Job<'_> {
         let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(slice.begin).arg(slice.entries);
         let launch = launch.arg(slice.first).arg(slice.rows).arg(a.offsets.pointer() + 8 * slice.first).arg(&a.indices);
         let launch = launch.arg(self.a.values).arg(&b.offsets).arg(&b.indices).arg(self.b.values);
-        let launch = launch.arg(self.ids.i.as_ref()).arg(self.ids.k.as_ref()).arg(self.ids.j.as_ref());
+        let launch = self.named(launch);
         let launch = launch.arg(slice.runs).arg(slice.origin).arg(slice.columns.map_or(0, |c| c.0));
         let launch = launch.arg(u32::from(slice.columns.is_some())).arg(bits);
         let launch = launch.arg(ordered.as_ref().map(|o| &o.0.keys)).arg(ordered.as_ref().map(|o| &o.0.places));
