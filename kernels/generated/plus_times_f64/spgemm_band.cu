@@ -1109,42 +1109,60 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
 spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, const u8* gap_diagonals) {
   OPLUS_BAND_BODY
+  __shared__ u64 tiles[tuning::band_block / 32][band_staged ? 32 * (band_group + 1) * sizeof(C) / 8 : 1];
+  C(*const tile)[band_group + 1] = reinterpret_cast<C(*)[band_group + 1]>(tiles[threadIdx.x / 32]);
   const u32 groups = x.groups();
   const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
     const BandUnit of(unit, groups);
     const u64 number = of.first + lane_id();
-    if (number >= count) continue;
     const u32 group = of.group, o = group * band_group;
-    const u32 i = gaps[number], wanted = gap_diagonals[group * rows + number];
-    if (wanted == 0) continue;
-    u64 to = c_offsets[i];
-    for (u32 before = 0; before < group; before++) to += __popc(u32(gap_diagonals[before * rows + number]));
+    const u32 i = number < count ? gaps[number] : 0, wanted = number < count ? gap_diagonals[group * rows + number] : 0;
+    u64 to = wanted ? c_offsets[i] : 0;
+    for (u32 before = 0; before < group && wanted; before++) to += __popc(u32(gap_diagonals[before * rows + number]));
     const A* const a_row = values.left(i);
     BandSums sums(shifts + o, diagonals - o);
     u32 has = 0;
 #pragma unroll 1
-    for (u32 s = starts[group]; s < starts[group + 1] && (band_summed || has != wanted); s++) {
-      const BandStep step = x.steps[s];
+    for (u32 s = starts[group]; s < starts[group + 1] && wanted && (band_summed || has != wanted); s++) {
+      const BandStep& step = x.steps[s];
       const u32 terms = x.terms(step, i), firsts = terms & ~has;
       if (terms) sums.add<false>(values, step, band_summed ? terms : firsts, firsts, a_row, i);
       has |= terms;
     }
-#pragma unroll
-    for (u32 g = 0; g < band_group; g++) {
-      if (!(wanted >> g & 1)) continue;
-      const u64 at = to + __popc(wanted & ((1u << g) - 1));
-      c_indices[at] = i + shifts[o + g];
-      write_value(c_values, at, sums.of[g]);
-    }
     if constexpr (band_nearest) {
+#pragma unroll
+      for (u32 g = 0; g < band_group; g++) {
+        if (!(wanted >> g & 1) || Nearest::decided(sums.of[g])) continue;
+        sums.of[g] = band_sum(values, x, group, g, shifts[o + g], i, [&](const BandStep& step) { return x.terms(step, i); });
+      }
+    }
+    if constexpr (!band_staged) {
+#pragma unroll
       for (u32 g = 0; g < band_group; g++) {
         if (!(wanted >> g & 1)) continue;
         const u64 at = to + __popc(wanted & ((1u << g) - 1));
-        if (Nearest::decided(c_values[at])) continue;
-        c_values[at] = band_sum(values, x, group, g, shifts[o + g], i, [&](const BandStep& step) { return x.terms(step, i); });
+        c_indices[at] = i + shifts[o + g];
+        write_value(c_values, at, sums.of[g]);
+      }
+      continue;
+    }
+    // Some rows at a time, a lane an entry: a lane a row would write a sector for each entry.
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) tile[lane_id()][g] = sums.of[g];
+    __syncwarp();
+    const u32 g = lane_id() % band_group;
+    const i32 shift = o + g < diagonals ? shifts[o + g] : 0;
+#pragma unroll 4
+    for (u32 from = 0; from < 32; from += 32 / band_group) {
+      const u32 l = from + lane_id() / band_group, its = shuffle(wanted, l), row = shuffle(i, l);
+      const u64 at = shuffle(to, l) + __popc(its & ((1u << g) - 1));
+      if (its >> g & 1) {
+        c_indices[at] = row + shift;
+        write_value(c_values, at, tile[l][g]);
       }
     }
+    __syncwarp();
   }
 }
 
