@@ -186,6 +186,15 @@ fn rows_with_gaps_few_and_many() {
     compare::<AnyPair>(&few, &few, Strategy::Band);
     compare::<MaxMin>(&few, &few, Strategy::Band);
     compare::<PlusTimes>(&many, &many, Strategy::Band);
+    // Values larger than what the first of these has room for.
+    let hops: Vec<_> =
+        few.entries().unwrap().into_iter().map(|(i, j, v)| (i, j, Hop::make((v % 4) as f64, i))).collect();
+    let hops: Matrix<Hop, Shortest> = Matrix::build(4100, 4100, &hops).unwrap();
+    let on = |d: Device, strategy: Strategy| {
+        let a = hops.to(&d).unwrap();
+        mxm(&a, &a).strategy(strategy).eval().unwrap().entries().unwrap()
+    };
+    assert!(on(Device::Cuda(0), Strategy::Band) == on(Device::Reference, Strategy::Auto));
 }
 
 /// A semiring of the user's, whose values are larger than what is staged; ties are broken by the order of terms.

@@ -8,6 +8,8 @@ use crate::error::Result;
 use oplus_codegen::Template;
 use std::sync::Arc;
 
+/// Bytes of the largest values that kernels on bands stage in shared memory: `band_staged` of the templates.
+const STAGED: usize = 8;
 /// About so many warps of a kernel on bands run at once on a multiprocessor.
 const WARPS: u64 = 32;
 
@@ -21,7 +23,7 @@ pub(super) struct Bands<'a> {
 impl Job<'_> {
     /// The diagonals, where both matrices are on few, no mask is given and values have room in shared memory.
     pub(super) fn bands(&self) -> Result<Option<Bands<'_>>> {
-        if self.mask.is_some() || self.semiring.c.size > 8 {
+        if self.mask.is_some() || self.semiring.c.size > STAGED {
             return Ok(None);
         }
         let Some(a) = Band::of(self.a.pattern)? else { return Ok(None) };
@@ -105,7 +107,8 @@ impl Job<'_> {
     fn gappy_rows(&self, pairs: &Pairs, rows: u64) -> (&'static str, u64) {
         let (block, groups, steps) = (u64::from(self.tuning.band_block), pairs.groups(), pairs.mean_steps);
         let at_once = WARPS * u64::from(self.context.properties().multiprocessors);
-        if rows * groups * 3 * steps.div_ceil(32) <= at_once * steps {
+        let staged = self.semiring.c.size <= STAGED;
+        if staged && rows * groups * 3 * steps.div_ceil(32) <= at_once * steps {
             return ("spgemm_band_few", (rows * groups).div_ceil(block / 32));
         }
         ("spgemm_band_others", rows.div_ceil(block) * groups)
