@@ -199,8 +199,8 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, c
   const u32 groups = x.groups();
   const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const BandUnit of(unit, groups);
-    const u64 number = of.first + lane_id();
+    const BandUnit of(unit, groups, tuning::band_block);
+    const u64 number = of.first + threadIdx.x;
     const u32 group = of.group, o = group * band_group;
     const u32 i = number < count ? gaps[number] : 0, wanted = number < count ? gap_diagonals[group * rows + number] : 0;
     u64 to = wanted ? c_offsets[i] : 0;

@@ -50,8 +50,8 @@ spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present
   const u32 lanes = band_lanes(count * groups), lane = threadIdx.x % lanes, together = tuning::band_block / lanes;
   const u64 units = (count + (together - 1)) / together * groups;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const BandUnit of(unit, groups);
-    const u64 g = unit / groups * together + threadIdx.x / lanes;
+    const BandUnit of(unit, groups, together);
+    const u64 g = of.first + threadIdx.x / lanes;
     const u32 i = g < count ? gaps[g] : 0, end = g < count ? starts[of.group + 1] : 0;
     u32 has = 0;
     for (u32 s = starts[of.group] + lane; s < end; s += lanes) has |= x.terms(x.steps[s], i);

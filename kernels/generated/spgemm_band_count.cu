@@ -433,13 +433,11 @@ struct Diagonals {
   __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
 };
 
-// What a warp works on: some rows by 32 and one group, which is the same for a block, as the middle ones have the most terms, and another
-// the next time.
+// What a block works on: so many rows, from `first` on, and one group, as the middle ones have the most terms, and another the next time.
 struct BandUnit {
   u64 first;
   u32 group;
-  __device__ BandUnit(u64 unit, u32 groups)
-      : first((unit / groups * (tuning::band_block / 32) + threadIdx.x / 32) * 32), group(u32((unit + unit / groups) % groups)) {}
+  __device__ BandUnit(u64 unit, u32 groups, u32 rows) : first(unit / groups * rows), group(u32((unit + unit / groups) % groups)) {}
 };
 
 struct BandOperands {
@@ -519,8 +517,8 @@ spgemm_band_gaps(u64 rows, u64 inner, const u32* a_present, const u32* b_present
   const u32 lanes = band_lanes(count * groups), lane = threadIdx.x % lanes, together = tuning::band_block / lanes;
   const u64 units = (count + (together - 1)) / together * groups;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const BandUnit of(unit, groups);
-    const u64 g = unit / groups * together + threadIdx.x / lanes;
+    const BandUnit of(unit, groups, together);
+    const u64 g = of.first + threadIdx.x / lanes;
     const u32 i = g < count ? gaps[g] : 0, end = g < count ? starts[of.group + 1] : 0;
     u32 has = 0;
     for (u32 s = starts[of.group] + lane; s < end; s += lanes) has |= x.terms(x.steps[s], i);

@@ -22,13 +22,11 @@ struct Diagonals {
   __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
 };
 
-// What a warp works on: some rows by 32 and one group, which is the same for a block, as the middle ones have the most terms, and another
-// the next time.
+// What a block works on: so many rows, from `first` on, and one group, as the middle ones have the most terms, and another the next time.
 struct BandUnit {
   u64 first;
   u32 group;
-  __device__ BandUnit(u64 unit, u32 groups)
-      : first((unit / groups * (tuning::band_block / 32) + threadIdx.x / 32) * 32), group(u32((unit + unit / groups) % groups)) {}
+  __device__ BandUnit(u64 unit, u32 groups, u32 rows) : first(unit / groups * rows), group(u32((unit + unit / groups) % groups)) {}
 };
 
 struct BandOperands {

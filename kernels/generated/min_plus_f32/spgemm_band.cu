@@ -851,13 +851,11 @@ struct Diagonals {
   __device__ bool has(u32 d, u64 i) const { return present[d / 32 * rows + i] >> (d & 31) & 1; }
 };
 
-// What a warp works on: some rows by 32 and one group, which is the same for a block, as the middle ones have the most terms, and another
-// the next time.
+// What a block works on: so many rows, from `first` on, and one group, as the middle ones have the most terms, and another the next time.
 struct BandUnit {
   u64 first;
   u32 group;
-  __device__ BandUnit(u64 unit, u32 groups)
-      : first((unit / groups * (tuning::band_block / 32) + threadIdx.x / 32) * 32), group(u32((unit + unit / groups) % groups)) {}
+  __device__ BandUnit(u64 unit, u32 groups, u32 rows) : first(unit / groups * rows), group(u32((unit + unit / groups) % groups)) {}
 };
 
 struct BandOperands {
@@ -1115,8 +1113,8 @@ spgemm_band_others(OPLUS_BAND_OPERANDS, const u32* gaps, const u32* gap_count, c
   const u32 groups = x.groups();
   const u64 count = *gap_count, units = (count + (tuning::band_block - 1)) / tuning::band_block * groups;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const BandUnit of(unit, groups);
-    const u64 number = of.first + lane_id();
+    const BandUnit of(unit, groups, tuning::band_block);
+    const u64 number = of.first + threadIdx.x;
     const u32 group = of.group, o = group * band_group;
     const u32 i = number < count ? gaps[number] : 0, wanted = number < count ? gap_diagonals[group * rows + number] : 0;
     u64 to = wanted ? c_offsets[i] : 0;

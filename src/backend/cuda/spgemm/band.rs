@@ -54,9 +54,9 @@ impl Job<'_> {
         let launch = launch.arg(&bands.b.full).arg(bands.a.shifts.len() as u32).arg(&bands.a.device_shifts);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(pairs.count).arg(&full).arg(&gaps).arg(gap_count).arg(&offsets).run()? };
-        let units = |rows: u64| rows.div_ceil(block.into()) * pairs.groups();
+        let units = self.rows.div_ceil(block.into()) * pairs.groups();
         let kernel = program.kernel("spgemm_band_gaps")?;
-        let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, units(self.rows))?, block, 0), bands);
+        let launch = self.on_bands(kernel.launch(resident(&kernel, block, 0, units)?, block, 0), bands);
         // SAFETY: as above.
         unsafe { launch.arg(&gaps).arg(gap_count).arg(&gap_diagonals).arg(&offsets).run()? };
         scan_in_place(context, &offsets, self.rows, Some((&found, 0, 1)))?;
