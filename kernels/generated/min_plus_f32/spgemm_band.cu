@@ -980,6 +980,16 @@ struct BandSums {
     }
   }
 
+  // The first `count` diagonals that nearer terms did not decide, a bit each.
+  __device__ u32 open(u32 count) const {
+    u32 found = 0;
+#pragma unroll
+    for (u32 g = 0; g < band_group; g++) {
+      if (!Nearest::decided(of[g]) && g < count) found |= 1u << g;
+    }
+    return found;
+  }
+
   // Some terms of a step, those in `firsts` the first of their diagonals. ALL: on all diagonals, no firsts that must be known. What is
   // not decided of the nearest terms is left for band_sum.
   template <bool ALL>
@@ -1048,6 +1058,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
     if (full == 0) continue;
     const bool mine = full >> lane_id() & 1;
     const A* const a_row = values.left(i);
+    u32 open = 0;
     for (u32 c = 0; c < count && mine; c += band_group) {
       const u32 group = (from + c) / band_group, end = starts[group + 1];
       constexpr u32 all = (1u << band_group) - 1;
@@ -1067,6 +1078,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
           sums.add<false>(values, step, step.terms, step.firsts, a_row, i);
         }
       }
+      if constexpr (band_nearest) open |= sums.open(count - c) << c;
 #pragma unroll
       for (u32 g = 0; g < band_group; g++) {
         if constexpr (band_staged) {
@@ -1079,11 +1091,10 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       }
     }
     if constexpr (band_nearest) {
-      for (u32 c = 0; c < count && mine; c++) {
-        C& sum = tile[lane_id()][c];
-        if (Nearest::decided(sum)) continue;
-        const u32 o = from + c;
-        sum = band_sum(values, x, o / band_group, o % band_group, shifts[o], i, [&](const BandStep& step) { return step.terms; });
+      for (; open; open &= open - 1) {
+        const u32 c = __ffs(int(open)) - 1, o = from + c;
+        tile[lane_id()][c] =
+            band_sum(values, x, o / band_group, o % band_group, shifts[o], i, [&](const BandStep& step) { return step.terms; });
       }
     }
     if (!band_staged) continue;
