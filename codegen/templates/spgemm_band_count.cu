@@ -3,33 +3,41 @@
 
 namespace oplus {
 
+// Bits `at` .. at + 32 of so many words, no others than theirs set.
+__device__ inline u32 bits_at(const u32* bits, i64 words, i64 at) {
+  const i64 word = at >> 5;
+  const u32 low = word >= 0 && word < words ? bits[word] : 0, high = word >= -1 && word + 1 < words ? bits[word + 1] : 0;
+  return u32((u64(high) << 32 | low) >> (at & 31));
+}
+
 // Rows of A that have all diagonals, as have all the rows of B they meet: so has the row of C. Their lengths, and a bit each in
 // c_full; the others, of length 0 for now, go to gaps, their number to gap_count[0] (0 before).
-// Launch: ceil(rows / tuning::band_block) blocks of as many threads, a thread a row.
+// Launch: a thread for 32 rows, blocks of tuning::band_block threads.
 extern "C" __global__ void __launch_bounds__(tuning::band_block)
-spgemm_band_full(u64 rows, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
+spgemm_band_full(u64 rows, u64 inner, const u32* a_full, const u32* b_full, u32 a_diagonals, const i32* a_shifts, u32 diagonals,
                  u32* c_full, u32* gaps, u32* gap_count, u64* row_counts) {
-  const u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  bool full = i < rows && a_full[i / 32] >> (i & 31) & 1;
-  // Some of the rows at once: what is waited for is memory, as many times as there are turns.
+  const u64 word = u64(blockIdx.x) * blockDim.x + threadIdx.x, first = word * 32;
+  const u32 all = first >= rows ? 0 : rows - first >= 32 ? ~0u : (1u << (rows - first)) - 1;
+  u32 full = all ? all & a_full[word] : 0;
+  // Some of the diagonals at once: what is waited for is memory, as many times as there are turns.
   for (u32 from = 0; from < a_diagonals && full; from += band_group) {
-    u32 rows_full = 1;
+    u32 met = ~0u;
 #pragma unroll
     for (u32 g = 0; g < band_group; g++) {
-      const u64 k = i + a_shifts[from + g < a_diagonals ? from + g : from];
-      rows_full &= b_full[k / 32] >> (k & 31);
+      met &= bits_at(b_full, i64((inner + 31) / 32), i64(first) + a_shifts[from + g < a_diagonals ? from + g : from]);
     }
-    full = rows_full & 1;
+    full &= met;
   }
-  const u32 all = __ballot_sync(full_warp, full), gappy = __ballot_sync(full_warp, i < rows && !full);
-  u32 base = 0;
-  if (lane_id() == 0) {
-    if (i < rows) c_full[i / 32] = all;
-    if (gappy) base = atomicAdd(gap_count, u32(__popc(gappy)));
+  const u32 gappy = all & ~full;
+  if (all) c_full[word] = full;
+  const u32 base = gappy ? atomicAdd(gap_count, u32(__popc(gappy))) : 0;
+  // A lane a row.
+  for (u32 l = 0; l < 32; l++) {
+    const u64 i = (word - lane_id() + l) * 32 + lane_id();
+    const u32 its_full = shuffle(full, l), its_gappy = shuffle(gappy, l), to = shuffle(base, l);
+    if (i < rows) row_counts[i] = its_full >> lane_id() & 1 ? diagonals : 0;
+    if (its_gappy >> lane_id() & 1) gaps[to + __popc(its_gappy & lanes_below())] = u32(i);
   }
-  base = shuffle(base, 0);
-  if (i < rows) row_counts[i] = full ? diagonals : 0;
-  if (i < rows && !full) gaps[base + __popc(gappy & lanes_below())] = u32(i);
 }
 
 // Lanes that share a row and 8 diagonals: a power of two, so many that the grid is busy where the rows are few.

@@ -3,6 +3,7 @@
 // A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
 // pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
 #include "block/team.cuh"
+#include "thread/foremost.cuh"
 
 namespace oplus {
 
@@ -151,6 +152,24 @@ __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&ac
 #pragma unroll
     for (u32 t = 0; t < N; t++) {
       if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else if constexpr (combines_at_once && Foremost<Monoid, T>::pays) {
+    // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
+    u64 old[N], seen[N];
+    bool open[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      open[t] = active[t] && !Foremost<Monoid, T>::before(bit_cast<T>(old[t]), x[t]);
+      if (!open[t]) continue;
+      seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(Monoid::add(bit_cast<T>(old[t]), x[t])));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (open[t] && seen[t] != old[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
     }
   } else {
 #pragma unroll

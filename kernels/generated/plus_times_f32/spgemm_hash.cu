@@ -616,6 +616,28 @@ template <u32 THREADS> struct Team {
 
 }  // namespace oplus
 #line 6 "codegen/templates/part/accumulate.cuh"
+#line 1 "kernels/thread/foremost.cuh"
+// The least or the greatest of many floats of 8 bytes.
+#line 3 "kernels/thread/foremost.cuh"
+
+namespace oplus {
+
+// One comparison and two selections a term, where Monoid::add, which leaves NaN out and tells -0 from +0, is six to eight instructions.
+// NaN is before none, and of equal zeros neither: what is not decided is to be added up again.
+template <class Monoid, class T> struct Foremost {
+  static constexpr bool least = Monoid::atomic == atomic_min;
+  static constexpr bool pays = SameType<T, f64>::value && (least || Monoid::atomic == atomic_max);
+
+  // Before no term.
+  static __device__ T last() { return T(f64_bits(least ? 0x7ff0000000000000ull : 0xfff0000000000000ull)); }
+  static __device__ bool before(T x, T y) { return least ? x < y : x > y; }
+  static __device__ T nearer(T x, T y) { return before(x, y) ? x : y; }
+  // Whether x, the nearest of some terms and `last`, is what they add up to.
+  static __device__ bool decided(T x) { return x != last() && x != T(0); }
+};
+
+}  // namespace oplus
+#line 7 "codegen/templates/part/accumulate.cuh"
 
 namespace oplus {
 
@@ -764,6 +786,24 @@ __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&ac
 #pragma unroll
     for (u32 t = 0; t < N; t++) {
       if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else if constexpr (combines_at_once && Foremost<Monoid, T>::pays) {
+    // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
+    u64 old[N], seen[N];
+    bool open[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      open[t] = active[t] && !Foremost<Monoid, T>::before(bit_cast<T>(old[t]), x[t]);
+      if (!open[t]) continue;
+      seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(Monoid::add(bit_cast<T>(old[t]), x[t])));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (open[t] && seen[t] != old[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
     }
   } else {
 #pragma unroll

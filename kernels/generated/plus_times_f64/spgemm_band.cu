@@ -507,6 +507,28 @@ template <u32 THREADS> struct Team {
 
 }  // namespace oplus
 #line 6 "codegen/templates/part/accumulate.cuh"
+#line 1 "kernels/thread/foremost.cuh"
+// The least or the greatest of many floats of 8 bytes.
+#line 3 "kernels/thread/foremost.cuh"
+
+namespace oplus {
+
+// One comparison and two selections a term, where Monoid::add, which leaves NaN out and tells -0 from +0, is six to eight instructions.
+// NaN is before none, and of equal zeros neither: what is not decided is to be added up again.
+template <class Monoid, class T> struct Foremost {
+  static constexpr bool least = Monoid::atomic == atomic_min;
+  static constexpr bool pays = SameType<T, f64>::value && (least || Monoid::atomic == atomic_max);
+
+  // Before no term.
+  static __device__ T last() { return T(f64_bits(least ? 0x7ff0000000000000ull : 0xfff0000000000000ull)); }
+  static __device__ bool before(T x, T y) { return least ? x < y : x > y; }
+  static __device__ T nearer(T x, T y) { return before(x, y) ? x : y; }
+  // Whether x, the nearest of some terms and `last`, is what they add up to.
+  static __device__ bool decided(T x) { return x != last() && x != T(0); }
+};
+
+}  // namespace oplus
+#line 7 "codegen/templates/part/accumulate.cuh"
 
 namespace oplus {
 
@@ -655,6 +677,24 @@ __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&ac
 #pragma unroll
     for (u32 t = 0; t < N; t++) {
       if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
+    }
+  } else if constexpr (combines_at_once && Foremost<Monoid, T>::pays) {
+    // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
+    u64 old[N], seen[N];
+    bool open[N];
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      open[t] = active[t] && !Foremost<Monoid, T>::before(bit_cast<T>(old[t]), x[t]);
+      if (!open[t]) continue;
+      seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(Monoid::add(bit_cast<T>(old[t]), x[t])));
+    }
+#pragma unroll
+    for (u32 t = 0; t < N; t++) {
+      if (open[t] && seen[t] != old[t]) combine<Monoid, T>(&slots[at[t]], x[t]);
     }
   } else {
 #pragma unroll
@@ -900,27 +940,6 @@ __device__ inline void write_constant(C* values, u64 place) {
 
 }  // namespace oplus
 #line 11 "codegen/templates/spgemm_band.cu"
-#line 1 "kernels/thread/foremost.cuh"
-// The least or the greatest of many floats of 8 bytes.
-#line 3 "kernels/thread/foremost.cuh"
-
-namespace oplus {
-
-// One comparison and two selections a term, where Monoid::add, which leaves NaN out and tells -0 from +0, is six to eight instructions.
-// NaN is before none, and of equal zeros neither: what is not decided is to be added up again.
-template <class Monoid, class T> struct Foremost {
-  static constexpr bool least = Monoid::atomic == atomic_min;
-  static constexpr bool pays = SameType<T, f64>::value && (least || Monoid::atomic == atomic_max);
-
-  // Before no term.
-  static __device__ T last() { return T(f64_bits(least ? 0x7ff0000000000000ull : 0xfff0000000000000ull)); }
-  static __device__ bool before(T x, T y) { return least ? x < y : x > y; }
-  static __device__ T nearer(T x, T y) { return before(x, y) ? x : y; }
-  // Whether x, the nearest of some terms and `last`, is what they add up to.
-  static __device__ bool decided(T x) { return x != last() && x != T(0); }
-};
-
-}  // namespace oplus
 #line 12 "codegen/templates/spgemm_band.cu"
 
 namespace oplus {
@@ -959,6 +978,8 @@ constexpr u32 band_chunk = u32(number::chunk);  // diagonals of C that a warp wo
 constexpr bool band_summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
 // Values that shared memory has room for are written row by row.
 constexpr bool band_staged = sizeof(C) <= 8;
+// Rows with a product on each diagonal need none of them.
+constexpr bool band_constant = band_staged && Semiring::constant;
 
 typedef Foremost<Semiring, C> Nearest;
 constexpr bool band_nearest = band_summed && Nearest::pays, band_exact = band_summed && Exact<Semiring, C>::value;
@@ -1039,14 +1060,18 @@ __device__ inline C band_sum(const BandValues& values, const BandOperands& x, u3
 // The rows whose bits are set in c_full. shifts: j - i of C's diagonals, ascending. All places below 2^31.
 // Launch: 1-D blocks of tuning::band_block threads, any grid. A warp works on 32 rows and number::chunk diagonals, 8, 16 or 32; a block
 // on the same diagonals everywhere, of which the middle ones have the most terms, and blocks in the order of rows, so that what they read
-// is still in the second-level cache.
+// is still in the second-level cache. Shared bytes, for values of up to 8 that are not constant: tuning::band_block * sizeof(C) for each
+// sum of a row, which are as many as the diagonals, number::chunk at most, one more where that is even.
 extern "C" __global__ void __launch_bounds__(tuning::band_block, band_staged ? 7 : 1)
 spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
   static_assert(band_chunk % band_group == 0, "a group is in one chunk");
   constexpr u32 warps = tuning::band_block / 32;
   OPLUS_BAND_BODY
-  __shared__ u64 tiles[warps][band_staged ? 32 * (band_chunk + 1) * sizeof(C) / 8 : 1];
-  C(*const tile)[band_chunk + 1] = reinterpret_cast<C(*)[band_chunk + 1]>(tiles[threadIdx.x / 32]);
+  // Row l's sum c at l * stride + c: no wider than it needs to be, which leaves the first-level cache to what is read; odd, so that the
+  // lanes' sums are in different banks.
+  DYN_SHARED(C, tiles);
+  const u32 stride = (diagonals < band_chunk ? diagonals : band_chunk) | 1;
+  C* const tile = tiles + threadIdx.x / 32 * 32 * stride;
   const u64 chunks = (diagonals + band_chunk - 1) / band_chunk, units = (rows + 32 * warps - 1) / (32 * warps) * chunks;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
     const u64 tile_row = (unit / chunks * warps + threadIdx.x / 32) * 32;
@@ -1058,7 +1083,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
     const bool mine = full >> lane_id() & 1;
     const A* const a_row = values.left(i);
     u32 open = 0;
-    for (u32 c = 0; c < count && mine; c += band_group) {
+    for (u32 c = 0; c < count && mine && !band_constant; c += band_group) {
       const u32 group = (from + c) / band_group, end = starts[group + 1];
       constexpr u32 all = (1u << band_group) - 1;
       BandSums sums(shifts + (from + c), count - c);
@@ -1080,9 +1105,10 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       if constexpr (band_nearest) open |= sums.open(count - c) << c;
 #pragma unroll
       for (u32 g = 0; g < band_group; g++) {
+        if (c + g >= count) continue;
         if constexpr (band_staged) {
-          tile[lane_id()][c + g] = sums.of[g];
-        } else if (c + g < count) {
+          tile[lane_id() * stride + c + g] = sums.of[g];
+        } else {
           const u64 to = c_offsets[i] + (from + c + g);
           c_indices[to] = i + shifts[from + c + g];
           write_value(c_values, to, sums.of[g]);
@@ -1092,7 +1118,7 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
     if constexpr (band_nearest) {
       for (; open; open &= open - 1) {
         const u32 c = __ffs(int(open)) - 1, o = from + c;
-        tile[lane_id()][c] =
+        tile[lane_id() * stride + c] =
             band_sum(values, x, o / band_group, o % band_group, shifts[o], i, [&](const BandStep& step) { return step.terms; });
       }
     }
@@ -1106,7 +1132,8 @@ spgemm_band(OPLUS_BAND_OPERANDS, const u32* c_full) {
       if (c < count && full >> l & 1) {
         const u64 to = c_offsets[first + l] + (from + c);
         c_indices[to] = first + l + shift;
-        write_value(c_values, to, tile[l][c]);
+        if constexpr (band_constant) write_constant(c_values, to);
+        else write_value(c_values, to, tile[l * stride + c]);
       }
     }
     __syncwarp();

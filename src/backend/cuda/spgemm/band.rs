@@ -50,8 +50,13 @@ impl Job<'_> {
         let (block, pairs) = (self.tuning.band_block, &bands.pairs);
         let program = Program::new(context, Template::SpgemmBandCount, |s| s);
         let kernel = program.kernel("spgemm_band_full")?;
-        let launch = kernel.launch(self.rows.div_ceil(block as u64), block, 0).arg(self.rows).arg(&bands.a.full);
-        let launch = launch.arg(&bands.b.full).arg(bands.a.shifts.len() as u32).arg(&bands.a.device_shifts);
+        let launch = kernel.launch(self.rows.div_ceil(32 * block as u64), block, 0).arg(self.rows);
+        let launch = launch
+            .arg(self.b.pattern.nrows as u64)
+            .arg(&bands.a.full)
+            .arg(&bands.b.full)
+            .arg(bands.a.shifts.len() as u32)
+            .arg(&bands.a.device_shifts);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
         unsafe { launch.arg(pairs.count).arg(&full).arg(&gaps).arg(gap_count).arg(&offsets).run()? };
         let units = self.rows.div_ceil(block.into()) * pairs.groups();
@@ -74,6 +79,8 @@ impl Job<'_> {
         let values = Buffer::alloc(context, nnz.saturating_mul(semiring.c.size as u64))?;
         // Rows that are written whole are written in whole sectors.
         let chunk = if (17..=32).contains(&pairs.count) { 32 } else { 16 };
+        // Odd, so that rows begin in different banks.
+        let staged_row = (pairs.count.min(chunk) | 1) as usize;
         let program = Program::new(context, Template::SpgemmBand, |s| {
             s.semiring(semiring.clone()).flag("mapped", self.ids.mapped()).number("chunk", chunk.into())
         });
@@ -86,8 +93,10 @@ impl Job<'_> {
             // Blocks begin in their order, so that those at work read what their neighbours read.
             let in_order = self.rows.div_ceil(block.into()) * u64::from(pairs.count.div_ceil(chunk));
             let (name, grid) = if gappy { self.gappy_rows(pairs, sizes[2]) } else { ("spgemm_band", in_order) };
+            let shared =
+                if gappy || semiring.c.size > STAGED { 0 } else { block as usize * staged_row * semiring.c.size };
             let kernel = program.kernel(name)?;
-            let launch = self.on_bands(kernel.launch(grid, block, 0), bands);
+            let launch = self.on_bands(kernel.launch(grid, block, shared as u32), bands);
             let launch = launch.arg(&pairs.shifts).arg(bands.a.shifts.len() as u32).arg(a);
             let launch = launch.arg(bands.b.shifts.len() as u32).arg(b);
             let launch = self.named(launch).arg(&offsets).arg(&indices).arg(&values);
