@@ -203,6 +203,41 @@ fn rows_of_every_length_by_every_strategy() {
     compare::<i64, i64, PlusTimes>((&left, &right), (signed, signed), &all, &[0]);
 }
 
+/// Most products of a row are of one row of B, of one of two with the same columns, of one of two others, or of none.
+#[test]
+fn rows_mostly_of_one_row_of_b_by_every_strategy() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let long = |r: u64| (0..6000).filter(move |j| j % 5 != r % 5).map(move |j| (r, j));
+    let right = Shape::new(
+        "long and short",
+        (64, 6000),
+        (0..6)
+            .flat_map(long)
+            .chain((0..4800).map(|j| (6, j)))
+            .chain((0..4800).map(|j| (7, j)))
+            .chain((8..64).flat_map(|r| (0..r).map(move |e| (r, (r * 97 + e * 61) % 6000)))),
+    );
+    let left = Shape::new(
+        "a few, one of them long",
+        (60, 64),
+        (0..60u64).flat_map(|i| {
+            let first: &[u64] = [&[0][..], &[3], &[6, 7], &[1, 4], &[5], &[]][i as usize % 6];
+            first.iter().map(move |k| (i, *k)).chain((0..i % 40).map(move |e| (i, 8 + (i + e * 11) % 56)))
+        }),
+    );
+    let all: Vec<Strategy> = general().collect();
+    let signed: fn(u64) -> i64 = |v| v as i64 - 40;
+    let float: fn(u64) -> f64 = |v| v as f64 - 40.0;
+    compare::<i64, i64, PlusTimes>((&left, &right), (signed, signed), &all, &[0]);
+    for blocks in [Strategy::BitmapRank, Strategy::Auto] {
+        compare::<f64, f64, MinPlus>((&left, &right), (float, float), &[blocks], &[0, 1]);
+        compare::<f64, f64, PlusTimes>((&left, &right), (float, float), &[blocks], &[0, 1]);
+        compare::<u8, u8, MaxMin>((&left, &right), (|v| v as u8, |v| v as u8), &[blocks], &[0]);
+    }
+}
+
 #[test]
 fn bands_by_name() {
     if emulator::cuda().is_none() {
