@@ -1,4 +1,4 @@
-use super::hostile::within;
+use super::watched::within;
 use oplus::interop::petgraph::edges;
 use oplus::prelude::*;
 use petgraph::csr::Csr;
