@@ -30,7 +30,7 @@ struct Options {
     #[arg(long)]
     kernel: Option<String>,
     /// Rows of at most so many products (esc), so many columns (window, block)
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     width: Option<u64>,
     /// 75, 80, 86, 89, 90, 100 or 120
     #[arg(long, default_value_t = 90)]

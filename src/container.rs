@@ -272,7 +272,7 @@ fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
 }
 
 fn entries<T: Scalar>(store: &Store<T>) -> Result<Vec<(u64, u64, T)>> {
-    let host = store.to_host()?;
+    let host = store.to_host().map_err(|e| e.in_operation("entries"))?;
     let mut all = crate::memory::with_capacity("entries", host.values.len())?;
     for row in 0..host.pattern.nrows {
         let (columns, values) = host.row(row);

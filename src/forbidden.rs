@@ -246,6 +246,15 @@
 //! ```compile_fail,E0080
 //! oplus::scalar! { pub struct Padded { wide: u64, narrow: u8 } }
 //! ```
+//! Nor structs in it: its definition in CUDA would name what is not defined there.
+//! ```
+//! use oplus::algebra::c32;
+//! oplus::scalar! { pub struct Flat { first: c32, second: u64 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { pub struct Inner { wide: u64 } }
+//! oplus::scalar! { pub struct Outer { first: Inner, second: Inner } }
+//! ```
 //! An operator means the same in Rust and in CUDA.
 //! ```
 //! oplus::operator! { pub Sum[](i32, i32) -> i32 = |x, y| add(x, y) }

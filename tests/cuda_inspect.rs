@@ -96,6 +96,13 @@ fn kernels_one_by_one() {
     refused("inspect_kernel", &["--kernel", "spgemm_numeric_copy"], "it has spgemm_esc, all");
 }
 
+#[test]
+fn widths_that_none_has() {
+    for width in ["0", "5000000000", "18446744073709551615"] {
+        refused("inspect_kernel", &["--width", width], &format!("{width} is not in 1..="));
+    }
+}
+
 /// As on a machine that has no NVRTC, on any: one line says so, and no source is printed before it.
 #[test]
 fn no_nvrtc_is_one_line() {

@@ -61,6 +61,53 @@ fn endings_may_be_capitals() {
     assert_eq!(oplus::io::binary::read::<i32, PlusTimes>(&path).unwrap().entries().unwrap(), a.entries().unwrap());
 }
 
+#[cfg(feature = "compression")]
+#[test]
+fn endings_that_compress_may_be_capitals() {
+    let folder = tempfile::tempdir().unwrap();
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    for (name, begins) in [("A.MTX.GZ", &[0x1f, 0x8b][..]), ("A.OPLUS.Zst", &[0x28, 0xb5, 0x2f, 0xfd])] {
+        let path = folder.path().join(name);
+        a.write(&path).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(begins), "{name}");
+        assert_eq!(Matrix::<i32>::read(&path).unwrap(), a, "{name}");
+    }
+}
+
+/// What is there under the name stays what it is: a link leads where it led, a pipe is written to.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_replaced_by_one() {
+    use std::io::Read;
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().unwrap();
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    let (real, link) = (folder.path().join("real.mtx"), folder.path().join("link.mtx"));
+    std::fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink("real.mtx", &link).unwrap();
+    a.write(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(Matrix::<i32>::read(&real).unwrap(), a);
+    let text = std::fs::read(&real).unwrap();
+    // A link to what is not there yet.
+    std::fs::remove_file(&real).unwrap();
+    a.write(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(std::fs::read(&real).unwrap(), text);
+
+    let pipe = folder.path().join("pipe.mtx");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut end = std::fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    a.write(&pipe).unwrap();
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+    let mut read = vec![0; text.len()];
+    end.read_exact(&mut read).unwrap();
+    assert_eq!(read, text);
+    assert!(matches!(a.write(folder.path()), Err(Error::Io { .. })));
+    // Nothing else is left behind.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
 /// As `str::parse` has it; integers must fit.
 #[test]
 fn floats_beyond_their_range_are_infinite() {

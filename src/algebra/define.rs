@@ -213,7 +213,8 @@ macro_rules! semiring {
     };
 }
 
-/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both.
+/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both. Fields are the library's own scalars:
+/// a struct among them is refused.
 #[macro_export]
 macro_rules! scalar {
     ($(#[$m:meta])* $v:vis struct $name:ident { $($(#[$fm:meta])* $fv:vis $f:ident : $t:ident),+ $(,)? }) => {
@@ -221,6 +222,8 @@ macro_rules! scalar {
         #[allow(missing_docs)]
         impl $name { #[inline(always)] $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } } }
         const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$t>())+, "padding bytes: reorder the fields or add one");
+        const _: () = assert!(true $(&& <$t as $crate::algebra::Scalar>::TEXT.definition.is_empty())+,
+            "a field is one of the library's own scalars: in CUDA a struct knows no other struct");
         // SAFETY: repr(C), no padding (asserted above), fields are Scalars in the same order as in the CUDA text.
         unsafe impl $crate::algebra::Scalar for $name {
             const TEXT: $crate::algebra::ScalarText = $crate::algebra::ScalarText {

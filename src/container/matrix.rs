@@ -177,7 +177,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn to_coo(&self) -> Result<Coo<T>> {
-        let host = self.store.to_host()?;
+        let host = self.store.to_host().map_err(|e| e.in_operation("to_coo"))?;
         let mut coo = Coo::new(self.nrows(), self.ncols());
         coo.values = crate::memory::copied("to_coo", &host.values)?;
         coo.rows = crate::memory::with_capacity("to_coo", host.values.len())?;

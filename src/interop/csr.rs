@@ -97,12 +97,15 @@ fn listed(axis: &Axis) -> Option<&[u64]> {
     }
 }
 
+/// What an axis counts, one and many.
+type Noun = (&'static str, &'static str);
+
 /// A dimension from what somebody says of it.
-fn axis(operation: &'static str, what: &'static str, n: u64, ids: Option<Vec<u64>>) -> Result<Axis> {
+fn axis(operation: &'static str, (what, many): Noun, n: u64, ids: Option<Vec<u64>>) -> Result<Axis> {
     let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
     let ids = match (Axis::new(n), ids) {
         (Axis::Full(_), None) => return Ok(Axis::Full(n as u32)),
-        (Axis::Listed { .. }, None) => return invalid(format!("{n} {what}s need a list of those that are stored")),
+        (Axis::Listed { .. }, None) => return invalid(format!("{n} {many} need a list of those that are stored")),
         (_, Some(ids)) => ids,
     };
     if u32::try_from(ids.len()).is_err() {
@@ -110,7 +113,7 @@ fn axis(operation: &'static str, what: &'static str, n: u64, ids: Option<Vec<u64
         return Err(Error::IndexOverflow { operation, what: "stored rows or columns", value, limit });
     }
     if let Some(position) = ids.windows(2).position(|w| w[0] >= w[1]) {
-        return invalid(format!("the list of {what}s is not ascending at position {}", position + 1));
+        return invalid(format!("the list of {many} is not ascending at position {}", position + 1));
     }
     match ids.last() {
         Some(&index) if index >= n => {
@@ -133,11 +136,27 @@ fn ids(operation: &'static str, axis: Axis) -> Result<Option<Vec<u64>>> {
 }
 
 fn store<T: Scalar>(operation: &'static str, parts: CsrParts<T>) -> Result<Store<T>> {
-    let rows = axis(operation, "row", parts.nrows, parts.row_ids)?;
-    let cols = axis(operation, "column", parts.ncols, parts.column_ids)?;
+    let rows = axis(operation, ("row", "rows"), parts.nrows, parts.row_ids)?;
+    let cols = axis(operation, ("column", "columns"), parts.ncols, parts.column_ids)?;
     let pattern = Pattern::new(rows.places(), cols.places(), parts.offsets, parts.indices);
     pattern.validate(operation, parts.values.len())?;
     Ok(Store::host(rows, cols, pattern, parts.values, Device::Cpu))
+}
+
+/// A vector's entries, told as those of one.
+fn row<T: Scalar>(operation: &'static str, parts: VectorParts<T>) -> Result<Store<T>> {
+    let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
+    let VectorParts { len, ids, indices, values } = parts;
+    if values.len() != indices.len() {
+        return invalid(format!("{} values for {} indices", values.len(), indices.len()));
+    }
+    if let Some(position) = indices.windows(2).position(|w| w[0] >= w[1]) {
+        return invalid(format!("indices are not ascending at position {}", position + 1));
+    }
+    let (offsets, cols) = (vec![0, indices.len() as u64], axis(operation, ("index", "indices"), len, ids)?);
+    let pattern = Pattern::new(1, cols.places(), offsets, indices);
+    pattern.validate(operation, values.len()).map_err(Error::of_elements)?;
+    Ok(Store::host(Axis::Full(1), cols, pattern, values, Device::Cpu))
 }
 
 fn parts<T: Scalar>(operation: &'static str, store: Store<T>) -> Result<CsrParts<T>> {
@@ -209,10 +228,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn from_parts(parts: VectorParts<T>) -> Result<Self> {
-        let offsets = vec![0, parts.indices.len() as u64];
-        let VectorParts { len: ncols, ids: column_ids, indices, values } = parts;
-        let row = CsrParts { nrows: 1, ncols, row_ids: None, column_ids, offsets, indices, values };
-        store("from_parts", row).map(Self::of)
+        row("from_parts", parts).map(Self::of)
     }
     /// Its arrays: moved where nobody shares them, else copied; downloaded from a device. O(1) moved, else O(nnz), of a bitmap O(n).
     ///

@@ -129,6 +129,9 @@ impl<T: Scalar, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Csr<(), T, Directed
     fn try_from(a: &Matrix<T, S>) -> Result<Self> {
         let operation = "to petgraph";
         let n = vertices::<Ix>(operation, a.shape(), a.nvals())?;
+        // As above: lists that grow are there twice for a while, half of them empty.
+        drop(memory::with_capacity::<[usize; 3]>(operation, n)?);
+        drop(memory::with_capacity::<[(T, Ix); 3]>(operation, a.nvals() as usize)?);
         let mut edges = memory::with_capacity(operation, a.nvals() as usize)?;
         edges.extend(a.iter()?.map(|(i, j, value)| (Ix::new(i as usize), Ix::new(j as usize), value)));
         let mut graph: Self =

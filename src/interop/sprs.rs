@@ -19,6 +19,12 @@ fn refused(operation: &'static str, e: &sprs::errors::StructureError) -> Error {
     Error::InvalidValue { operation, reason: e.to_string() }
 }
 
+/// sprs wants types that count a dimension and `more`, entries or not.
+fn counts<I: SpIndex>(operation: &'static str, what: &'static str, n: u64, more: u128) -> Result<()> {
+    let (value, limit) = (u128::from(n), I::max_value().to_u128().unwrap_or(u128::MAX) - more);
+    if value <= limit { Ok(()) } else { Err(Error::IndexOverflow { operation, what, value, limit }) }
+}
+
 /// Rows are moved (offsets of u64 and usize, indices of u32, values); columns are transposed, O(e).
 impl<T: Scalar, S, I: SpIndex + 'static, P: SpIndex + 'static> TryFrom<CsMatI<T, I, P>> for Matrix<T, S> {
     type Error = Error;
@@ -34,6 +40,9 @@ impl<T: Scalar, S, I: SpIndex + 'static, P: SpIndex + 'static> TryFrom<Matrix<T,
     fn try_from(a: Matrix<T, S>) -> Result<Self> {
         let operation = "to sprs";
         let (shape, offsets, indices, values) = width::arrays(operation, a)?;
+        // There is an offset more than rows.
+        counts::<P>(operation, "rows", shape.0 as u64, 1)?;
+        counts::<I>(operation, "columns", shape.1 as u64, 0)?;
         CsMatI::try_new(shape, offsets, indices, values).map_err(|(.., e)| refused(operation, &e))
     }
 }
@@ -60,24 +69,17 @@ impl<T: Scalar, S, I: SpIndex + 'static> TryFrom<Vector<T, S>> for CsVecI<T, I> 
     type Error = Error;
     fn try_from(x: Vector<T, S>) -> Result<Self> {
         let operation = "to sprs";
+        counts::<I>(operation, "the vector's length", x.len(), 0)?;
         let parts = x.into_parts()?;
-        let overflow = || Error::IndexOverflow {
-            operation,
-            what: "the vector's length",
-            value: parts.len as u128,
-            limit: I::max_value().to_u128().unwrap_or(u128::MAX),
-        };
-        let len = usize::try_from(parts.len).map_err(|_| overflow())?;
         let indices = match &parts.ids {
             None => width::indices(operation, parts.indices)?,
             Some(ids) => {
-                let mut indices: Vec<I> = crate::memory::with_capacity(operation, parts.indices.len())?;
-                for place in &parts.indices {
-                    indices.push(I::from(ids[*place as usize]).ok_or_else(overflow)?);
-                }
-                indices
+                let mut used: Vec<u64> = crate::memory::with_capacity(operation, parts.indices.len())?;
+                used.extend(parts.indices.iter().map(|place| ids[*place as usize]));
+                width::indices(operation, used)?
             }
         };
-        CsVecI::try_new(len, indices, parts.values).map_err(|(.., e)| refused(operation, &e))
+        // What a type of theirs counts an address does.
+        CsVecI::try_new(parts.len as usize, indices, parts.values).map_err(|(.., e)| refused(operation, &e))
     }
 }

@@ -3,7 +3,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn io_error(path: &Path, e: &std::io::Error) -> Error {
@@ -111,7 +111,7 @@ pub(crate) fn streamed<X>(path: &Path, take: impl FnOnce(&mut dyn Read, Option<u
 }
 
 #[derive(Clone, Copy)]
-enum Compression {
+pub(crate) enum Compression {
     Gzip,
     Zstandard,
 }
@@ -120,6 +120,15 @@ fn compression(bytes: &[u8]) -> Option<Compression> {
     match bytes {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstandard),
+        _ => None,
+    }
+}
+
+/// How a file of this name is packed, capitals or not.
+pub(crate) fn packing(path: &Path) -> Option<Compression> {
+    match path.extension()?.to_str()? {
+        ending if ending.eq_ignore_ascii_case("gz") => Some(Compression::Gzip),
+        ending if ending.eq_ignore_ascii_case("zst") => Some(Compression::Zstandard),
         _ => None,
     }
 }
@@ -206,18 +215,22 @@ fn append(bytes: &mut Vec<u8>, from: &mut dyn Read, n: usize) -> Result<bool, St
     Ok(read == n)
 }
 
-/// Writes through a temporary file beside `path`, so that a failure leaves what was there; compressed by ending.
+/// Where the links that `path` may be lead to, there or not.
+fn linked(path: &Path) -> PathBuf {
+    // As many as Linux follows; what is left is told by what comes next.
+    let next = |at: &PathBuf| std::fs::read_link(at).ok().map(|to| at.with_file_name("").join(to));
+    std::iter::successors(Some(path.to_path_buf()), next).take(40).last().unwrap_or_default()
+}
+
+/// Writes through a temporary file beside `path`, so that a failure leaves what was there; compressed by ending. A link stays, and
+/// so does what is no file, a pipe or a device: that is written to itself.
 pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    // Two threads may write the same path.
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    name.push(format!(".{}.{}.tmp", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
-    let temporary = path.with_file_name(name);
-    let written = write_to(&temporary, path, fill).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first failure is the one to tell.
-        let _ = std::fs::remove_file(&temporary);
-    }
+    let target = linked(path);
+    let written = if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
+        write_to(&target, path, fill)
+    } else {
+        replaced(&target, path, fill)
+    };
     // `fill` may have run out of memory.
     written.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
         Some(ours) => ours.clone(),
@@ -225,22 +238,41 @@ pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> s
     })
 }
 
-fn write_to(
-    temporary: &Path,
+/// The file, whole, in the place of what was there.
+fn replaced(
+    target: &Path,
     path: &Path,
     fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let file = std::io::BufWriter::new(std::fs::File::create(temporary)?);
-    match path.extension().and_then(|e| e.to_str()) {
+    let mut name = target.file_name().unwrap_or_default().to_os_string();
+    // Two threads may write the same path.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    name.push(format!(".{}.{}.tmp", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
+    let temporary = target.with_file_name(name);
+    let written = write_to(&temporary, path, fill).and_then(|()| std::fs::rename(&temporary, target));
+    if written.is_err() {
+        // The first failure is the one to tell.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn write_to(
+    to: &Path,
+    path: &Path,
+    fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let file = std::io::BufWriter::new(std::fs::File::create(to)?);
+    match packing(path) {
         #[cfg(feature = "compression")]
-        Some("gz") => {
+        Some(Compression::Gzip) => {
             drop(memory::with_capacity::<u8>("write", GZIP.1).map_err(std::io::Error::other)?);
             let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
             fill(&mut encoder)?;
             std::io::Write::flush(&mut encoder.finish()?)
         }
         #[cfg(feature = "compression")]
-        Some("zst") => {
+        Some(Compression::Zstandard) => {
             let new = zstd::zstd_safe::CCtx::try_create();
             let mut state = new.ok_or_else(|| std::io::Error::other(out_of_memory("write", WINDOW)))?;
             let room = memory::with_capacity("write", 1 << 15).map_err(std::io::Error::other)?;
@@ -251,8 +283,8 @@ fn write_to(
             std::io::Write::flush(&mut encoder.into_inner().0)
         }
         #[cfg(not(feature = "compression"))]
-        Some("gz" | "zst") => Err(std::io::Error::other("oplus was built without the feature `compression`")),
-        _ => {
+        Some(_) => Err(std::io::Error::other("oplus was built without the feature `compression`")),
+        None => {
             let mut file = file;
             fill(&mut file)?;
             std::io::Write::flush(&mut file)

@@ -153,7 +153,8 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
         // A line of a matrix is a vector.
         let vectors = C::VECTOR || self.core.shape != Shape::All;
         let mask = self.mask.map(|mask| mask.given(vectors));
-        self.core.assign::<_, F>(mask.as_ref(), self.replace, c.parts_mut().0).map_err(C::told)
+        let made = self.core.assign::<_, F>(mask.as_ref(), self.replace, c.parts_mut().0);
+        made.map_err(|e| C::told(e.in_operation(self.core.name)))
     }
 }
 

@@ -31,7 +31,8 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
     /// # Errors
     /// Those of [`eval`](Operation::eval).
     pub fn explain(&self) -> Result<Explanation> {
-        self.kernel.core.explained(self.mask.as_ref())
+        let core = &self.kernel.core;
+        core.explained(self.mask.as_ref()).map_err(|e| e.in_operation(core.kind.name()))
     }
 }
 

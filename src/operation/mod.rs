@@ -260,9 +260,9 @@ impl<K: Compute, F> Operation<K, F> {
 /// [`Operation::eval`].
 pub(crate) fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result<Owned<T>> {
     let (shape, device) = core.check()?;
-    let mask = mask_parts(core.name(), mask, shape, device)?;
-    let made = limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref()))?;
-    Ok(Owned(full_where_full(made.0)))
+    let made = mask_parts(core.name(), mask, shape, device)
+        .and_then(|mask| limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref())));
+    made.map(|made| Owned(full_where_full(made.0))).map_err(|e| e.in_operation(core.name()))
 }
 
 /// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
@@ -296,6 +296,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         copied(c, few, &made);
         Ok(Some(Owned(made)))
     })
+    .map_err(|e| e.in_operation(operation))
 }
 
 /// The mask where it fits the result.

@@ -58,8 +58,8 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
         let (shape, device) = self.kernel.core.check()?;
         let mask = mask_parts("mxm", self.mask.as_ref(), shape, device)?;
         let limit = self.kernel.core.options.memory_limit;
-        let core = limited("mxm", limit, device, || Planned::new(*self.kernel.core, mask, device))?;
-        Ok(Plan { core: Arc::new(core), label: PhantomData })
+        let core = limited("mxm", limit, device, || Planned::new(*self.kernel.core, mask, device));
+        Ok(Plan { core: Arc::new(core.map_err(|e| e.in_operation("mxm"))?), label: PhantomData })
     }
 }
 

@@ -193,7 +193,8 @@ pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result
 /// `OutOfMemory`; on CUDA `Driver`.
 pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<M::Sum>> {
     let (a, transposed) = a.operand();
-    sum::<M::Sum, M::Monoid>(terms::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)?.as_ref())
+    let sum = || sum::<M::Sum, M::Monoid>(terms::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)?.as_ref());
+    sum().map_err(|e| e.in_operation("reduce"))
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {

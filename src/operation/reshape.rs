@@ -36,7 +36,8 @@ pub fn reshape<T: Scalar, S>(
     ncols: u64,
 ) -> Result<Matrix<T, S>> {
     let (a, transposed) = a.operand();
-    reshaped(&oriented(a.0, transposed)?, (nrows, ncols)).map(Matrix::of)
+    let made = oriented(a.0, transposed).and_then(|a| reshaped(&a, (nrows, ncols)));
+    made.map(Matrix::of).map_err(|e| e.in_operation(OPERATION))
 }
 
 /// C(p mod m′, p div m′) = A(i, j) for p = i + j·m: the places of A column by column as those of a matrix of `nrows` × `ncols` = m′ × n′,
@@ -61,8 +62,9 @@ pub fn reshape_columns<T: Scalar, S>(
     let (a, transposed) = a.operand();
     let (nrows_of_a, ncols_of_a) = super::shape_of(a.0, transposed);
     fits((nrows_of_a, ncols_of_a), (nrows, ncols))?;
-    let turned = reshaped(&oriented(a.0, !transposed)?, (ncols, nrows))?;
-    oriented(&turned, true).map(full_where_full).map(Matrix::of)
+    let turned = oriented(a.0, !transposed).and_then(|a| reshaped(&a, (ncols, nrows)));
+    let made = turned.and_then(|turned| oriented(&turned, true));
+    made.map(full_where_full).map(Matrix::of).map_err(|e| e.in_operation(OPERATION))
 }
 
 fn fits(left: (u64, u64), right: (u64, u64)) -> Result<()> {

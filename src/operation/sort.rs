@@ -36,7 +36,8 @@ where
     F: BinaryOp<ScalarOf<X>, ScalarOf<X>, Out = bool>,
 {
     let (a, transposed) = a.operand();
-    let (values, columns) = sorted::<ScalarOf<X>, F>(&oriented(a.0, transposed)?)?;
+    let made = oriented(a.0, transposed).and_then(|a| sorted::<ScalarOf<X>, F>(&a));
+    let (values, columns) = made.map_err(|e| e.in_operation("sort"))?;
     Ok((Container::made_of(Owned(values)), Container::made_of(Owned(columns))))
 }
 

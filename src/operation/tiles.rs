@@ -39,7 +39,7 @@ pub fn concat<'a, T: Scalar, S: 'a>(tiles: &[impl AsRef<[&'a Matrix<T, S>]>]) ->
         stores.extend(row.as_ref().iter().map(|m| m.store.clone()));
         grid.push(stores);
     }
-    together(grid).map(Matrix::of)
+    together(grid).map(Matrix::of).map_err(|e| e.in_operation("concat"))
 }
 
 fn together<T: Scalar>(mut grid: Vec<Vec<Store<T>>>) -> Result<Store<T>> {
@@ -146,6 +146,7 @@ pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Resu
     };
     let together = (sum("number of rows", rows)?, sum("number of columns", cols)?);
     same_shape(operation, ("A", a.shape()), ("all tiles together", together))?;
+    let part_of = |a: &Store<T>, part: &Part| taken(operation, a, part).map_err(|e| e.in_operation(operation));
     let mut tiles = memory::with_capacity(operation, rows.len())?;
     let mut row = 0;
     for height in rows {
@@ -153,13 +154,13 @@ pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Resu
         // Rectangles are cut out at once.
         let listed = matches!(a.store.rows, Axis::Listed { .. });
         let (band, rows) = match listed || a.device() != Device::Cpu {
-            true => (taken(operation, &a.store, &band)?, Chosen::All(*height)),
+            true => (part_of(&a.store, &band)?, Chosen::All(*height)),
             false => (a.store.clone(), band.rows),
         };
         let (mut line, mut column) = (memory::with_capacity(operation, cols.len())?, 0);
         for width in cols {
             let part = Part { rows: rows.clone(), cols: Chosen::Range(column..column + width) };
-            line.push(Matrix::of(taken(operation, &band, &part)?));
+            line.push(Matrix::of(part_of(&band, &part)?));
             column += width;
         }
         tiles.push(line);
@@ -227,7 +228,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         if self.device() == Device::Cpu && grown(&mut self.store, (nrows, ncols))? {
             return Ok(());
         }
-        self.store = resized(&self.store, (nrows, ncols))?;
+        self.store = resized(&self.store, (nrows, ncols)).map_err(|e| e.in_operation("resize"))?;
         Ok(())
     }
 }

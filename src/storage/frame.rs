@@ -100,8 +100,12 @@ impl Cells {
     /// The columns of each row's entries.
     fn listed(&self, operation: &'static str) -> Result<Pattern> {
         let words = self.ncols.div_ceil(64);
-        let offsets =
-            cpu::scan(operation, self.nrows, |row| (0..words).map(|w| self.word(row, w).count_ones() as u64).sum())?;
+        let offsets = match &self.words {
+            None => cpu::in_pieces(operation, self.nrows + 1, |row| (row * self.ncols) as u64)?,
+            Some(_) => {
+                cpu::scan(operation, self.nrows, |row| (0..words).map(|w| self.word(row, w).count_ones() as u64).sum())?
+            }
+        };
         let n = offsets[self.nrows] as usize;
         let mut indices = cpu::unwritten::<u32>(operation, n)?;
         let to = Shared::new(&mut indices);

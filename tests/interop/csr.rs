@@ -82,6 +82,27 @@ fn what_is_wrong_is_named() {
     assert!(hypersparse(vec![1, 5]).unwrap_err().to_string().contains("4 offsets for 2 rows"));
 }
 
+/// A vector has indices, and neither rows nor columns.
+#[test]
+fn what_is_wrong_with_a_vector_is_named_as_its_own() {
+    let parts = || VectorParts { len: 5, ids: None, indices: vec![1, 3], values: vec![1u8, 2] };
+    type Change = fn(&mut VectorParts<u8>);
+    for (change, told) in [
+        ((|p| p.indices[1] = 1) as Change, "indices are not ascending at position 1"),
+        (|p| p.indices[1] = 5, "index 5 at position 1 is out of range, the bound is 5"),
+        (|p| p.values.truncate(1), "1 values for 2 indices"),
+        (|p| p.len = 1 << 40, "1099511627776 indices need a list"),
+        (|p| p.ids = Some(vec![0, 2, 2, 4]), "the list of indices is not ascending at position 2"),
+        (|p| p.ids = Some(vec![0, 2, 4, 5]), "index 5 at position 3 is out of range, the bound is 5"),
+        (|p| p.ids = Some(vec![0, 2, 4]), "index 3 at position 1 is out of range, the bound is 3"),
+    ] {
+        let mut wrong = parts();
+        change(&mut wrong);
+        let error = Vector::<u8>::from_parts(wrong).unwrap_err().to_string();
+        assert_eq!(error.replace(" of those that are stored", ""), format!("from_parts: {told}"));
+    }
+}
+
 quickcheck! {
     fn every_matrix_comes_back(a: Any<f64>) -> bool {
         let expected = bits(&a.0);

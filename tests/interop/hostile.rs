@@ -1,43 +1,7 @@
 //! Bytes that mean no good: typed errors, no panic, no large allocation.
+use super::watched::LARGEST;
 use oplus::prelude::*;
 use quickcheck::{Arbitrary, Gen};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-/// The system's allocator, which remembers this thread's largest request.
-struct Watched;
-
-thread_local! { static LARGEST: Cell<usize> = const { Cell::new(0) }; }
-
-fn seen(size: usize) {
-    let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(size)));
-}
-
-// SAFETY: the system's allocator.
-unsafe impl GlobalAlloc for Watched {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        seen(layout.size());
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        seen(layout.size());
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        seen(size);
-        // SAFETY: as above.
-        unsafe { System.realloc(p, layout, size) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
-#[global_allocator]
-static WATCHED: Watched = Watched;
 
 /// What a reader of a small file makes of it: a whole matrix or an error of the file, and no allocation above 1 MiB.
 pub fn survived<T: Scalar>(read: impl FnOnce() -> oplus::Result<Matrix<T>>) -> oplus::Result<Matrix<T>> {

@@ -16,3 +16,5 @@ mod petgraph;
 mod serde;
 #[cfg(feature = "sprs")]
 mod sprs;
+#[path = "../common/watched.rs"]
+mod watched;

@@ -151,6 +151,14 @@ fn what_is_wrong_is_named() {
     assert!(npz::read::<f64, PlusTimes>(&path).unwrap_err().to_string().contains("not an archive"));
     let hop: Matrix<u64> = Matrix::new(1, u64::MAX).unwrap();
     assert!(matches!(npz::write(&path, &hop), Err(Error::IndexOverflow { .. })));
+    // Nobody reads an archive that is packed once more, SciPy neither.
+    let small: Matrix<u64> = Matrix::new(1, 1).unwrap();
+    for name in ["b.npz.gz", "b.npz.zst", "b.NPZ.GZ"] {
+        let path = folder.path().join(name);
+        assert!(matches!(small.write(&path), Err(Error::NotSupported { .. })), "{name}");
+        assert!(matches!(npz::write_uncompressed(&path, &small), Err(Error::NotSupported { .. })), "{name}");
+        assert!(!path.exists(), "{name}");
+    }
 }
 
 #[test]

@@ -1,3 +1,4 @@
+use super::watched::within;
 use oplus::interop::petgraph::edges;
 use oplus::prelude::*;
 use petgraph::csr::Csr;
@@ -61,6 +62,18 @@ fn what_does_not_fit_is_an_error() {
     assert!(matches!(UnGraph::<(), i32>::try_from(&one_way), Err(Error::InvalidValue { .. })));
     let uneven = square(&[(3, 4, 1), (4, 3, 2)]);
     assert!(matches!(UnGraph::<(), i32>::try_from(&uneven), Err(Error::InvalidValue { .. })));
+}
+
+/// petgraph grows by itself, and where it cannot the process ends: what it will take is asked for before.
+#[test]
+fn graphs_that_memory_does_not_hold_are_an_error() {
+    let empty: Matrix<i32> = Matrix::new(1 << 24, 1 << 24).unwrap();
+    within(1 << 20, || {
+        let told = Graph::<(), i32>::try_from(&empty).map(|_| ()).unwrap_err();
+        assert!(matches!(told, Error::OutOfMemory { operation: "to petgraph", .. }), "{told}");
+        let told = Csr::<(), i32>::try_from(&empty).map(|_| ()).unwrap_err();
+        assert!(matches!(told, Error::OutOfMemory { operation: "to petgraph", .. }), "{told}");
+    });
 }
 
 quickcheck! {

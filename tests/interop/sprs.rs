@@ -31,6 +31,19 @@ fn what_does_not_fit_is_an_error() {
     assert!(matches!(error, Error::IndexOverflow { what: "columns", .. }), "{error}");
     let long: Vector<f64> = Vector::build(1 << 40, &[(1 << 39, 1.0)]).unwrap();
     assert!(matches!(CsVecI::<f64, u32>::try_from(long), Err(Error::IndexOverflow { .. })));
+    // Indices would fit, the dimension does not.
+    let beginning: Matrix<f64> = Matrix::build(1, 40_000, &[(0, 7, 1.0)]).unwrap();
+    let told = CsMatI::<f64, i16>::try_from(beginning.clone()).unwrap_err();
+    assert!(matches!(told, Error::IndexOverflow { what: "columns", value: 40_000, limit: 32_767, .. }), "{told}");
+    let tall = CsMatI::<f64, i16>::try_from(transpose(&beginning).eval().unwrap()).unwrap_err();
+    assert!(matches!(tall, Error::IndexOverflow { what: "rows", value: 40_000, limit: 32_766, .. }), "{tall}");
+    for n in [40_000, 1 << 40] {
+        let x: Vector<f64> = Vector::build(n, &[(7, 1.0)]).unwrap();
+        let told = CsVecI::<f64, i16>::try_from(x).unwrap_err();
+        let expected =
+            Error::IndexOverflow { operation: "to sprs", what: "the vector's length", value: n.into(), limit: 32_767 };
+        assert_eq!(told, expected);
+    }
 }
 
 #[test]

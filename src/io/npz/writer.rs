@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipWriter};
 /// O(nnz(A)).
 ///
 /// # Errors
-/// `Io`; `NotSupported` for values that NumPy has not; `IndexOverflow` from 2⁶³ rows or columns on; `OutOfMemory`.
+/// `Io`; `NotSupported` for values that NumPy has not and for names that end in `.gz` and `.zst`; `IndexOverflow` from 2⁶³ rows or columns on; `OutOfMemory`.
 /// ```
 /// use oplus::{io::npz, prelude::*};
 /// # fn main() -> oplus::Result<()> {
@@ -54,6 +54,10 @@ const I64: Dtype = Dtype { size: 8, word: 8, ..I32 };
 
 fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMethod) -> Result<()> {
     let operation = "npz::write";
+    if file::packing(path).is_some() {
+        let reason = "an archive is packed as it is: nobody reads one that is packed once more, as .npz.gz".into();
+        return Err(Error::NotSupported { operation, reason });
+    }
     let dtype = Dtype::of::<T>()
         .ok_or_else(|| Error::NotSupported { operation, reason: format!("NumPy has no type for {}", T::TEXT.name) })?;
     for (what, n) in [("rows", a.nrows()), ("columns", a.ncols())] {
