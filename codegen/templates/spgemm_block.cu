@@ -37,8 +37,6 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
   // have other rows to do wait to hear how many they are.
   constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && (flag::staged || (flag::whole && flag::at_once)));
-  // Not where it would cost registers.
-  constexpr bool puts_first = copies == 1 && flag::narrow && !flag::masked;
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
@@ -104,21 +102,6 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          // What is put while all sums are as they start need not be added.
-          const auto put_first = [&](Position b, u32 n, Position a) {
-            for (u32 p = threadIdx.x; p < n; p += threads) {
-              const Loaded both = load_factors(factors, x, a, b + p);
-              if (!admitted(x, row, both.column)) continue;
-              u32 at = both.column - low;
-              if (!marked) window.set(at);
-              if (!dense) at = window.position(bases, at);
-              (near_row ? near[at] : c_values[out + at]) = multiply(factors, x, both, a, row);
-            }
-          };
-          const auto apart = [&] {
-            if constexpr (puts_first) return Apart<decltype(put_first)>{part_only ? ~0u : threads, put_first};
-            else return NoneApart{};
-          }();
           for_products<batch, supernode_walk>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 u32 column[batch];
@@ -160,7 +143,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                   if (near_row) combine<Semiring, C>(&near[at[t]], term[t]);
                                   else combine_in_memory<Semiring, C>(&c_values[out + at[t]], term[t]);
                                 }
-                              }, apart);
+                              });
           __syncthreads();
         }
         if (step == 0) {

@@ -16,5 +16,6 @@ mod petgraph;
 mod serde;
 #[cfg(feature = "sprs")]
 mod sprs;
+#[cfg_attr(not(feature = "petgraph"), allow(dead_code))]
 #[path = "../common/watched.rs"]
 mod watched;

@@ -1457,21 +1457,12 @@ __device__ inline void walk_round(Position first, Round round, u32 part, u32 par
   else walk_short_rows<BATCH, WALK>(first, round, last, lo, hi, s, f);
 }
 
-// What for_products does with a row of B that more than half of a row's products are of: nothing apart from the others,
-struct NoneApart {};
-// or, if it has at least so many, put(b, n, a): of n entries from b on, and A's entry a.
-template <class Put> struct Apart {
-  u32 least;
-  Put put;
-};
-
 // Calls f(batch) until each product of A's entries [first, last) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
 // products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
-// `apart`: all of the block call; such a row of B is put before all others, where A's row has up to 32 entries.
-template <u32 BATCH, u32 WALK = walk_huge, class F, class Most = NoneApart>
+template <u32 BATCH, u32 WALK = walk_huge, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high,
-                                    bool partial, WarpProducts* s, F f, Most apart = Most()) {
+                                    bool partial, WarpProducts* s, F f) {
   if (first >= last) return;
   const Position a_begin = Position(first), a_end = Position(last), entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
@@ -1487,18 +1478,6 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
   u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
   Position at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
-  if constexpr (!SameType<Most, NoneApart>::value) {
-    static_assert(!(WALK & walk_huge), "lengths are summed in 32 bits");
-    if (together && entries <= 32) {
-      const u32 length = u32(next.left), longest = warp_max(length), others = warp_sum(length) - longest;
-      const u32 its = __ffs(__ballot_sync(full_warp, length == longest)) - 1;
-      if (longest > others && longest >= apart.least && shuffle(next.joined, its) == 0) {
-        apart.put(shuffle(next.begin, its), longest, a_begin + its);
-        __syncthreads();
-        if (lane_id() == its) next.left = 0;
-      }
-    }
-  }
   for (;;) {
     if (at >= a_end) {
       if (!leaves) break;

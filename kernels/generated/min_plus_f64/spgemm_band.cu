@@ -1004,9 +1004,11 @@ struct BandSums {
   // The first `count` diagonals that nearer terms did not decide, a bit each.
   __device__ u32 open(u32 count) const {
     u32 found = 0;
+    if constexpr (band_nearest) {
 #pragma unroll
-    for (u32 g = 0; g < band_group; g++) {
-      if (!Nearest::decided(of[g]) && g < count) found |= 1u << g;
+      for (u32 g = 0; g < band_group; g++) {
+        if (!Nearest::decided(of[g]) && g < count) found |= 1u << g;
+      }
     }
     return found;
   }

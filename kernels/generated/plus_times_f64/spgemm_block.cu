@@ -1547,21 +1547,12 @@ __device__ inline void walk_round(Position first, Round round, u32 part, u32 par
   else walk_short_rows<BATCH, WALK>(first, round, last, lo, hi, s, f);
 }
 
-// What for_products does with a row of B that more than half of a row's products are of: nothing apart from the others,
-struct NoneApart {};
-// or, if it has at least so many, put(b, n, a): of n entries from b on, and A's entry a.
-template <class Put> struct Apart {
-  u32 least;
-  Put put;
-};
-
 // Calls f(batch) until each product of A's entries [first, last) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
 // products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
-// `apart`: all of the block call; such a row of B is put before all others, where A's row has up to 32 entries.
-template <u32 BATCH, u32 WALK = walk_huge, class F, class Most = NoneApart>
+template <u32 BATCH, u32 WALK = walk_huge, class F>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high,
-                                    bool partial, WarpProducts* s, F f, Most apart = Most()) {
+                                    bool partial, WarpProducts* s, F f) {
   if (first >= last) return;
   const Position a_begin = Position(first), a_end = Position(last), entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
@@ -1577,18 +1568,6 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
   u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
   Position at = a_begin + (together ? 0 : share.warp * 32);
   Round next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
-  if constexpr (!SameType<Most, NoneApart>::value) {
-    static_assert(!(WALK & walk_huge), "lengths are summed in 32 bits");
-    if (together && entries <= 32) {
-      const u32 length = u32(next.left), longest = warp_max(length), others = warp_sum(length) - longest;
-      const u32 its = __ffs(__ballot_sync(full_warp, length == longest)) - 1;
-      if (longest > others && longest >= apart.least && shuffle(next.joined, its) == 0) {
-        apart.put(shuffle(next.begin, its), longest, a_begin + its);
-        __syncthreads();
-        if (lane_id() == its) next.left = 0;
-      }
-    }
-  }
   for (;;) {
     if (at >= a_end) {
       if (!leaves) break;
@@ -2132,8 +2111,6 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   // Whether any window has room for a sum a column. Such sums need not know their columns before they add, unless blocks that
   // have other rows to do wait to hear how many they are.
   constexpr bool all_dense = !Semiring::constant && width <= room, marked = !(all_dense && (flag::staged || (flag::whole && flag::at_once)));
-  // Not where it would cost registers.
-  constexpr bool puts_first = copies == 1 && flag::narrow && !flag::masked;
   constexpr u32 fixed = Window::fixed(width), bases_bytes = rounded(width / 32 * 4);
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
@@ -2199,21 +2176,6 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
         if (!Semiring::constant && fits && step == (!marked ? 0u : near_row || step == 0 ? 1u : 2u)) {
           const bool part_only = flag::split && of > 1;
           const u64 from = part_only ? part.begin(a_offsets, of) : a_begin, to = part_only ? part.end(a_offsets, of) : a_end;
-          // What is put while all sums are as they start need not be added.
-          const auto put_first = [&](Position b, u32 n, Position a) {
-            for (u32 p = threadIdx.x; p < n; p += threads) {
-              const Loaded both = load_factors(factors, x, a, b + p);
-              if (!admitted(x, row, both.column)) continue;
-              u32 at = both.column - low;
-              if (!marked) window.set(at);
-              if (!dense) at = window.position(bases, at);
-              (near_row ? near[at] : c_values[out + at]) = multiply(factors, x, both, a, row);
-            }
-          };
-          const auto apart = [&] {
-            if constexpr (puts_first) return Apart<decltype(put_first)>{part_only ? ~0u : threads, put_first};
-            else return NoneApart{};
-          }();
           for_products<batch, supernode_walk>(window.share(), a_indices, from, to, x.b, r.low, r.high, r.partial, window.products(),
                               [&](const Batch<batch>& p) {
                                 u32 column[batch];
@@ -2255,7 +2217,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                   if (near_row) combine<Semiring, C>(&near[at[t]], term[t]);
                                   else combine_in_memory<Semiring, C>(&c_values[out + at[t]], term[t]);
                                 }
-                              }, apart);
+                              });
           __syncthreads();
         }
         if (step == 0) {
