@@ -245,6 +245,7 @@ macro_rules! parts {
 parts! {
     "part/accumulate.cuh"
     "part/band_place.cuh"
+    "part/band_sums.cuh"
     "part/entries.cuh"
     "part/merge.cuh"
     "part/merge_find.cuh"

@@ -69,8 +69,8 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
 }
 
 impl<T: ToMatrixMarket, S> Matrix<T, S> {
-    /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written, nor is `.npz` packed once more. The
-    /// file is there whole or not at all; a link is followed, and a pipe or a device written to. O(bytes).
+    /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written, nor is `.npz` packed once
+    /// more. The file is there whole or not at all; a link is followed, and a pipe or a device written to. O(bytes).
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.

@@ -680,23 +680,9 @@ constexpr bool combines_at_once = false;
 // The same of N sums at slots `at`, those that are `active`. What waits for memory is asked for all of them at once.
 template <class Monoid, class T, u32 N>
 __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&active)[N], const T (&x)[N]) {
-  if constexpr (combines_at_once && Monoid::atomic == atomic_add && SameType<T, f64>::value) {
+  typedef Foremost<Monoid, T> Nearest;
+  if constexpr (combines_at_once && SameType<T, f64>::value && (Monoid::atomic == atomic_add || Nearest::pays)) {
     // What an atomic addition is as well, in shared memory.
-    u64 old[N], seen[N];
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
-    }
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t]) seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(bit_cast<f64>(old[t]) + x[t]));
-    }
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
-    }
-  } else if constexpr (combines_at_once && Foremost<Monoid, T>::pays) {
-    // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
     u64 old[N], seen[N];
     bool open[N];
 #pragma unroll
@@ -705,7 +691,9 @@ __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&ac
     }
 #pragma unroll
     for (u32 t = 0; t < N; t++) {
-      open[t] = active[t] && !Foremost<Monoid, T>::before(bit_cast<T>(old[t]), x[t]);
+      open[t] = active[t];
+      // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
+      if constexpr (Nearest::pays) open[t] = open[t] && !Nearest::before(bit_cast<T>(old[t]), x[t]);
       if (!open[t]) continue;
       seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(Monoid::add(bit_cast<T>(old[t]), x[t])));
     }

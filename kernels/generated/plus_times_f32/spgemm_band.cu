@@ -353,6 +353,8 @@ constexpr u32 most_turns = 3;
 // two are in the first-level cache by then. One diagonal of C after the other, all of both would pass through it for each.
 // After Matam, Bharadwaj, Kothapalli, "Sparse matrix-matrix multiplication on modern architectures" (10.1109/HiPC.2012.6507483).
 // Determinism: sums run in the order of k, bit-equal to a serial sum. See README.md for launches and sizes.
+#line 1 "codegen/templates/part/band_sums.cuh"
+// The sums of a product of matrices on few diagonals: those of a row on some diagonals of C, in registers.
 #line 1 "codegen/templates/part/accumulate.cuh"
 // Sums under the semiring's ⊕ that several threads add to, in shared memory.
 //
@@ -663,23 +665,9 @@ constexpr bool combines_at_once = false;
 // The same of N sums at slots `at`, those that are `active`. What waits for memory is asked for all of them at once.
 template <class Monoid, class T, u32 N>
 __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&active)[N], const T (&x)[N]) {
-  if constexpr (combines_at_once && Monoid::atomic == atomic_add && SameType<T, f64>::value) {
+  typedef Foremost<Monoid, T> Nearest;
+  if constexpr (combines_at_once && SameType<T, f64>::value && (Monoid::atomic == atomic_add || Nearest::pays)) {
     // What an atomic addition is as well, in shared memory.
-    u64 old[N], seen[N];
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t]) old[t] = *reinterpret_cast<const volatile u64*>(&slots[at[t]]);
-    }
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t]) seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(bit_cast<f64>(old[t]) + x[t]));
-    }
-#pragma unroll
-    for (u32 t = 0; t < N; t++) {
-      if (active[t] && seen[t] != old[t]) atomicAdd(&slots[at[t]], x[t]);
-    }
-  } else if constexpr (combines_at_once && Foremost<Monoid, T>::pays) {
-    // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
     u64 old[N], seen[N];
     bool open[N];
 #pragma unroll
@@ -688,7 +676,9 @@ __device__ inline void combine_all(T* slots, const u32 (&at)[N], const bool (&ac
     }
 #pragma unroll
     for (u32 t = 0; t < N; t++) {
-      open[t] = active[t] && !Foremost<Monoid, T>::before(bit_cast<T>(old[t]), x[t]);
+      open[t] = active[t];
+      // Sums only come nearer, so one that is nearer than a term stays so, whenever it was looked at.
+      if constexpr (Nearest::pays) open[t] = open[t] && !Nearest::before(bit_cast<T>(old[t]), x[t]);
       if (!open[t]) continue;
       seen[t] = atomicCAS(reinterpret_cast<u64*>(&slots[at[t]]), old[t], bit_cast<u64>(Monoid::add(bit_cast<T>(old[t]), x[t])));
     }
@@ -852,7 +842,7 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
 };
 
 }  // namespace oplus
-#line 8 "codegen/templates/spgemm_band.cu"
+#line 3 "codegen/templates/part/band_sums.cuh"
 #line 1 "codegen/templates/part/band_place.cuh"
 // Where a matrix's values along its diagonals stand.
 #line 3 "codegen/templates/part/band_place.cuh"
@@ -864,7 +854,7 @@ namespace oplus {
 template <class I> __device__ inline I band_place(I i, u32 d, u32 diagonals) { return (i / 32 * diagonals + d) * 32 + i % 32; }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spgemm_band.cu"
+#line 4 "codegen/templates/part/band_sums.cuh"
 #line 1 "codegen/templates/part/spgemm_band.cuh"
 // Products of matrices on few diagonals: which products a row of C has.
 #line 3 "codegen/templates/part/spgemm_band.cuh"
@@ -923,24 +913,8 @@ struct BandOperands {
 };
 
 }  // namespace oplus
-#line 10 "codegen/templates/spgemm_band.cu"
-#line 1 "codegen/templates/part/spgemm_values.cuh"
-// Where the values of a product are written.
-#line 3 "codegen/templates/part/spgemm_values.cuh"
-
-namespace oplus {
-
-// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
-}
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
-}
-
-}  // namespace oplus
-#line 11 "codegen/templates/spgemm_band.cu"
-#line 12 "codegen/templates/spgemm_band.cu"
+#line 5 "codegen/templates/part/band_sums.cuh"
+#line 6 "codegen/templates/part/band_sums.cuh"
 
 namespace oplus {
 
@@ -1050,6 +1024,27 @@ __device__ inline C band_sum(const BandValues& values, const BandOperands& x, u3
   }
   return sum;
 }
+
+}  // namespace oplus
+#line 8 "codegen/templates/spgemm_band.cu"
+#line 1 "codegen/templates/part/spgemm_values.cuh"
+// Where the values of a product are written.
+#line 3 "codegen/templates/part/spgemm_values.cuh"
+
+namespace oplus {
+
+// A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
+__device__ inline void write_value(C* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = x;
+}
+__device__ inline void write_constant(C* values, u64 place) {
+  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+}
+
+}  // namespace oplus
+#line 9 "codegen/templates/spgemm_band.cu"
+
+namespace oplus {
 
 #define OPLUS_BAND_OPERANDS                                                                                               \
   u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *steps,   \

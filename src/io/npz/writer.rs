@@ -14,7 +14,8 @@ use zip::{CompressionMethod, ZipWriter};
 /// O(nnz(A)).
 ///
 /// # Errors
-/// `Io`; `NotSupported` for values that NumPy has not and for names that end in `.gz` and `.zst`; `IndexOverflow` from 2⁶³ rows or columns on; `OutOfMemory`.
+/// `Io`; `NotSupported` for values that NumPy has not and for names that end in `.gz` and `.zst`; `IndexOverflow` from 2⁶³ rows or
+/// columns on; `OutOfMemory`.
 /// ```
 /// use oplus::{io::npz, prelude::*};
 /// # fn main() -> oplus::Result<()> {
