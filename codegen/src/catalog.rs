@@ -79,7 +79,7 @@ templates! {
     /// Sparse product, rows of columns within `width`: summed in a dense window.
     SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
-    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes"],
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes", "row_bits"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
     SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "far", "at_once", "staged", "supernodes"],

@@ -201,6 +201,14 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
         let split =
             with_mask(Spec::new(Template::SpgemmBlockCount, architecture)).flag("narrow", true).flag("split", true);
         all.push((name("spgemm_block_count_split"), split));
+        if mask.is_empty() {
+            for split in [false, true] {
+                let spec =
+                    Spec::new(Template::SpgemmBlockCount, architecture).flag("narrow", true).flag("split", split);
+                let label = if split { "_split" } else { "" };
+                all.push((format!("spgemm_block_count{label}_row_bits"), spec.flag("row_bits", true)));
+            }
+        }
         for template in [Template::SpgemmBlockCount, Template::SpgemmWindowCount] {
             let spec = with_mask(Spec::new(template, architecture)).flag("narrow", true).flag("supernodes", true);
             all.push((name(&format!("{}_supernodes", template.name())), spec));

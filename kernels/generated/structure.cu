@@ -824,6 +824,29 @@ rows_present(u64 rows, const u64* offsets, u32* present) {
   if (lane_id() == 0 && r < rows) present[r >> 5] = word;
 }
 
+// slots[r] = a number from 1 on for each row of `least` entries and more, else 0; list: these rows, by their numbers. *count, 0
+// before: how many there are. Any numbers: not deterministic.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_slots(u64 rows, const u64* offsets, u64 least, u32* slots, u32* list, u64* count) {
+  const u64 r = global_thread();
+  if (r >= rows) return;
+  const bool has = offsets[r + 1] - offsets[r] >= least;
+  const u64 slot = has ? atomicAdd(count, u64(1)) : 0;
+  slots[r] = has ? u32(slot) + 1 : 0;
+  if (has) list[slot] = u32(r);
+}
+
+// A bit a column for each row of the list: `words` words a row, zero before. A block a row.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+row_bits(const u32* list, const u64* offsets, const u32* indices, u64 words, u32* bits) {
+  const u32 row = list[blockIdx.x];
+  u32* const mine = bits + blockIdx.x * words;
+  for (u64 e = offsets[row] + threadIdx.x; e < offsets[row + 1]; e += blockDim.x) {
+    const u32 column = indices[e];
+    atomicOr(&mine[column / 32], 1u << (column & 31));
+  }
+}
+
 // A bit a row: it has entries, and the same columns as the row before. *sum += entries of such rows. Any grid: a warp a word.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 joined_rows(u64 rows, const u64* offsets, const u32* indices, u32* joined, u64* sum) {

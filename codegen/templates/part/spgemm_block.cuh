@@ -37,6 +37,9 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
       if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
     }
   }
+  __device__ void set_word(u32 w, u32 word) const {
+    if (word & ~const_cast<volatile u32*>(bits())[w]) atomicOr(&bits()[w], word);
+  }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -100,12 +103,12 @@ template <class F> __device__ inline void for_windows(Range row, u32 width, F f)
 }
 
 // Sets the bits of the columns in the window that A's entries of the row give, those the mask admits. Barriers at both ends.
-template <class Window>
-__device__ inline void mark_window(const Window& window, const Operands& x, u32 row, u64 a_begin, u64 a_end, Range r) {
+template <u32 WALK = supernode_walk, class Window, class T = NoSlots>
+__device__ inline void mark_window(const Window& window, const Operands& x, u32 row, u64 a_begin, u64 a_end, Range r, T take = {}) {
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
-  for_products<batch, supernode_walk>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
+  for_products<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
 #pragma unroll
@@ -116,7 +119,7 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
                         for (u32 t = 0; t < batch; t++) {
                           if (p.active[t] && admitted(x, row, column[t])) window.set(column[t] - u32(r.low));
                         }
-                      });
+                      }, take);
   __syncthreads();
 }
 

@@ -1297,6 +1297,8 @@ struct Rows {
   const u64* offsets;
   const u32* indices;
   const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
+  const u32* slots = nullptr;   // with walk_bits: a number from 1 on for rows of `least` entries and more
+  u32 least = 0;
 };
 
 // So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.
@@ -1351,16 +1353,17 @@ __device__ inline u32 warp_or(u32 x) {
 enum {
   walk_huge = 1,    // ranges of 2^26 columns and more
   walk_joined = 2,  // rows of B with the same columns as one: batches bring up to most_joined products of a column
+  walk_bits = 4,    // rows of B that have a slot are not walked, but handed over whole
 };
 
-// A warp's entries of A in one round: the rows of B they name, cut to the range of columns.
+// A warp's entries of A in one round: the rows of B they name, cut to the range of columns. With walk_bits a row that has a slot
+// has it for `begin` and nothing left; one that has neither begins at 0.
 struct Round {
   Position begin, left;
   u32 joined;       // rows of the lanes after this one that are walked with it, and have nothing left themselves
   Position stride;  // from one's entry to the next one's
 };
-// JOINED: rows of B with the same columns are walked as one.
-template <bool JOINED = false>
+template <u32 WALK = 0>
 __device__ inline Round load_round(const u32* a_indices, Position first, Position end, Rows b, u64 low, u64 high, bool partial) {
   Round round = {0, 0, 0, 0};
   const bool in = first + lane_id() < end;
@@ -1369,20 +1372,25 @@ __device__ inline Round load_round(const u32* a_indices, Position first, Positio
     round.begin = Position(b.offsets[k]);
     Position stop = Position(b.offsets[k + 1]);
     round.stride = stop - round.begin;
-    if (partial) {
+    const u32 slot = (WALK & walk_bits) && round.stride >= b.least ? b.slots[k] : 0;
+    if (slot) {
+      round.begin = stop = slot;
+    } else if (partial) {
       round.begin = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(low));
       if (high <= 0xffffffffull) stop = lower_bound<u32, Position>(b.indices, round.begin, stop, u32(high));
     }
     round.left = stop - round.begin;
+    if ((WALK & walk_bits) && round.left == 0) round.begin = slot;
   }
-  if constexpr (JOINED) {
+  if constexpr (WALK & walk_joined) {
     const u32 before = shuffle_up(k, 1);
     const bool follows = in && lane_id() > 0 && k == before + 1 && (b.joined[k / 32] >> (k & 31) & 1);
     // Bit l: lane l follows the one before. A run of these is walked in groups of most_joined.
     const u32 all = __ballot_sync(full_warp, follows), heads = ~all & (lanes_below() << 1 | 1);
     const u32 place = (lane_id() - (31 - __clz(heads))) % most_joined;
     const u32 after = __ffs(~(all >> lane_id() >> 1)) - 1;
-    if (place > 0) round.left = 0;
+    // One with a slot is the same columns as the one it goes with.
+    if (place > 0) round.left = round.begin = 0;
     else round.joined = after < most_joined ? after : most_joined - 1;
   }
   return round;
@@ -1496,12 +1504,17 @@ __device__ inline void walk_round(Position first, Round round, u32 part, u32 par
   else walk_short_rows<BATCH, WALK>(first, round, last, lo, hi, s, f);
 }
 
+struct NoSlots {
+  __device__ void operator()(u32, u32, u32, u32) const {}
+};
+
 // Calls f(batch) until each product of A's entries [first, last) with columns [low, high) of B was in one batch of one
 // of the share's warps. Whole warps call together. `partial`: [low, high) may cut rows of B. One warp alone gets the
 // products in the order of A's entries. No barrier but the warp's, unless rounds may be left: then all of the block call.
-template <u32 BATCH, u32 WALK = walk_huge, class F>
+// With walk_bits take(lanes, slot, part, parts) is called instead of these lanes' rows, which have a slot, by each warp that has a part of them.
+template <u32 BATCH, u32 WALK = walk_huge, class F, class T = NoSlots>
 __device__ inline void for_products(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high,
-                                    bool partial, WarpProducts* s, F f) {
+                                    bool partial, WarpProducts* s, F f, T take = {}) {
   if (first >= last) return;
   const Position a_begin = Position(first), a_end = Position(last), entries = a_end - a_begin;
   // Of few entries the warps do every round together, an equal part of its products each; of many, a round each. Rounds of so
@@ -1516,7 +1529,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
   const bool barriers = leaves;
   u32 part = together ? share.warp : 0, parts = together ? share.warps : 1, done = 0, n = 0, piece = 0;
   Position at = a_begin + (together ? 0 : share.warp * 32);
-  Round next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
+  Round next = load_round<WALK>(a_indices, at, a_end, b, low, high, partial);
   for (;;) {
     if (at >= a_end) {
       if (!leaves) break;
@@ -1526,14 +1539,14 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
       part = share.warp;
       parts = share.warps;
       at = n ? a_begin + Position(left[1]) * 32 : a_end;
-      next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
+      next = load_round<WALK>(a_indices, at, a_end, b, low, high, partial);
       continue;
     }
     const Position now = at;
     Round round = next;
     if (n == 0) at += 32 * (together ? 1 : share.warps);
     else at = ++done < n ? a_begin + Position(left[1 + done]) * 32 : a_end;
-    next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
+    next = load_round<WALK>(a_indices, at, a_end, b, low, high, partial);
     if (leaves && piece == 0 && warp_sum(u64(round.left)) > tuning::shared_round) {
       u32 place = 0;
       if (lane_id() == 0) {
@@ -1542,12 +1555,16 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
       }
       if (shuffle(place, 0) < Share::most_left) continue;
     }
+    if constexpr (WALK & walk_bits) {
+      const u32 slotted = __ballot_sync(full_warp, round.left == 0 && round.begin != 0);
+      if (slotted) take(slotted, u32(round.begin), part, parts);
+    }
     if constexpr (WALK & walk_huge) {
       if (cut_round(round, piece)) {
         piece++;
         at = now;
         done -= n != 0;
-        next = load_round<(WALK & walk_joined) != 0>(a_indices, at, a_end, b, low, high, partial);
+        next = load_round<WALK>(a_indices, at, a_end, b, low, high, partial);
       } else {
         piece = 0;
       }

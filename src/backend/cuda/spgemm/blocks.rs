@@ -5,6 +5,7 @@ use crate::backend::cuda::Buffer;
 use crate::backend::cuda::runtime::lanes::Fork;
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::Slate;
+use crate::backend::cuda::storage::row_bits::RowBits;
 use crate::error::{Error, Result};
 use oplus_codegen::{BlockShape, Spec, Template};
 
@@ -78,7 +79,11 @@ impl Run<'_> {
         };
         let (program, shape) = match numeric {
             true => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
-            false => job.block_program(Template::SpgemmBlockCount, sized, |s| with(job.walking(s))),
+            false => {
+                let row_bits = job.row_bits()?.is_some();
+                let count = |s| with(job.walking(s)).flag("row_bits", row_bits);
+                job.block_program(Template::SpgemmBlockCount, sized, count)
+            }
         };
         Ok(Some(Block { program, shape, rows, parts }))
     }
@@ -110,8 +115,10 @@ impl Run<'_> {
             };
             let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
             let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(supernodes);
-            let launch = if to.is_some() { launch.arg(0u64) } else { launch };
-            let launch = if to.is_some() { launch.leaving(&Slate::UNTOLD) } else { launch };
+            let launch = match to {
+                Some(_) => launch.arg(0u64).leaving(&Slate::UNTOLD),
+                None => RowBits::arguments(job.row_bits()?, launch),
+            };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };
         }

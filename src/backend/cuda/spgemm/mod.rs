@@ -39,6 +39,7 @@ mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
 use super::runtime::program::{Program, tuning};
+use super::storage::row_bits::{RowBits, row_bits};
 use super::storage::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
@@ -101,6 +102,8 @@ struct Job<'a> {
     in_order: bool,
     /// Rows of B with the columns of the row before, once somebody has asked.
     joined: OnceCell<Option<Arc<Buffer>>>,
+    /// Rows of B as bits, once somebody has asked.
+    row_bits: OnceCell<Option<Arc<RowBits>>>,
 }
 
 impl<'a> Job<'a> {
@@ -109,7 +112,8 @@ impl<'a> Job<'a> {
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
         let tuning = tuning(context);
-        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order: false, joined: OnceCell::new() })
+        let (in_order, joined, row_bits) = (false, OnceCell::new(), OnceCell::new());
+        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, joined, row_bits })
     }
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
@@ -127,6 +131,16 @@ impl<'a> Job<'a> {
             let _ = self.joined.set(joined_rows(self.b.pattern)?);
         }
         Ok(self.joined.get().and_then(|known| known.as_deref()))
+    }
+    /// Rows of B as bits, if they are known and worth it, for blocks that count columns. A mask is looked up column by column.
+    fn row_bits(&self) -> Result<Option<&RowBits>> {
+        if self.mask.is_some() {
+            return Ok(None);
+        }
+        if self.row_bits.get().is_none() {
+            let _ = self.row_bits.set(row_bits(self.b.pattern)?);
+        }
+        Ok(self.row_bits.get().and_then(|known| known.as_deref()))
     }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {

@@ -14,6 +14,7 @@ use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{TableLaunch, Template};
+use std::ops::Range;
 
 /// What is known of a product's rows, row by row, and found out of them.
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl<'a> Run<'a> {
             self.listed.saved[size] = self.room_for_bits(size)?;
         }
         self.listed.long = self.made_long()?;
-        self.know_supernodes()?;
+        self.know_rows(true)?;
         self.listed.control = ahead::listed(&|| self.wanted(true, staged.is_some()), || self.counted(staged))?;
         Ok(())
     }
@@ -137,14 +138,16 @@ impl<'a> Run<'a> {
         self.listed.work.control.read()
     }
 
-    /// Looks for B's supernodes where there are kernels that walk them: which kernels these are depends on that.
-    fn know_supernodes(&self) -> Result<()> {
-        let walked = &self.listed.control[UNITS + short::WINDOW..UNITS + TABLE];
-        if !self.listed.limits.sorts_all() && walked.iter().any(|n| *n > 0) {
-            self.job.supernodes().map(drop)
-        } else {
-            Ok(())
+    /// Looks for B's supernodes and for its rows as bits where there are kernels that walk them: which kernels these are depends on that.
+    fn know_rows(&self, counting: bool) -> Result<()> {
+        let any = |classes: Range<usize>| self.listed.control[UNITS..][classes].iter().any(|n| *n > 0);
+        if !self.listed.limits.sorts_all() && any(short::WINDOW..TABLE) {
+            self.job.supernodes()?;
+            if counting && any(short::DENSE..TABLE) {
+                self.job.row_bits()?;
+            }
         }
+        Ok(())
     }
 
     /// Entries of C and of its longest row, once counted.
@@ -162,7 +165,7 @@ impl<'a> Run<'a> {
         if let Some(long) = long {
             self.put_long(&long, &Rows { offsets: &self.listed.c_offsets, indices, values })?;
         }
-        self.know_supernodes()?;
+        self.know_rows(false)?;
         ahead::listed(&|| self.wanted(false, staged.is_some()), || self.filled(indices, values, staged))
     }
 

@@ -5,6 +5,7 @@ use crate::backend::cuda::Buffer;
 use crate::backend::cuda::runtime::lanes::Fork;
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::Slate;
+use crate::backend::cuda::storage::row_bits::RowBits;
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
 use smallvec::SmallVec;
@@ -14,7 +15,7 @@ use smallvec::SmallVec;
 const ESC: usize = THREAD + 2;
 const SORT: usize = ESC + 4;
 pub(super) const WINDOW: usize = ESC + 7;
-const DENSE: usize = WINDOW + 5;
+pub(super) const DENSE: usize = WINDOW + 5;
 const DENSE_SIZES: usize = 4;
 /// Columns of the first and the last of the latter.
 pub(super) const DENSE_LEAST: u32 = 1024;
@@ -164,9 +165,12 @@ impl Run<'_> {
         numeric: bool,
         lengths: bool,
     ) -> Result<(Program<'_>, u32, u32, u64)> {
-        let mut flags = SmallVec::<[&'static str; 2]>::new();
+        let mut flags = SmallVec::<[&'static str; 3]>::new();
         flags.extend(self.supernodes_of(kind)?.map(|_| "supernodes"));
-        flags.extend((matches!(kind, Kind::Dense(_)) && lengths).then_some("staged"));
+        if let Kind::Dense(_) = kind {
+            flags.extend(lengths.then_some("staged"));
+            flags.extend(if numeric { None } else { self.job.row_bits()?.map(|_| "row_bits") });
+        }
         Ok(self.job.short(kind, numeric, &flags))
     }
 
@@ -190,7 +194,7 @@ impl Run<'_> {
                 (Kind::Dense(_), None) => {
                     let launch = launch.arg(dense_tickets(class, false)).arg(&work.units).arg(&work.products);
                     let launch = launch.arg(&work.first).arg(&work.last).arg(lengths).arg(none).arg(none);
-                    launch.arg(0u32).arg(1u32).arg(supernodes)
+                    RowBits::arguments(job.row_bits()?, launch.arg(0u32).arg(1u32).arg(supernodes))
                 }
                 (Kind::Dense(_), Some(to)) => {
                     let launch = launch.arg(dense_tickets(class, true)).arg(&work.units).arg(&work.first);

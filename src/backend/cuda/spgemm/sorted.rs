@@ -38,6 +38,7 @@ impl Job<'_> {
             ids: self.ids_of(&list, count)?,
             rows: count,
             joined: OnceCell::new(),
+            row_bits: OnceCell::new(),
             ..*self
         };
         let made = job.by_slices(Sorting::Tiles)?;

@@ -1,7 +1,8 @@
 //! Compressed rows in device memory.
+use super::asked::Asked;
 use super::band::Band;
+use super::row_bits::RowBits;
 use super::row_tiles::RowTiles;
-use super::supernodes::Supernodes;
 use super::turned::Columns;
 use super::values::Values;
 use crate::algebra::{Scalar, scalar::as_bytes, scalar::from_bytes};
@@ -39,7 +40,9 @@ pub(crate) struct DevicePattern {
     /// Its columns as rows, once they were asked for twice.
     pub(crate) columns: Mutex<Columns>,
     /// Its neighbouring rows with the same columns, once they were asked for twice.
-    pub(crate) supernodes: Mutex<Supernodes>,
+    pub(crate) supernodes: Mutex<Asked<Buffer>>,
+    /// Its rows of many entries as bits, once they were asked for twice.
+    pub(crate) row_bits: Mutex<Asked<RowBits>>,
     /// Where its last product with a matrix without gaps had entries.
     pub(crate) full_product: Mutex<Remembered>,
     /// What the last product under it as a mask was found to cost.
@@ -62,8 +65,8 @@ impl<T> Clone for DeviceCsr<T> {
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (columns, supernodes, costs) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let full_product = Mutex::default();
+        let (columns, supernodes, row_bits) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (full_product, costs) = (Mutex::default(), Mutex::default());
         Self {
             nrows,
             ncols,
@@ -76,6 +79,7 @@ impl DevicePattern {
             filled_columns,
             columns,
             supernodes,
+            row_bits,
             full_product,
             costs,
             merged: AtomicU64::new(0),
@@ -114,8 +118,12 @@ impl DevicePattern {
         if let Some(columns) = columns {
             columns.footprint(to);
         }
-        if let Supernodes::Many(joined) = &*lock(&self.supernodes) {
+        let (joined, bits) = (lock(&self.supernodes).kept(), lock(&self.row_bits).kept());
+        if let Some(joined) = joined {
             joined.footprint(to);
+        }
+        if let Some(bits) = bits {
+            bits.footprint(to);
         }
         let product = lock(&self.full_product).kept();
         if let Some(product) = product {

@@ -1,4 +1,5 @@
 //! What matrices and vectors are in device memory, and what is found out about their patterns and kept.
+pub(crate) mod asked;
 pub(crate) mod band;
 pub(crate) mod dense;
 pub(crate) mod device_csr;
@@ -6,6 +7,7 @@ pub(crate) mod held;
 pub(crate) mod in_use;
 mod list;
 pub(crate) mod places;
+pub(crate) mod row_bits;
 pub(crate) mod row_tiles;
 pub(crate) mod supernodes;
 pub(crate) mod turned;

@@ -1,8 +1,9 @@
 //! Supernodes: neighbouring rows with the same columns, as matrices with several unknowns a node have. Products walk such rows
 //! of their right operand together. They are looked for when a matrix is one for the second time, and kept with its positions.
+use super::asked::second_time;
 use crate::backend::cuda::runtime::program::resident;
-use crate::backend::cuda::{Buffer, DevicePattern, entries, lock};
-use crate::error::{Error, Result};
+use crate::backend::cuda::{Buffer, DevicePattern, entries};
+use crate::error::Result;
 use std::sync::Arc;
 
 /// Rows of fewer entries in the mean are not worth a look.
@@ -10,37 +11,10 @@ const LEAST_MEAN: u64 = 8;
 /// One part in so many of all entries must be in rows like the one before.
 const PART: u64 = 2;
 
-/// What is known of a pattern's supernodes.
-#[derive(Debug, Default)]
-pub(crate) enum Supernodes {
-    #[default]
-    Unasked,
-    Once,
-    Few,
-    /// A bit a row: it has the columns of the row before.
-    Many(Arc<Buffer>),
-}
-
-/// Which rows of a right operand have the columns of the row before, if it is asked for a second time and many do.
+/// A bit a row of a right operand: it has the columns of the row before; if it is asked for a second time and many do.
 pub(crate) fn joined_rows(pattern: &DevicePattern) -> Result<Option<Arc<Buffer>>> {
-    let mut known = lock(&pattern.supernodes);
-    match &*known {
-        Supernodes::Few => return Ok(None),
-        Supernodes::Many(joined) => return Ok(Some(joined.clone())),
-        Supernodes::Unasked => {
-            let some = pattern.nnz / LEAST_MEAN >= (pattern.nrows as u64).max(2);
-            *known = if some { Supernodes::Once } else { Supernodes::Few };
-            return Ok(None);
-        }
-        Supernodes::Once => {}
-    }
-    // A bit a row counts as the operation's; without room for it, nobody looks now.
-    let found = match look(pattern) {
-        Err(Error::OutOfMemory { .. }) => return Ok(None),
-        found => found?.map(Arc::new),
-    };
-    *known = found.clone().map_or(Supernodes::Few, Supernodes::Many);
-    Ok(found)
+    let likely = || pattern.nnz / LEAST_MEAN >= (pattern.nrows as u64).max(2);
+    second_time(&pattern.supernodes, likely, || look(pattern))
 }
 
 fn look(pattern: &DevicePattern) -> Result<Option<Buffer>> {
