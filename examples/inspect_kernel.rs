@@ -260,6 +260,9 @@ fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> 
     let start = std::time::Instant::now();
     let compiled = compile_for(options.arch, template.name(), &source)?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
+    if let oplus::backend::cuda::Image::Ptx(_) = compiled.image {
+        return Err(format!("this NVRTC makes no machine code for sm_{}, only PTX", options.arch).into());
+    }
     // Said at the end, all together: an error leaves nothing on stdout.
     let mut text = if options.source { format!("{source}\n") } else { String::new() };
     let lines = source.lines().count();

@@ -94,6 +94,7 @@ fn kernels_one_by_one() {
     let Some((_, text)) = inspected(&["--strategy", "dot"]) else { return };
     assert!(text.contains("// compiled together with spgemm_dot_long, as products have it"), "{text}");
     refused("inspect_kernel", &["--kernel", "spgemm_numeric_copy"], "it has spgemm_esc, all");
+    refused("inspect_kernel", &["--arch", "99999"], "no machine code for sm_99999");
 }
 
 #[test]

@@ -4,18 +4,14 @@ use crate::error::{Error, Result};
 use std::sync::{Arc, Mutex};
 
 /// What is known so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Asked<T> {
+    #[default]
     Not,
     Once,
     /// There is nothing of the kind.
     Without,
     With(Arc<T>),
-}
-impl<T> Default for Asked<T> {
-    fn default() -> Self {
-        Self::Not
-    }
 }
 
 impl<T> Asked<T> {
