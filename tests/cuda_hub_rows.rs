@@ -88,10 +88,11 @@ fn rows_of_one_window() {
     }
 }
 
-/// Rows of several windows, whose bits are cut.
+/// As many columns as rows may have bits for, and more.
 #[test]
-fn rows_of_several_windows() {
+fn rows_of_many_columns() {
     if emulator::cuda().is_some() {
+        check(&naming(MANY, 12, 400), &hubs(400, 65_536));
         check(&naming(MANY, 12, 400), &hubs(400, 150_000));
     }
 }

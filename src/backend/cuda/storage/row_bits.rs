@@ -2,6 +2,7 @@
 //! their entries. They are looked for when a matrix is a right operand for the second time, and kept with its positions.
 use super::asked::second_time;
 use super::places::grid;
+use crate::backend::cuda::runtime::program::tuning;
 use crate::backend::cuda::{Buffer, DevicePattern, Launch, entries};
 use crate::error::Result;
 use crate::storage::footprint::Footprint;
@@ -42,7 +43,9 @@ fn least(columns: usize) -> u64 {
 
 /// Those of a right operand, if they are asked for a second time and there are any.
 pub(crate) fn row_bits(pattern: &DevicePattern) -> Result<Option<Arc<RowBits>>> {
-    let likely = || pattern.longest.is_some_and(|longest| longest >= least(pattern.ncols));
+    // A warp has a row's words for itself: of more than a block's window holds, others would wait for it.
+    let narrow = pattern.ncols <= tuning(pattern.offsets.context()).block_columns as usize;
+    let likely = || narrow && pattern.longest.is_some_and(|longest| longest >= least(pattern.ncols));
     second_time(&pattern.row_bits, likely, || look(pattern).map(Some))
 }
 
