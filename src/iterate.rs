@@ -31,8 +31,9 @@ impl<T> Clone for Row<'_, T> {
 impl<T> Copy for Row<'_, T> {}
 
 impl<T: Scalar> Rows<T> {
-    pub(crate) fn of(store: &Store<T>) -> Result<Self> {
-        Ok(Self { host: store.to_host()?, rows: store.rows.clone(), cols: store.cols.clone() })
+    pub(crate) fn of(operation: &'static str, store: &Store<T>) -> Result<Self> {
+        let host = store.to_host().map_err(|e| e.in_operation(operation))?;
+        Ok(Self { host, rows: store.rows.clone(), cols: store.cols.clone() })
     }
     fn at(&self, place: usize) -> Row<'_, T> {
         let (columns, values) = self.host.row(place);
@@ -102,17 +103,17 @@ impl<T: Scalar> Iterator for Iter<T> {
 impl<T: Scalar> ExactSizeIterator for Iter<T> {}
 impl<T: Scalar> FusedIterator for Iter<T> {}
 impl<T: Scalar> Iter<T> {
-    pub(crate) fn of(store: &Store<T>) -> Result<Self> {
-        Ok(Self { rows: Rows::of(store)?, row: 0, next: 0 })
+    pub(crate) fn of(operation: &'static str, store: &Store<T>) -> Result<Self> {
+        Ok(Self { rows: Rows::of(operation, store)?, row: 0, next: 0 })
     }
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// All (i, j, v) where A(i, j) = v, one by one. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
-    /// downloaded first.
+    /// All (i, j, v) where A(i, j) = v, one by one. Of a list on the host nothing is copied, O(m + nnz) to go through them; other formats are
+    /// listed, from a device all are downloaded first.
     ///
     /// # Errors
-    /// On CUDA `Driver` and `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -121,13 +122,13 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn iter(&self) -> Result<Iter<T>> {
-        Iter::of(&self.store)
+        Iter::of("iter", &self.store)
     }
-    /// The rows of A: row i has all (j, v) where A(i, j) = v. Nothing is copied on the host, O(m + nnz) to go through them; from a device all are
-    /// downloaded first.
+    /// The rows of A: row i has all (j, v) where A(i, j) = v. Of a list on the host nothing is copied, O(m + nnz) to go through them; other formats are
+    /// listed, from a device all are downloaded first.
     ///
     /// # Errors
-    /// On CUDA `Driver` and `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -139,16 +140,16 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn rows(&self) -> Result<Rows<T>> {
-        Rows::of(&self.store)
+        Rows::of("rows", &self.store)
     }
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// All (i, v) where x(i) = v, one by one and ascending. Nothing is copied on the host, O(nnz) to go through them, of a
-    /// bitmap O(n); from a device all are downloaded first.
+    /// All (i, v) where x(i) = v, one by one and ascending. Of a list on the host nothing is copied, O(nnz) to go through them; a
+    /// bitmap is listed, O(n), from a device all are downloaded first.
     ///
     /// # Errors
-    /// On CUDA `Driver` and `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -157,6 +158,6 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn iter(&self) -> Result<impl ExactSizeIterator<Item = (u64, T)> + use<T, S>> {
-        Ok(Iter::of(&self.store)?.map(|(_, j, v)| (j, v)))
+        Ok(Iter::of("iter", &self.store)?.map(|(_, j, v)| (j, v)))
     }
 }

@@ -277,6 +277,19 @@ const TASKS: &[(&str, Task)] = &[
         })
     }),
     ("entries", |o| o.exhaust(|o| -> Result<Entries> { o.a.entries() })),
+    ("listed", |o| {
+        o.exhaust(|_| {
+            // Each a new one: a full matrix keeps its entries once they are listed.
+            let made = || Matrix::<i64>::full(200, 200, 3);
+            let named =
+                |e: &Error, name| assert!(matches!(e, Error::OutOfMemory { operation, .. } if *operation == name));
+            let iterated = made()?.iter().inspect_err(|e| named(e, "iter"))?.len();
+            let rows = made()?.rows().inspect_err(|e| named(e, "rows"))?.row(3).len();
+            let equal = made()?.equals(&made()?).inspect_err(|e| named(e, "equals"))?;
+            let parts = made()?.csr_parts().inspect_err(|e| named(e, "csr_parts"))?.values().len();
+            Ok((iterated, rows, equal, parts))
+        })
+    }),
     ("hypersparse", |o| {
         // Axes of listed ids: beyond 2^32.
         let far = |seed| {

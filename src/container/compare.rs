@@ -11,7 +11,7 @@ fn equal<T: Scalar>(a: &Store<T>, b: &Store<T>) -> Result<bool> {
     if a.shape() != b.shape() || a.nvals() != b.nvals() {
         return Ok(false);
     }
-    Ok(Iter::of(a)?.eq(Iter::of(b)?))
+    Ok(Iter::of("equals", a)?.eq(Iter::of("equals", b)?))
 }
 
 /// The first entries: `part` says of each what is shown.
@@ -25,7 +25,7 @@ impl<T: Scalar, P: Debug> Debug for First<'_, T, P> {
         if matches!(self.0.device, Device::Cuda(_)) && self.0.nvals() > DOWNLOADED {
             return f.write_str("[…]");
         }
-        let mut all = match Iter::of(self.0) {
+        let mut all = match Iter::of("fmt", self.0) {
             Ok(all) => all,
             Err(e) => return write!(f, "[{e}]"),
         };

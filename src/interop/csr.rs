@@ -59,6 +59,13 @@ pub struct CsrView<T> {
     cols: Axis,
 }
 
+impl<T: Scalar> CsrView<T> {
+    fn of(store: &Store<T>) -> Result<Self> {
+        let host = store.to_host().map_err(|e| e.in_operation("csr_parts"))?;
+        Ok(Self { host, rows: store.rows.clone(), cols: store.cols.clone() })
+    }
+}
+
 impl<T> CsrView<T> {
     /// Number of rows.
     pub fn nrows(&self) -> u64 {
@@ -207,9 +214,9 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// O(1) of rows in host memory, else O(m + nnz).
     ///
     /// # Errors
-    /// On CUDA `Driver` and `OutOfMemory`.
+    /// `OutOfMemory`; on CUDA `Driver`.
     pub fn csr_parts(&self) -> Result<CsrView<T>> {
-        Ok(CsrView { host: self.store.to_host()?, rows: self.store.rows.clone(), cols: self.store.cols.clone() })
+        CsrView::of(&self.store)
     }
 }
 
@@ -244,7 +251,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
     pub fn csr_parts(&self) -> Result<CsrView<T>> {
-        Ok(CsrView { host: self.store.to_host()?, rows: self.store.rows.clone(), cols: self.store.cols.clone() })
+        CsrView::of(&self.store)
     }
     /// An entry at every index; the values are moved, the indices made. O(n).
     ///
