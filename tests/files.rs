@@ -108,6 +108,23 @@ fn what_is_no_file_is_not_replaced_by_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+/// A file keeps who may read and write it when it is written again.
+#[cfg(unix)]
+#[test]
+fn permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    for (name, mode) in [("a.mtx", 0o600), ("a.oplus", 0o664)] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        a.write(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{name}");
+        assert_eq!(Matrix::<i32>::read(&path).unwrap(), a);
+    }
+}
+
 /// As `str::parse` has it; integers must fit.
 #[test]
 fn floats_beyond_their_range_are_infinite() {

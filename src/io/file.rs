@@ -249,7 +249,11 @@ fn replaced(
     static WRITES: AtomicU64 = AtomicU64::new(0);
     name.push(format!(".{}.{}.tmp", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
     let temporary = target.with_file_name(name);
-    let written = write_to(&temporary, path, fill).and_then(|()| std::fs::rename(&temporary, target));
+    // Who may read what was there may read what is there now.
+    let allowed =
+        || std::fs::metadata(target).map_or(Ok(()), |there| std::fs::set_permissions(&temporary, there.permissions()));
+    let written =
+        write_to(&temporary, path, fill).and_then(|()| allowed()).and_then(|()| std::fs::rename(&temporary, target));
     if written.is_err() {
         // The first failure is the one to tell.
         let _ = std::fs::remove_file(&temporary);
