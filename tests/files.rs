@@ -45,6 +45,9 @@ fn what_is_there_twice_is_told_by_its_line() {
     let text = format!("{head} symmetric\n3 3 3\n2 1 2\n3 1 3\n1 2 4\n");
     told("both_ways.mtx", &text, &format!("5: {}", twice("(0, 1)")));
     told("general.mtx", &format!("{head} general\n2 2 3\n1 1 1\n2 2 2\n1 1 3\n"), &format!("5: {}", twice("(0, 0)")));
+    // A zero ahead makes no other index: the first two are on the diagonal, of one entry each.
+    let text = format!("{head} symmetric\n3 3 5\n01 1 1\n2 002 2\n3 1 3\n2 1 4\n03 01 5\n");
+    told("zeros.mtx", &text, &format!("7: {}", twice("(2, 0)")));
     told("edges.csv", "# from, to\n0,1\n1,0\n\n0,1\n", &format!("5: {}", twice("(0, 1)")));
 }
 

@@ -101,7 +101,8 @@ pub(crate) fn line_of(path: &Path, position: u64) -> Option<u64> {
     let header::Parsed { header, body, line } = header::parse(&text).ok()?;
     let mut before = 0;
     line_where(body, line, COMMENTS, |fields| {
-        let (i, j) = (fields.next_field(), fields.next_field());
+        let mut index = || fields.next_field().map(number::unsigned);
+        let (i, j) = (index(), index());
         before += if header.symmetry == Symmetry::General || i == j { 1 } else { 2 };
         before > position
     })
