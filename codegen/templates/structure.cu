@@ -1,5 +1,6 @@
 // Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.
-// Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
+// Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic, but for the numbers
+// of row_slots, which show in no result. Launches: README.md.
 #include "device/report.cuh"
 #include "device/rows.cuh"
 #include "thread/rank.cuh"

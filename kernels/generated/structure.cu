@@ -313,7 +313,8 @@ constexpr u32 entry_items = 8;
 }  // namespace oplus
 #line 1 "codegen/templates/structure.cu"
 // Offsets, keys and marks of entries: the parts of transpose, build, select, merges and extract that know no scalar type.
-// Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic. Launches: README.md.
+// Blocks of tuning::primitive_block threads; a tile is block · entry_items entries. Deterministic, but for the numbers
+// of row_slots, which show in no result. Launches: README.md.
 #line 1 "kernels/device/report.cuh"
 // What a launch has found, told to the host by the launch itself: no copy after it, and no fill before the next.
 #line 3 "kernels/device/report.cuh"
@@ -354,7 +355,7 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 }
 
 }  // namespace oplus
-#line 4 "codegen/templates/structure.cu"
+#line 5 "codegen/templates/structure.cu"
 #line 1 "kernels/device/rows.cuh"
 // Rows of the entries of compressed rows, for kernels that are spread over entries: empty and huge rows cost the same.
 #line 1 "kernels/thread/search.cuh"
@@ -493,7 +494,7 @@ __device__ inline RowRange rows_of_entries(const u64* offsets, u64 rows, u64 beg
 }
 
 }  // namespace oplus
-#line 5 "codegen/templates/structure.cu"
+#line 6 "codegen/templates/structure.cu"
 #line 1 "kernels/thread/rank.cuh"
 // Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
 #line 3 "kernels/thread/rank.cuh"
@@ -523,7 +524,7 @@ __device__ inline u32 nth_mark(u32 word, u32 n) {
 __device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
 
 }  // namespace oplus
-#line 6 "codegen/templates/structure.cu"
+#line 7 "codegen/templates/structure.cu"
 #line 1 "kernels/warp/scan.cuh"
 // Prefix sums, totals and extremes across a warp or groups of 2^n lanes in it. All 32 lanes take part. Deterministic.
 #line 3 "kernels/warp/scan.cuh"
@@ -570,8 +571,8 @@ template <u32 WIDTH = 32, class T> __device__ inline T warp_max(T x) {
 }
 
 }  // namespace oplus
-#line 7 "codegen/templates/structure.cu"
 #line 8 "codegen/templates/structure.cu"
+#line 9 "codegen/templates/structure.cu"
 
 namespace oplus {
 

@@ -106,6 +106,17 @@ struct Job<'a> {
     row_bits: OnceCell<Option<Arc<RowBits>>>,
 }
 
+/// What `find` finds when a product asks first: it asks B once, as what its kernels are depends on the answer.
+fn asked_once<T>(
+    answer: &OnceCell<Option<Arc<T>>>,
+    find: impl FnOnce() -> Result<Option<Arc<T>>>,
+) -> Result<Option<&T>> {
+    if answer.get().is_none() {
+        let _ = answer.set(find()?);
+    }
+    Ok(answer.get().and_then(|found| found.as_deref()))
+}
+
 impl<'a> Job<'a> {
     fn new(product: &Product<'a>) -> Result<Self> {
         let Product { context, semiring, a, b, mask, at, .. } = product.clone();
@@ -127,20 +138,11 @@ impl<'a> Job<'a> {
     }
     /// Rows of B with the columns of the row before, if they are known and many: what `supernodes` kernels walk together.
     fn supernodes(&self) -> Result<Option<&Buffer>> {
-        if self.joined.get().is_none() {
-            let _ = self.joined.set(joined_rows(self.b.pattern)?);
-        }
-        Ok(self.joined.get().and_then(|known| known.as_deref()))
+        asked_once(&self.joined, || joined_rows(self.b.pattern))
     }
     /// Rows of B as bits, if they are known and worth it, for blocks that count columns. A mask is looked up column by column.
     fn row_bits(&self) -> Result<Option<&RowBits>> {
-        if self.mask.is_some() {
-            return Ok(None);
-        }
-        if self.row_bits.get().is_none() {
-            let _ = self.row_bits.set(row_bits(self.b.pattern)?);
-        }
-        Ok(self.row_bits.get().and_then(|known| known.as_deref()))
+        if self.mask.is_some() { Ok(None) } else { asked_once(&self.row_bits, || row_bits(self.b.pattern)) }
     }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
