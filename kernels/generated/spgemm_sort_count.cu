@@ -1644,19 +1644,17 @@ template <u32 WIDTH> struct SortMemory {
           if (keys.at(low + half) <= keys.at(middle + skip - 1 - half)) i = half + 1;
           else most = half;
         }
-        u32 j = skip - i;
-        u32 x = i < length ? keys.at(low + i) : keys.none, y = j < right ? keys.at(middle + j) : keys.none;
+        // Whichever is not greater goes first and is looked up anew; what is beyond the end of its run is greater than all.
+        u32 p = low + i, q = middle + skip - i;
+        u32 x = p < middle ? keys.at(p) : keys.none, y = q < stop ? keys.at(q) : keys.none;
 #pragma unroll
         for (u32 t = 0; t < per_thread; t++) {
-          const bool left = j >= right || (i < length && x <= y);
+          const bool left = x <= y;
           key[t] = left ? x : y;
-          if (left) {
-            i++;
-            x = i < length ? keys.at(low + i) : keys.none;
-          } else {
-            j++;
-            y = j < right ? keys.at(middle + j) : keys.none;
-          }
+          const u32 next = left ? ++p : ++q;
+          const u32 found = next < (left ? middle : stop) ? keys.at(next) : keys.none;
+          x = left ? found : x;
+          y = left ? y : found;
         }
       }
       __syncthreads();

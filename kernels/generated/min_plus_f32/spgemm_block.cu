@@ -1858,14 +1858,15 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
     return bases[at / 32] + __popc(bits()[at / 32] & ((1u << (at & 31)) - 1));
   }
   // f(column of the window, rank) for every one of `count` columns seen: a warp a word and a lane a column where words are
-  // well filled; else a thread a column, which looks for its word among as many as there are threads, where these are not empty in the mean, or a thread a word.
+  // well filled; else a thread a column, which looks for its word among as many as there are threads: nobody waits for the fullest word. A
+  // thread a word where most words are empty.
   template <class F> __device__ void for_seen(u32 words, u32 count, const u32* bases, F f) const {
     if (u64(words) * 8 <= count) {
       for (u32 w = threadIdx.x / 32; w < words; w += warps) {
         const u32 word = bits()[w];
         if (word >> lane_id() & 1) f(w * 32 + lane_id(), bases[w] + __popc(word & lanes_below()));
       }
-    } else if (2 * words <= count) {
+    } else if (words <= 4 * count) {
       for (u32 from = 0; from < words; from += THREADS) {
         const u32 most = words - from < THREADS ? words - from : THREADS, end = from + most < words ? bases[from + most] : count;
         for (u32 e = bases[from] + threadIdx.x; e < end; e += THREADS) {
