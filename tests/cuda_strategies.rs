@@ -203,6 +203,29 @@ fn rows_of_every_length_by_every_strategy() {
     compare::<i64, i64, PlusTimes>((&left, &right), (signed, signed), &all, &[0]);
 }
 
+/// Columns far apart and side by side: from one in hundreds of words of 32 to all of many words, mostly the same or some of each.
+#[test]
+fn rows_of_words_of_every_filling() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let columns = 40_000;
+    let mut rng = Rng(9);
+    let mut right = Vec::new();
+    for r in 0..30u64 {
+        let (far, near) = ([3, 40, 300, 1200, 5000][r as usize % 5], [0, 90, 1500][r as usize % 3]);
+        right.extend((0..far).map(|_| (r, rng.below(columns))));
+        right.extend((0..near).map(|e| (r, 20_000 + r + e)));
+    }
+    let left = (0..40u64).flat_map(|i| [(i, i % 30), (i, (i + 15) % 30), (i, (7 * i + 1) % 30)]);
+    let (left, right) = (Shape::new("three each", (40, 30), left), Shape::new("filled", (30, columns), right));
+    let signed: fn(u64) -> i64 = |v| v as i64 - 40;
+    for blocks in [Strategy::BitmapRank, Strategy::Auto] {
+        compare::<i64, i64, PlusTimes>((&left, &right), (signed, signed), &[blocks], &[0, 1]);
+        compare::<bool, bool, LorLand>((&left, &right), (|v| v > 3, |v| v > 5), &[blocks], &[0]);
+    }
+}
+
 /// Most products of a row are of one row of B, of one of two with the same columns, of one of two others, or of none.
 #[test]
 fn rows_mostly_of_one_row_of_b_by_every_strategy() {
