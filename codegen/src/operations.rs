@@ -85,6 +85,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         ("structure".to_string(), new(Template::Structure)),
         ("forms".to_string(), new(Template::Forms)),
         ("spgemm_bits".to_string(), new(Template::SpgemmBits)),
+        ("spgemm_heaviest".to_string(), new(Template::SpgemmHeaviest)),
         ("primitives".to_string(), new(Template::Primitives)),
         ("columns".to_string(), new(Template::Columns)),
         ("row_tiles".to_string(), new(Template::RowTiles)),

@@ -54,6 +54,12 @@ tuning! {
     bin_block,
     /// Where lists of all rows for each class are no longer than this together, rows are not counted before they are listed.
     list_places,
+    /// Threads of the block that puts a class's rows of most products first.
+    heaviest_threads,
+    /// Lists of more rows stay as they are, which are long enough for blocks to end together.
+    heaviest_rows,
+    /// So do those of a product whose largest row has no more products than this: as long as the order would take.
+    heaviest_products,
     /// Threads of a block of the kernel that copies rows.
     copy_block,
     /// Most shared bytes of a block whose threads have a row each.
@@ -283,6 +289,9 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 128,
     bin_block: 256,
     list_places: 1 << 21,
+    heaviest_threads: 1024,
+    heaviest_rows: 32768,
+    heaviest_products: 4096,
     copy_block: 256,
     thread_bytes: 65536,
     band_block: 128,

@@ -220,8 +220,13 @@ impl Run<'_> {
                     }
                 }
             };
+            let stream = fork.next()?;
+            // Whichever pass over them is the first.
+            if let (Kind::Dense(_), true) = (kind, lengths.is_some()) {
+                self.order(class, block, stream)?;
+            }
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-            unsafe { launch.run_on(fork.next()?)? };
+            unsafe { launch.run_on(stream)? };
         }
         Ok(())
     }

@@ -42,6 +42,7 @@ impl Run<'_> {
         all.extend(self.copying().map(|(program, _)| program.wanted(super::short::COPY)));
         all.extend(self.compacting().filter(|_| staged).map(|(program, _)| only(&program)));
         if counting {
+            all.extend(self.ordering().map(|program| only(&program)));
             all.push(scanning(self.job.context, scan_u64));
             if self.listed.parts_room > 0 {
                 let analysis = analysis::program(self.job, false);

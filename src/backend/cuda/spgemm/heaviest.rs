@@ -1,0 +1,56 @@
+//! Rows of a class in the order of their products before blocks draw them one by one, so that no block is left alone with a row of
+//! many in the end.
+use super::run::Run;
+use super::short::{DENSE, END, Kind};
+use super::{BLOCK, LARGEST, TABLE, UNITS, places};
+use crate::backend::cuda::runtime::program::Program;
+use crate::error::Result;
+use cudarc::driver::sys::CUstream;
+use oplus_codegen::Template;
+use std::ops::Range;
+
+/// Classes whose rows blocks draw.
+const DRAWN: Range<usize> = DENSE..TABLE;
+
+impl Run<'_> {
+    /// Whether a class's rows are put in order: where there are more of them than blocks of so many threads have room
+    /// at once, and the last could be one of many products.
+    fn is_ordered(&self, class: usize, threads: u32) -> bool {
+        let (properties, tuning) = (self.job.context.properties(), self.job.tuning);
+        let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
+        let at_once = u64::from(properties.multiprocessors) * u64::from(1024 / threads.max(1));
+        // Half of what a block may have: the kernel has counters there as well.
+        let room = u64::from(properties.shared_per_block_optin / 2 / 4).min(tuning.heaviest_rows.into());
+        largest > tuning.heaviest_products.into() && (at_once + 1..=room).contains(&rows)
+    }
+
+    fn program_of_order(&self) -> Program<'_> {
+        Program::new(self.job.context, Template::SpgemmHeaviest, |s| s)
+    }
+
+    /// The program, if any class's rows are.
+    pub(super) fn ordering(&self) -> Option<Program<'_>> {
+        let threads = |class: usize| match Kind::of(class) {
+            Some(kind) => Some(self.job.short(kind, true, &[]).1),
+            // What fails here fails when it is launched.
+            None => self.block_program(class - BLOCK, true).ok().flatten().map(|block| block.shape.threads),
+        };
+        let has_rows = |class: &usize| self.listed.control[UNITS + class] > 0;
+        let any = DRAWN.filter(has_rows).any(|class| threads(class).is_some_and(|t| self.is_ordered(class, t)));
+        any.then(|| self.program_of_order())
+    }
+
+    /// Puts the rows of a class, for blocks of so many threads, in order, if that is worth it.
+    pub(super) fn order(&self, class: usize, threads: u32, stream: CUstream) -> Result<()> {
+        debug_assert!(DRAWN.contains(&class) && END == BLOCK);
+        if !self.is_ordered(class, threads) {
+            return Ok(());
+        }
+        let (work, program, (units, begin)) = (&self.listed.work, self.program_of_order(), places(class));
+        let bytes = 4 * self.listed.control[UNITS + class] as u32;
+        let kernel = program.kernel(program.spec.template.name())?;
+        let launch = kernel.launch(1u32, self.job.tuning.heaviest_threads, bytes).arg(&work.control.buffer);
+        // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+        unsafe { launch.arg(units).arg(begin).arg(&work.units).arg(&work.products).run_on(stream) }
+    }
+}

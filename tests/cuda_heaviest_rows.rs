@@ -1,0 +1,94 @@
+//! Rows that blocks draw one by one on CUDA: those of most products come first.
+#![cfg(feature = "cuda")]
+mod common;
+
+use common::emulator;
+use oplus::backend::cuda::{Buffer, Context, Source};
+use oplus::prelude::*;
+use oplus_codegen::{Spec, Template};
+
+/// Half powers of two, which the kernel tells rows apart by.
+fn size(products: u32) -> u32 {
+    let products = products.max(2);
+    let log = products.ilog2();
+    2 * log + (products >> (log - 1) & 1)
+}
+
+#[test]
+fn lists_are_put_in_order() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let context = Context::get(0).unwrap();
+    let spec = Spec::new(Template::SpgemmHeaviest, context.properties().architecture);
+    let text = spec.source().unwrap();
+    let kernel = context.kernel(&Source { name: "heaviest.cu", key: "test/heaviest", text: &text }, "spgemm_heaviest");
+    let kernel = kernel.unwrap();
+    // The list begins at its third place, behind another's, and does not name every row.
+    for n in [0u32, 1, 31, 33, 1000, 5000] {
+        let products: Vec<u32> = (0..2 * n + 1)
+            .map(|row| match row % 7 {
+                0 => 0,
+                1 => u32::MAX - row,
+                2 => 4096,
+                _ => row.wrapping_mul(2_654_435_761) >> (row % 29),
+            })
+            .collect();
+        let rows: Vec<u32> = [7, 7].into_iter().chain((0..n).map(|i| 2 * i)).chain([9, 9]).collect();
+        let mut control = vec![0u64; 256];
+        (control[40], control[72]) = (n.into(), 2);
+        let (control, products_there) =
+            (Buffer::from_host(&context, &control).unwrap(), Buffer::from_host(&context, &products).unwrap());
+        let list = Buffer::from_host(&context, &rows).unwrap();
+        let launch = kernel.launch(1u32, 1024u32, 4 * n).arg(&control).arg(40u32).arg(72u32).arg(&list);
+        // SAFETY: the kernel's parameters; the list and the rows' products are as long as it asks for.
+        unsafe { launch.arg(&products_there).run() }.unwrap();
+        let found: Vec<u32> = list.read(0..rows.len()).unwrap();
+        assert_eq!((&found[..2], &found[n as usize + 2..]), (&rows[..2], &rows[n as usize + 2..]), "others' rows");
+        let mine = &found[2..n as usize + 2];
+        let sizes: Vec<u32> = mine.iter().map(|row| size(products[*row as usize])).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b), "{n} rows: {sizes:?}");
+        let mut all = mine.to_vec();
+        all.sort_unstable();
+        assert!(all.iter().copied().eq((0..n).map(|i| 2 * i)), "{n} rows, each once");
+    }
+}
+
+/// Rows of block classes, more of them than the emulated device has blocks for, and of classes by columns.
+#[test]
+fn products_are_what_they_were() {
+    if emulator::emulator().is_none() {
+        return;
+    }
+    let (rows, inner, columns) = (150u64, 60u64, 90_000u64);
+    let mut state = 5u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    let (mut a, mut b) = (Coo::<i64>::new(rows, inner), Coo::<i64>::new(inner, columns));
+    for k in 0..inner {
+        // Columns far apart, within 60,000, or within 6000.
+        let within = [columns, 60_000, 6000][k as usize % 3];
+        (0..40 + k * 11).for_each(|_| b.push(k, below(within), below(9) as i64 - 4));
+    }
+    for i in 0..rows {
+        let kind = i % 3;
+        (0..6 + i / 4 % 14).for_each(|_| a.push(i, (3 * below(inner / 3) + kind).min(inner - 1), below(9) as i64 - 4));
+    }
+    let (a, b): (Matrix<i64>, Matrix<i64>) =
+        (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+    let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+    let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
+    for strategy in [Strategy::BitmapRank, Strategy::Auto] {
+        let (c, trace) = mxm(&a, &b).strategy(strategy).traced().unwrap();
+        assert!(c.entries().unwrap() == expected, "{strategy:?}");
+        let ran = |kernel: &str| trace.kernels.iter().filter(|k| k.name == kernel).count();
+        let names: Vec<_> = trace.kernels.iter().map(|k| &k.name).collect();
+        if strategy == Strategy::BitmapRank {
+            assert!(ran("spgemm_heaviest") > 0 && ran("spgemm_block") > 0, "{names:?}");
+        }
+        let plan = mxm(&a, &b).strategy(strategy).plan().unwrap();
+        assert!(plan.run(&a, &b).unwrap().entries().unwrap() == expected, "{strategy:?}, by a plan");
+    }
+}
