@@ -1,4 +1,4 @@
-//! Rows that blocks draw one by one on CUDA: those of most products come first.
+//! Rows that blocks draw one by one on CUDA: the heaviest come first, the lightest last.
 #![cfg(feature = "cuda")]
 mod common;
 
@@ -7,11 +7,27 @@ use oplus::backend::cuda::{Buffer, Context, Source};
 use oplus::prelude::*;
 use oplus_codegen::{Spec, Template};
 
-/// Half powers of two, which the kernel tells rows apart by.
-fn size(products: u32) -> u32 {
+const BLOCKS: u32 = 200;
+
+/// The half power of two which the kernel takes for a row's products, as a number that grows with it, and how many products that is.
+fn size(products: u32) -> (u32, u64) {
     let products = products.max(2);
     let log = products.ilog2();
-    2 * log + (products >> (log - 1) & 1)
+    let half = products >> (log - 1) & 1;
+    (2 * log + half, (2 + u64::from(half)) << log >> 1)
+}
+
+/// What kind of row it is among the first n even ones: 0: heavy, 1: between, from 2 on: light, the lighter the later.
+fn kind(products: &[u32], n: u32, row: u32) -> u32 {
+    let sizes: Vec<(u32, u64)> = (0..n).map(|i| size(products[2 * i as usize])).collect();
+    let (mine, least) = size(products[row as usize]);
+    let total: u64 = sizes.iter().map(|s| s.1).sum();
+    let lighter: u64 = sizes.iter().filter(|s| s.0 < mine).map(|s| s.1).sum();
+    match (4 * lighter < total, 2 * least * u64::from(BLOCKS) >= total) {
+        (true, _) => 2 + 63 - mine,
+        (false, true) => 0,
+        (false, false) => 1,
+    }
 }
 
 #[test]
@@ -29,9 +45,9 @@ fn lists_are_put_in_order() {
         let products: Vec<u32> = (0..2 * n + 1)
             .map(|row| match row % 7 {
                 0 => 0,
-                1 => u32::MAX - row,
-                2 => 4096,
-                _ => row.wrapping_mul(2_654_435_761) >> (row % 29),
+                1 if row % 490 == 8 => u32::MAX - row,
+                kind @ 1..=3 => 1 << (25 + kind),
+                _ => row.wrapping_mul(2_654_435_761) >> (8 + row % 23),
             })
             .collect();
         let rows: Vec<u32> = [7, 7].into_iter().chain((0..n).map(|i| 2 * i)).chain([9, 9]).collect();
@@ -42,12 +58,15 @@ fn lists_are_put_in_order() {
         let list = Buffer::from_host(&context, &rows).unwrap();
         let launch = kernel.launch(1u32, 1024u32, 4 * n).arg(&control).arg(40u32).arg(72u32).arg(&list);
         // SAFETY: the kernel's parameters; the list and the rows' products are as long as it asks for.
-        unsafe { launch.arg(&products_there).run() }.unwrap();
+        unsafe { launch.arg(&products_there).arg(BLOCKS).run() }.unwrap();
         let found: Vec<u32> = list.read(0..rows.len()).unwrap();
         assert_eq!((&found[..2], &found[n as usize + 2..]), (&rows[..2], &rows[n as usize + 2..]), "others' rows");
         let mine = &found[2..n as usize + 2];
-        let sizes: Vec<u32> = mine.iter().map(|row| size(products[*row as usize])).collect();
-        assert!(sizes.is_sorted_by(|a, b| a >= b), "{n} rows: {sizes:?}");
+        let order: Vec<u32> = mine.iter().map(|row| kind(&products, n, *row)).collect();
+        assert!(order.is_sorted(), "{n} rows: {order:?}");
+        if n == 5000 {
+            assert!(order[0] == 0 && order.contains(&1) && order[4999] > 60, "all kinds: {order:?}");
+        }
         let mut all = mine.to_vec();
         all.sort_unstable();
         assert!(all.iter().copied().eq((0..n).map(|i| 2 * i)), "{n} rows, each once");

@@ -100,7 +100,7 @@ templates! {
     SpgemmMasked = "spgemm_masked", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["entries" = 64, "lanes" = 16, "batch" = 4];
     /// Sparse product over positions alone, 64 rows at a time: columns as words.
     SpgemmBits = "spgemm_bits", semiring false, functions [], types [], flags [], numbers [];
-    /// Sparse product: rows of a class, those of most products first.
+    /// Sparse product: rows of a class, the heaviest first and the lightest last.
     SpgemmHeaviest = "spgemm_heaviest", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: rows made in one pass moved together.
     SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];

@@ -54,7 +54,7 @@ tuning! {
     bin_block,
     /// Where lists of all rows for each class are no longer than this together, rows are not counted before they are listed.
     list_places,
-    /// Threads of the block that puts a class's rows of most products first.
+    /// Threads of the block that puts a class's heaviest rows first and its lightest last.
     heaviest_threads,
     /// Lists of more rows stay as they are, which are long enough for blocks to end together.
     heaviest_rows,

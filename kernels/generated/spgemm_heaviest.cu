@@ -311,10 +311,11 @@ constexpr u32 heaviest_threads = 1024;
 
 }  // namespace oplus
 #line 1 "codegen/templates/spgemm_heaviest.cu"
-// The rows of a class, those of most products first: blocks that draw them one by one then end at about the same time.
+// The rows of a class so that blocks that draw them one by one end at about the same time: the heaviest first, the lightest last.
 //
-// After Graham, "Bounds on multiprocessing timing anomalies" (10.1137/0117039): the longest first. Rows are told apart by half powers
-// of two of their products. In one block, as lists are short: a rank among equal ones takes atomics in shared memory alone.
+// After Graham, "Bounds on multiprocessing timing anomalies" (10.1137/0117039), the longest first, but no more of it than is needed:
+// rows between stay where they are, next to those that they lie next to in C. Rows are told apart by half powers of two of their
+// products. In one block, as lists are short: a rank among equal ones takes atomics in shared memory alone.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -463,24 +464,29 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
-#line 6 "codegen/templates/spgemm_heaviest.cu"
+#line 7 "codegen/templates/spgemm_heaviest.cu"
 
 namespace oplus {
 
 // Launch: one block of tuning::heaviest_threads threads and 4 shared bytes for each row of the class. `units`, `begin`: places in the
-// control block. Where rows of equally many products stand among each other is not determined.
+// control block; `blocks`: so many draw rows at once. First come rows of half of a block's even share and more; last, in turn, the lightest
+// that have a quarter of all products together. Where rows stand among others of their kind is nearly as it was, and not determined.
 extern "C" __global__ void __launch_bounds__(tuning::heaviest_threads)
-spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* products) {
+spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* products, u32 blocks) {
   constexpr u32 threads = tuning::heaviest_threads, batch = 4, sizes = 64;
   static_assert(threads >= sizes, "a thread a size");
   DYN_SHARED(u32, rows);
-  __shared__ u32 places[sizes];
+  __shared__ u32 places[sizes], kinds[sizes], middle;
   __shared__ u64 scratch[34];
   const u32 n = u32(control[units]);
   u32* const mine = list + control[begin];
-  if (threadIdx.x < sizes) places[threadIdx.x] = 0;
+  if (threadIdx.x < sizes) {
+    places[threadIdx.x] = 0;
+    kinds[threadIdx.x] = threadIdx.x;
+  }
+  if (threadIdx.x == 0) middle = sizes;
   __syncthreads();
-  // f(row number i of the list, its rank among those of its size as they come), several on their way at once.
+  // f(i, row i of the list, its rank among those of its kind as they come), several on their way at once.
   const auto for_ranked = [&](const u32* from, auto f) {
     for (u32 base = 0; base < n; base += batch * threads) {
       u32 row[batch], size[batch];
@@ -492,8 +498,7 @@ spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* 
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
         const u32 i = base + t * threads + threadIdx.x, work = max(i < n ? products[row[t]] : 0, 2u), log = 31 - __clz(work);
-        // The most first.
-        size[t] = i < n ? sizes - 1 - (2 * log + (work >> (log - 1) & 1)) : sizes;
+        size[t] = i < n ? kinds[sizes - 1 - (2 * log + (work >> (log - 1) & 1))] : sizes;
       }
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
@@ -506,10 +511,21 @@ spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* 
   };
   for_ranked(mine, [&](u32 i, u32 row, u32) { rows[i] = row; });
   __syncthreads();
-  const u32 count = threadIdx.x < sizes ? places[threadIdx.x] : 0;
+  // By size, the heaviest first: how many rows, and what is the least of each.
+  const u32 s = threadIdx.x < sizes ? threadIdx.x : sizes - 1, count = threadIdx.x < sizes ? places[s] : 0;
+  const u64 least = u64(2 + ((sizes - 1 - s) & 1)) << (sizes - 1 - s) / 2 >> 1;
+  const Team<threads> team = {scratch};
   u32 all;
-  const u32 first = Team<threads>{scratch}.exclusive_sum(count, all);
-  if (threadIdx.x < sizes) places[threadIdx.x] = first;
+  u64 total;
+  const u32 first = team.exclusive_sum(count, all);
+  const u64 before = team.exclusive_sum(least * count, total), after = total - before - least * count;
+  const bool light = after * 4 < total, heavy = !light && least * blocks * 2 >= total;
+  if (threadIdx.x < sizes && !light && !heavy) atomicMin(&middle, s);
+  __syncthreads();
+  if (threadIdx.x < sizes) {
+    places[s] = first;
+    kinds[s] = heavy ? 0 : light ? s : middle;
+  }
   __syncthreads();
   for_ranked(rows, [&](u32, u32 row, u32 rank) { mine[rank] = row; });
 }

@@ -1,5 +1,4 @@
-//! Rows of a class in the order of their products before blocks draw them one by one, so that no block is left alone with a row of
-//! many in the end.
+//! Rows of a class in such an order before blocks draw them one by one that no block is left alone with one of many products in the end.
 use super::run::Run;
 use super::short::{DENSE, END, Kind};
 use super::{BLOCK, LARGEST, TABLE, UNITS, places};
@@ -16,12 +15,16 @@ impl Run<'_> {
     /// Whether a class's rows are put in order: where there are more of them than blocks of so many threads have room
     /// at once, and the last could be one of many products.
     fn is_ordered(&self, class: usize, threads: u32) -> bool {
-        let (properties, tuning) = (self.job.context.properties(), self.job.tuning);
+        let (properties, tuning, at_once) = (self.job.context.properties(), self.job.tuning, self.at_once(threads));
         let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
-        let at_once = u64::from(properties.multiprocessors) * u64::from(1024 / threads.max(1));
         // Half of what a block may have: the kernel has counters there as well.
         let room = u64::from(properties.shared_per_block_optin / 2 / 4).min(tuning.heaviest_rows.into());
         largest > tuning.heaviest_products.into() && (at_once + 1..=room).contains(&rows)
+    }
+
+    /// Blocks of so many threads that have room at once.
+    fn at_once(&self, threads: u32) -> u64 {
+        u64::from(self.job.context.properties().multiprocessors) * u64::from(1024 / threads.max(1))
     }
 
     fn program_of_order(&self) -> Program<'_> {
@@ -50,7 +53,8 @@ impl Run<'_> {
         let bytes = 4 * self.listed.control[UNITS + class] as u32;
         let kernel = program.kernel(program.spec.template.name())?;
         let launch = kernel.launch(1u32, self.job.tuning.heaviest_threads, bytes).arg(&work.control.buffer);
+        let launch = launch.arg(units).arg(begin).arg(&work.units).arg(&work.products);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-        unsafe { launch.arg(units).arg(begin).arg(&work.units).arg(&work.products).run_on(stream) }
+        unsafe { launch.arg(self.at_once(threads) as u32).run_on(stream) }
     }
 }
