@@ -26,7 +26,7 @@ pub(super) struct SavedBits {
 /// The program for the rows of one block size, how many these are, and in how many parts each.
 pub(super) struct Block<'a> {
     pub(super) program: Program<'a>,
-    pub(super) shape: BlockShape,
+    shape: BlockShape,
     rows: u64,
     parts: u64,
 }
@@ -119,12 +119,8 @@ impl Run<'_> {
                 Some(_) => launch.arg(0u64).leaving(&Slate::UNTOLD),
                 None => RowBits::arguments(job.row_bits()?, launch),
             };
-            let stream = fork.next()?;
-            if to.is_none() {
-                self.order(BLOCK + size, threads, stream)?;
-            }
             // SAFETY: as above.
-            unsafe { launch.run_on(stream)? };
+            unsafe { launch.run_on(fork.next()?)? };
         }
         Ok(())
     }

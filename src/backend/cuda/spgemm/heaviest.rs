@@ -1,30 +1,28 @@
 //! Rows of a class in such an order before blocks draw them one by one that no block is left alone with one of many products in the end.
+//! For those with a sum a column alone: rows that are counted first would wait for it, which costs what it wins.
 use super::run::Run;
 use super::short::{DENSE, END, Kind};
-use super::{BLOCK, LARGEST, TABLE, UNITS, places};
+use super::{LARGEST, UNITS, places};
 use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
 use cudarc::driver::sys::CUstream;
 use oplus_codegen::Template;
-use std::ops::Range;
-
-/// Classes whose rows blocks draw.
-const DRAWN: Range<usize> = DENSE..TABLE;
 
 impl Run<'_> {
-    /// Whether a class's rows are put in order: where there are more of them than blocks of so many threads have room
-    /// at once, and the last could be one of many products.
-    fn is_ordered(&self, class: usize, threads: u32) -> bool {
-        let (properties, tuning, at_once) = (self.job.context.properties(), self.job.tuning, self.at_once(threads));
-        let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
-        // Half of what a block may have: the kernel has counters there as well.
-        let room = u64::from(properties.shared_per_block_optin / 2 / 4).min(tuning.heaviest_rows.into());
-        largest > tuning.heaviest_products.into() && (at_once + 1..=room).contains(&rows)
-    }
-
     /// Blocks of so many threads that have room at once.
     fn at_once(&self, threads: u32) -> u64 {
         u64::from(self.job.context.properties().multiprocessors) * u64::from(1024 / threads.max(1))
+    }
+
+    /// Whether a class's rows are put in order: where there are more of them than blocks of so many threads have room
+    /// at once, and the last could be one of many products.
+    fn is_ordered(&self, class: usize, threads: u32) -> bool {
+        let tuning = self.job.tuning;
+        let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
+        // Half of what a block may have: the kernel has counters there as well.
+        let shared = self.job.context.properties().shared_per_block_optin / 2;
+        let most = u64::from(shared / 4).min(tuning.heaviest_rows.into());
+        largest > tuning.heaviest_products.into() && (self.at_once(threads) + 1..=most).contains(&rows)
     }
 
     fn program_of_order(&self) -> Program<'_> {
@@ -33,19 +31,16 @@ impl Run<'_> {
 
     /// The program, if any class's rows are.
     pub(super) fn ordering(&self) -> Option<Program<'_>> {
-        let threads = |class: usize| match Kind::of(class) {
-            Some(kind) => Some(self.job.short(kind, true, &[]).1),
-            // What fails here fails when it is launched.
-            None => self.block_program(class - BLOCK, true).ok().flatten().map(|block| block.shape.threads),
+        let is_ordered = |class: usize| {
+            let threads = |kind| self.job.short(kind, true, &[]).1;
+            self.listed.control[UNITS + class] > 0
+                && Kind::of(class).is_some_and(|kind| self.is_ordered(class, threads(kind)))
         };
-        let has_rows = |class: &usize| self.listed.control[UNITS + class] > 0;
-        let any = DRAWN.filter(has_rows).any(|class| threads(class).is_some_and(|t| self.is_ordered(class, t)));
-        any.then(|| self.program_of_order())
+        (DENSE..END).any(is_ordered).then(|| self.program_of_order())
     }
 
     /// Puts the rows of a class, for blocks of so many threads, in order, if that is worth it.
     pub(super) fn order(&self, class: usize, threads: u32, stream: CUstream) -> Result<()> {
-        debug_assert!(DRAWN.contains(&class) && END == BLOCK);
         if !self.is_ordered(class, threads) {
             return Ok(());
         }
