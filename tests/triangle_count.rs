@@ -89,3 +89,27 @@ fn empty_and_rectangular() {
     let error = triangle_count(&wide, &TriangleOptions::default()).unwrap_err();
     assert!(matches!(error, Error::NotSquare { shape: (2, 3), .. }), "{error}");
 }
+
+/// Places from 2⁶³ on have no numbers: said by the algorithm that was asked, not by what it is made of.
+#[test]
+fn vertices_beyond_places() {
+    let far = (1 << 63) + 5;
+    let graph = Matrix::<bool>::build(u64::MAX, u64::MAX, &[(0, far, true), (far, 1, true)]).unwrap();
+    for (mut options, prepare) in every_way().flat_map(|options| [(options.clone(), true), (options, false)]) {
+        options.prepare = prepare;
+        match algorithm::triangle_count(&graph, &options) {
+            Err(Error::IndexOverflow { operation: "triangle_count", value, .. }) => assert_eq!(value, far.into()),
+            // Without a look at places, or with vertices numbered anew, there is nothing to refuse.
+            found => assert!(!prepare && found.is_ok(), "{options:?}: {found:?}"),
+        }
+    }
+    let refused = algorithm::without_loops(&graph);
+    assert!(matches!(refused, Err(Error::IndexOverflow { operation: "without_loops", .. })), "{refused:?}");
+    let weights = Matrix::<f64>::build(u64::MAX, u64::MAX, &[(0, far, 2.0), (far, far, -1.0)]).unwrap();
+    for next_hops in [false, true] {
+        let mut options = algorithm::ApspOptions::default();
+        options.next_hops = next_hops;
+        let refused = algorithm::apsp(&weights, &options);
+        assert!(matches!(refused, Err(Error::IndexOverflow { operation: "apsp", .. })), "{refused:?}");
+    }
+}

@@ -43,7 +43,7 @@ pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>>
 /// Values are moved: the same bits on every device.
 ///
 /// # Errors
-/// `OutOfMemory`; on CUDA `Driver`.
+/// `IndexOverflow` where there are entries in rows or columns from 2⁶³ on; `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -52,7 +52,15 @@ pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>>
 /// # Ok(()) }
 /// ```
 pub fn without_loops<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<T, S>> {
-    select(graph, Offdiag, 0).eval()
+    placed("without_loops", select(graph, Offdiag, 0).eval())
+}
+
+/// What was selected by its place for an algorithm: vertices from 2⁶³ on, which places have no numbers for, are the algorithm's error.
+fn placed<T>(operation: &'static str, selected: Result<T>) -> Result<T> {
+    selected.map_err(|error| match error {
+        Error::IndexOverflow { what, value, limit, .. } => Error::IndexOverflow { operation, what, value, limit },
+        other => other,
+    })
 }
 
 /// The order of a square matrix.

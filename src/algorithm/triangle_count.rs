@@ -1,11 +1,13 @@
 //! How many triangles an undirected graph has.
-use super::{square, undirected, without_loops};
+use super::{placed, square, undirected, without_loops};
 use crate::algebra::{Pair, Plus, PlusPair, Scalar, Tril, Triu};
 use crate::container::Matrix;
 use crate::error::Result;
 use crate::memory;
 use crate::operation::{apply, count_rows, extract_rows, mxm, select, transpose};
 use crate::storage::listing::is_hypersparse;
+
+const OPERATION: &str = "triangle_count";
 
 /// The formulation: A is the graph, L and U its strict lower and upper triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,7 +80,7 @@ pub struct TriangleCount {
 /// A is n × n.
 ///
 /// # Errors
-/// `NotSquare`, `OutOfMemory`; on CUDA `Driver`.
+/// `NotSquare`, `IndexOverflow` for vertices from 2⁶³ on, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -88,9 +90,9 @@ pub struct TriangleCount {
 /// # Ok(()) }
 /// ```
 pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOptions) -> Result<TriangleCount> {
-    square("triangle_count", graph.shape())?;
+    square(OPERATION, graph.shape())?;
     let mut a: Matrix<bool, PlusPair> = match options.prepare {
-        true => without_loops(&undirected(graph)?)?.over(),
+        true => placed(OPERATION, without_loops(&undirected(graph)?))?.over(),
         false => apply(graph, Pair::<bool>::default()).eval()?.over(),
     };
     let edges = a.nvals() / 2;
@@ -110,8 +112,8 @@ pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOpti
         let rows = extract_rows(&a, order).eval()?;
         a = extract_rows(&transpose(&rows).eval()?, order).eval()?;
     }
-    let lower = || select(&a, Tril, -1).eval();
-    let upper = || select(&a, Triu, 1).eval();
+    let lower = || placed(OPERATION, select(&a, Tril, -1).eval());
+    let upper = || placed(OPERATION, select(&a, Triu, 1).eval());
     let triangles = match method {
         TriangleMethod::Burkhardt => mxm(&a, &a).mask(&a.structure()).reduce(Plus)? / 6,
         TriangleMethod::Cohen => mxm(&lower()?, &upper()?).mask(&a.structure()).reduce(Plus)? / 2,

@@ -1,5 +1,5 @@
 //! Shortest paths between all pairs of vertices.
-use super::{square, weighted};
+use super::{placed, square, weighted};
 use crate::algebra::{Min, MinPlus};
 use crate::container::Matrix;
 use crate::device::Device;
@@ -92,7 +92,7 @@ impl Apsp {
 /// W and the distances are n × n. Sums do not differ between devices for one method, and `Auto` chooses alike on all.
 ///
 /// # Errors
-/// `NotSquare`, `InvalidValue` for NaN and −∞, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
+/// `NotSquare`, `InvalidValue` for NaN and −∞, `IndexOverflow` for vertices from 2⁶³ on, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -110,7 +110,7 @@ pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> 
     if negative {
         refuse_negative_loop(&edges)?;
     }
-    let edges = super::without_loops(&edges)?;
+    let edges = placed("apsp", super::without_loops(&edges))?;
     if !options.next_hops {
         let (distances, squarings, dense) = solve::<f64>(edges, n, options)?;
         return Ok(Apsp { distances, next: None, squarings, dense });
@@ -121,7 +121,7 @@ pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> 
 }
 
 fn refuse_negative_loop(edges: &Matrix<f64, MinPlus>) -> Result<()> {
-    let loops = crate::operation::select(edges, crate::algebra::Diag, 0).eval()?;
+    let loops = placed("apsp", crate::operation::select(edges, crate::algebra::Diag, 0).eval())?;
     if reduce(&loops, Min)? >= 0.0 {
         return Ok(());
     }
