@@ -489,7 +489,7 @@ spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* 
   // f(i, row i of the list, its rank among those of its kind as they come), several on their way at once.
   const auto for_ranked = [&](const u32* from, auto f) {
     for (u32 base = 0; base < n; base += batch * threads) {
-      u32 row[batch], size[batch];
+      u32 row[batch], kind[batch];
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
         const u32 i = base + t * threads + threadIdx.x;
@@ -498,14 +498,14 @@ spgemm_heaviest(const u64* control, u32 units, u32 begin, u32* list, const u32* 
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
         const u32 i = base + t * threads + threadIdx.x, work = max(i < n ? products[row[t]] : 0, 2u), log = 31 - __clz(work);
-        size[t] = i < n ? kinds[sizes - 1 - (2 * log + (work >> (log - 1) & 1))] : sizes;
+        kind[t] = i < n ? kinds[sizes - 1 - (2 * log + (work >> (log - 1) & 1))] : sizes;
       }
 #pragma unroll
       for (u32 t = 0; t < batch; t++) {
-        const u32 peers = __match_any_sync(full_warp, size[t]), before = __popc(peers & lanes_below());
-        u32 rank = before == 0 && size[t] < sizes ? atomicAdd(&places[size[t]], u32(__popc(peers))) : 0;
+        const u32 peers = __match_any_sync(full_warp, kind[t]), before = __popc(peers & lanes_below());
+        u32 rank = before == 0 && kind[t] < sizes ? atomicAdd(&places[kind[t]], u32(__popc(peers))) : 0;
         rank = shuffle(rank, __ffs(peers) - 1) + before;
-        if (size[t] < sizes) f(base + t * threads + threadIdx.x, row[t], rank);
+        if (kind[t] < sizes) f(base + t * threads + threadIdx.x, row[t], rank);
       }
     }
   };
