@@ -9,20 +9,21 @@ use cudarc::driver::sys::CUstream;
 use oplus_codegen::Template;
 
 impl Run<'_> {
-    /// Blocks of so many threads that have room at once.
-    fn at_once(&self, threads: u32) -> u64 {
-        u64::from(self.job.context.properties().multiprocessors) * u64::from(1024 / threads.max(1))
-    }
-
-    /// Whether a class's rows are put in order: where there are more of them than blocks of so many threads have room
-    /// at once, and the last could be one of many products.
-    fn is_ordered(&self, class: usize, threads: u32) -> bool {
-        let tuning = self.job.tuning;
+    /// How many blocks draw the rows of a class at once to sum them, if these are put in order: where they are more than that, and
+    /// the last could be one of many products.
+    fn drawing(&self, class: usize) -> Option<u32> {
+        let (tuning, properties) = (self.job.tuning, self.job.context.properties());
         let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
         // Half of what a block may have: the kernel has counters there as well.
-        let shared = self.job.context.properties().shared_per_block_optin / 2;
-        let most = u64::from(shared / 4).min(tuning.heaviest_rows.into());
-        largest > tuning.heaviest_products.into() && (self.at_once(threads) + 1..=most).contains(&rows)
+        let room = properties.shared_per_block_optin / 2 / 4;
+        if largest <= tuning.heaviest_products.into() || rows > room.min(tuning.heaviest_rows).into() {
+            return None;
+        }
+        let kind @ Kind::Dense(_) = Kind::of(class)? else { return None };
+        // Of threads as spgemm_block is compiled for.
+        let (_, threads, _, _) = self.job.short(kind, true, &[]);
+        let blocks = properties.multiprocessors * (1024 / threads);
+        (rows > blocks.into()).then_some(blocks)
     }
 
     fn program_of_order(&self) -> Program<'_> {
@@ -31,25 +32,18 @@ impl Run<'_> {
 
     /// The program, if any class's rows are.
     pub(super) fn ordering(&self) -> Option<Program<'_>> {
-        let is_ordered = |class: usize| {
-            let threads = |kind| self.job.short(kind, true, &[]).1;
-            self.listed.control[UNITS + class] > 0
-                && Kind::of(class).is_some_and(|kind| self.is_ordered(class, threads(kind)))
-        };
-        (DENSE..END).any(is_ordered).then(|| self.program_of_order())
+        (DENSE..END).any(|class| self.drawing(class).is_some()).then(|| self.program_of_order())
     }
 
-    /// Puts the rows of a class, for blocks of so many threads, in order, if that is worth it.
-    pub(super) fn order(&self, class: usize, threads: u32, stream: CUstream) -> Result<()> {
-        if !self.is_ordered(class, threads) {
-            return Ok(());
-        }
+    /// Puts the rows of a class in order, if that is worth it.
+    pub(super) fn order(&self, class: usize, stream: CUstream) -> Result<()> {
+        let Some(blocks) = self.drawing(class) else { return Ok(()) };
         let (work, program, (units, begin)) = (&self.listed.work, self.program_of_order(), places(class));
         let bytes = 4 * self.listed.control[UNITS + class] as u32;
         let kernel = program.kernel(program.spec.template.name())?;
         let launch = kernel.launch(1u32, self.job.tuning.heaviest_threads, bytes).arg(&work.control.buffer);
         let launch = launch.arg(units).arg(begin).arg(&work.units).arg(&work.products);
         // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
-        unsafe { launch.arg(self.at_once(threads) as u32).run_on(stream) }
+        unsafe { launch.arg(blocks).run_on(stream) }
     }
 }

@@ -221,9 +221,9 @@ impl Run<'_> {
                 }
             };
             let stream = fork.next()?;
-            // Whichever pass over them is the first.
-            if let (Kind::Dense(_), true) = (kind, lengths.is_some()) {
-                self.order(class, block, stream)?;
+            // Lengths are found by the first pass, whichever it is.
+            if lengths.is_some() {
+                self.order(class, stream)?;
             }
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
             unsafe { launch.run_on(stream)? };
