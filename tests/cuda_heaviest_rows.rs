@@ -1,11 +1,11 @@
-//! Rows that blocks draw one by one on CUDA: the heaviest come first, the lightest last.
+//! Rows that blocks draw one by one on CUDA: the heaviest come first, and, where that is worth a look at all of them, the lightest last.
 #![cfg(feature = "cuda")]
 mod common;
 
 use common::emulator;
-use oplus::backend::cuda::{Buffer, Context, Source};
+use oplus::backend::cuda::{Buffer, Context, Kernel, Source};
 use oplus::prelude::*;
-use oplus_codegen::{Spec, Template};
+use oplus_codegen::{Spec, Template, Tuning};
 
 const BLOCKS: u32 = 200;
 
@@ -70,6 +70,74 @@ fn lists_are_put_in_order() {
         let mut all = mine.to_vec();
         all.sort_unstable();
         assert!(all.iter().copied().eq((0..n).map(|i| 2 * i)), "{n} rows, each once");
+    }
+}
+
+/// Rows of the classes of block windows: the heavy ones from the end of their lists on, whether lists have a stride or are counted first.
+#[test]
+fn heavy_rows_end_their_lists() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let context = Context::get(0).unwrap();
+    let spec = Spec::new(Template::SpgemmAnalyze, context.properties().architecture);
+    let text = spec.source().unwrap();
+    let kernel = |name| context.kernel(&Source { name: "analyze.cu", key: "test/heavy", text: &text }, name).unwrap();
+    let (rows, heavy) = (3000u64, 9000u32);
+    let total = u64::from(heavy) * u64::from(Tuning::of(context.properties().architecture).heavy_share);
+    // As the classes are numbered: a small block's, a large one's, one's in wide windows, and rows of no products.
+    let kinds = [Some(20), Some(21), Some(22), None];
+    let of = |row: u32| {
+        let work = match row % 4 {
+            0 => 600 + row,
+            _ => 4100 + row.wrapping_mul(2_654_435_761) % 10_000,
+        };
+        [(work, 5000), (work, 60_000), (work, 1 << 20), (0, 0)][row as usize % 4]
+    };
+    let upload =
+        |f: &dyn Fn(u32) -> u32| Buffer::from_host(&context, &(0..rows as u32).map(f).collect::<Vec<u32>>()).unwrap();
+    let (products, first) = (upload(&|row| of(row).0), upload(&|row| if row % 4 == 3 { !0 } else { 0 }));
+    let last = upload(&|row| of(row).1);
+    let offsets = Buffer::from_host(&context, &(0..=2 * rows).step_by(2).collect::<Vec<u64>>()).unwrap();
+    let slices = Buffer::from_host(&context, &[0u64; 4096]).unwrap();
+    for stride in [rows, 0] {
+        let mut control = vec![0u64; 256];
+        control[0] = total;
+        let control = Buffer::from_host(&context, &control).unwrap();
+        let units = Buffer::from_host(&context, &vec![u32::MAX; 28 * rows as usize]).unwrap();
+        let (count, list) = (kernel("spgemm_count_units"), kernel("spgemm_list_units"));
+        let launch = |kernel| {
+            let launch =
+                Kernel::launch(kernel, rows.div_ceil(256), 256u32, 0).arg(&offsets).arg(0u64).arg(rows).arg(&control);
+            let launch = launch.arg(&products).arg(&first).arg(&last);
+            launch.arg(0u32).arg(0u32).arg(0u32).arg(0u32).arg(1u32)
+        };
+        if stride == 0 {
+            // SAFETY: the kernel's parameters, buffers as long as it asks for.
+            unsafe { launch(&count).run() }.unwrap();
+        }
+        let listing = launch(&list).arg(&units).arg(stride).arg(&slices).arg(0u64).arg(0u64).arg(0u64).arg(0u64);
+        // SAFETY: as above; null for what a list alone needs not.
+        unsafe { listing.arg(0u64).arg(0u64).arg(0u64).run() }.unwrap();
+        let control: Vec<u64> = control.read(0..256).unwrap();
+        let units: Vec<u32> = units.read(0..28 * rows as usize).unwrap();
+        for (n, kind) in kinds.iter().enumerate().filter_map(|(n, kind)| Some((n as u32, (*kind)?))) {
+            let (begin, end) = (control[64 + kind] as usize, control[65 + kind] as usize);
+            let (all, heavies) = (control[32 + kind] as usize, control[29 + kind - 20] as usize);
+            let mine: Vec<u32> = (0..rows as u32).filter(|row| row % 4 == n).collect();
+            assert_eq!(all, mine.len(), "class {kind}, stride {stride}");
+            assert_eq!(end - begin, if stride > 0 { rows as usize } else { all });
+            let sorted = |list: &[u32]| {
+                let mut list = list.to_vec();
+                list.sort_unstable();
+                list
+            };
+            let (heavy, light): (Vec<u32>, Vec<u32>) = mine.iter().partition(|row| of(**row).0 >= heavy);
+            assert_eq!(heavies, heavy.len());
+            assert!(kind == 20 || !heavy.is_empty() && !light.is_empty());
+            assert_eq!(sorted(&units[end - heavies..end]), heavy);
+            assert_eq!(sorted(&units[begin..begin + all - heavies]), light);
+        }
     }
 }
 

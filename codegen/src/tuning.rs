@@ -54,6 +54,8 @@ tuning! {
     bin_block,
     /// Where lists of all rows for each class are no longer than this together, rows are not counted before they are listed.
     list_places,
+    /// Rows that have one part in so many of all products are the first that blocks with windows draw.
+    heavy_share,
     /// Threads of the block that puts a class's heaviest rows first and its lightest last.
     heaviest_threads,
     /// Lists of more rows stay as they are, which are long enough for blocks to end together.
@@ -289,6 +291,7 @@ pub const SM_90: Tuning = Tuning {
     analyze_long: 128,
     bin_block: 256,
     list_places: 1 << 21,
+    heavy_share: 1056,
     heaviest_threads: 1024,
     heaviest_rows: 32768,
     heaviest_products: 4096,

@@ -129,9 +129,10 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
   }
 }
 
-// The class of a row; slices > 1: it is cut into so many slices of columns instead.
+// The class of a row; slices > 1: it is cut into so many slices of columns instead. heavy: blocks draw it before the class's others.
 struct Choice {
   u32 kind, slices;
+  bool heavy = false;
 };
 
 // Which rows are done without a table. See Limits on the host.
@@ -208,7 +209,9 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   const u64 mask = flag::masked ? m_offsets[row + 1] - m_offsets[row] : 0;
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
   const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
-  if (small != class_count) return {small, 1};
+  if (small != class_count) {
+    return {small, 1, is_block(small) && !(limits.block & 4) && u64(work) * tuning::heavy_share >= total};
+  }
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
   if (flag::masked && !flag::complement && mask < bound) bound = mask;
@@ -245,33 +248,45 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 
 // FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
 // class's list, which begins at `begin`: behind those of the classes before, if their rows were counted, else (stride > 0) at a
-// multiple of `stride`, and then rows are counted here. units, begin, cursor: the counters' places in the control block.
+// multiple of `stride`, and then rows are counted here. Heavy rows stand at the list's end, which is where the next class's begins, the first
+// of them last. units, begin, cursor: the counters' places in the control block.
 template <bool FILL>
 __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride) {
-  __shared__ u32 counts[class_count], bases[class_count];
+  __shared__ u32 counts[class_count], bases[class_count], heavy_counts[block_classes], heavy_bases[block_classes];
   __shared__ u64 begins[class_count];
-  if (threadIdx.x < class_count) {
-    counts[threadIdx.x] = 0;
+  const u32 c = threadIdx.x;
+  if (c < block_classes) heavy_counts[c] = 0;
+  if (c < class_count) {
+    counts[c] = 0;
     u64 at = 0;
     if constexpr (FILL) {
-      if (stride) at = stride * threadIdx.x;
+      if (stride) at = stride * c;
       else {
-        for (u32 c = 1; c < threadIdx.x; c++) at += control[units + c];
+        for (u32 before = 1; before < c; before++) at += control[units + before];
       }
-      if (blockIdx.x == 0) control[begin + threadIdx.x] = at;
+      if (blockIdx.x == 0) control[begin + c] = at;
     }
-    begins[threadIdx.x] = at;
+    begins[c] = at;
   }
   __syncthreads();
   live = live && choice.kind != class_empty && choice.slices == 1;
+  const bool heavy = FILL && live && choice.heavy;
   u32 place = 0;
-  if (live) place = atomicAdd(&counts[choice.kind], 1u);
+  if (live) place = atomicAdd(heavy ? &heavy_counts[choice.kind - class_block] : &counts[choice.kind], 1u);
   __syncthreads();
-  if (threadIdx.x < class_count && counts[threadIdx.x]) {
-    bases[threadIdx.x] = u32(atomicAdd(&control[(FILL && !stride ? cursor : units) + threadIdx.x], u64(counts[threadIdx.x])));
+  if (c < class_count) {
+    const u32 n = counts[c], heavies = FILL && is_block(c) ? heavy_counts[c - class_block] : 0;
+    if (heavies) heavy_bases[c - class_block] = u32(atomicAdd(&control[control_heavy + c - class_block], u64(heavies)));
+    if (FILL && (!stride || is_block(c))) {
+      if (n) bases[c] = u32(atomicAdd(&control[cursor + c], u64(n)));
+      if (stride && n + heavies) atomicAdd(&control[units + c], u64(n + heavies));
+    } else if (n) {
+      bases[c] = u32(atomicAdd(&control[units + c], u64(n)));
+    }
   }
   if constexpr (!FILL) return 0;
   __syncthreads();
+  if (heavy) return begins[choice.kind + 1] - 1 - heavy_bases[choice.kind - class_block] - place;
   return live ? begins[choice.kind] + bases[choice.kind] + place : 0;
 }
 

@@ -56,9 +56,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   if constexpr (!Semiring::constant) {
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
-  const u32* const mine = flag::whole ? nullptr : list + control[begin];
   const SavedBits bits = {saved, states, row_words};
-  for_rows(window, mine, flag::whole ? rows : control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
+  const auto drawn = [&] {
+    if constexpr (flag::whole) return AllRows{rows};
+    else return DrawnRows::of(list, control, units, begin);
+  }();
+  for_rows(window, drawn, flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const u32 row = part.row;
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];

@@ -49,7 +49,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
   const Window window = {shared};
   const SavedBits bits = {saved, states, row_words};
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, row_slots, least}, {m_offsets, m_indices}, columns};
-  for_rows(window, list + control[begin], control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
+  for_rows(window, DrawnRows::of(list, control, units, begin), flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
     const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;
     if (flag::split && part.number >= of) return;

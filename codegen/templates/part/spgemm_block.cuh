@@ -187,20 +187,39 @@ struct RowPart {
   }
 };
 
-// Calls f(part) for `parts` parts of each row of the list, or without one of rows 0 .. n, by ticket: the first part first.
-template <class Window, class F>
-__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u32 parts, u64* tickets, F f) {
+// Rows of a class, in the order in which blocks draw them: the heavy ones, which are at the end of its list, and then the others.
+struct DrawnRows {
+  u32 count, heavy;
+  const u32 *last, *others;  // of the heavy ones the first to be drawn; of the others as if they were drawn first
+
+  // `units`, `begin`: places in the control block.
+  __device__ static DrawnRows of(const u32* list, const u64* control, u32 units, u32 begin) {
+    const u32 kind = units - control_units, heavy = is_block(kind) ? u32(control[control_heavy + kind - class_block]) : 0;
+    return {u32(control[units]), heavy, list + control[begin + 1] - 1, list + control[begin] - heavy};
+  }
+  __device__ u32 operator[](u32 i) const { return i < heavy ? *(last - i) : others[i]; }
+};
+
+// Rows 0 .. count.
+struct AllRows {
+  u64 count;
+  __device__ u32 operator[](u32 i) const { return i; }
+};
+
+// Calls f(part) for `parts` parts of each of the rows, by ticket: the first part first.
+template <class Window, class Rows, class F>
+__device__ inline void for_rows(const Window& window, const Rows& rows, u32 parts, u64* tickets, F f) {
   volatile u32* next = window.counters();
   for (;;) {
     if (threadIdx.x == 0) {
       const u64 ticket = atomicAdd(tickets, u64(1));
-      *next = ticket < n * parts ? u32(ticket) : 0xffffffffu;
+      *next = ticket < u64(rows.count) * parts ? u32(ticket) : 0xffffffffu;
     }
     __syncthreads();
     const u32 u = *next;
     __syncthreads();
     if (u == 0xffffffffu) return;
-    f(RowPart{list ? list[u / parts] : u, u / parts, u % parts});
+    f(RowPart{rows[u / parts], u / parts, u % parts});
   }
 }
 

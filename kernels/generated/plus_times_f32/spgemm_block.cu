@@ -1229,8 +1229,11 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5
+  class_count = class_table + 5,
+  block_classes = class_table - class_block
 };
+
+__device__ inline bool is_block(u32 kind) { return kind >= class_block && kind < class_table; }
 
 // The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
@@ -1247,6 +1250,7 @@ enum {
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_heavy = 29,     // [size] rows that the blocks with windows take first: 0 before the lists
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
   control_dense = 232,    // [class] rows taken by the blocks with a sum a column, and in the next four places by those that count: 0 before
   control_units = 32,     // [class] rows of each class
@@ -1980,20 +1984,39 @@ struct RowPart {
   }
 };
 
-// Calls f(part) for `parts` parts of each row of the list, or without one of rows 0 .. n, by ticket: the first part first.
-template <class Window, class F>
-__device__ inline void for_rows(const Window& window, const u32* list, u64 n, u32 parts, u64* tickets, F f) {
+// Rows of a class, in the order in which blocks draw them: the heavy ones, which are at the end of its list, and then the others.
+struct DrawnRows {
+  u32 count, heavy;
+  const u32 *last, *others;  // of the heavy ones the first to be drawn; of the others as if they were drawn first
+
+  // `units`, `begin`: places in the control block.
+  __device__ static DrawnRows of(const u32* list, const u64* control, u32 units, u32 begin) {
+    const u32 kind = units - control_units, heavy = is_block(kind) ? u32(control[control_heavy + kind - class_block]) : 0;
+    return {u32(control[units]), heavy, list + control[begin + 1] - 1, list + control[begin] - heavy};
+  }
+  __device__ u32 operator[](u32 i) const { return i < heavy ? *(last - i) : others[i]; }
+};
+
+// Rows 0 .. count.
+struct AllRows {
+  u64 count;
+  __device__ u32 operator[](u32 i) const { return i; }
+};
+
+// Calls f(part) for `parts` parts of each of the rows, by ticket: the first part first.
+template <class Window, class Rows, class F>
+__device__ inline void for_rows(const Window& window, const Rows& rows, u32 parts, u64* tickets, F f) {
   volatile u32* next = window.counters();
   for (;;) {
     if (threadIdx.x == 0) {
       const u64 ticket = atomicAdd(tickets, u64(1));
-      *next = ticket < n * parts ? u32(ticket) : 0xffffffffu;
+      *next = ticket < u64(rows.count) * parts ? u32(ticket) : 0xffffffffu;
     }
     __syncthreads();
     const u32 u = *next;
     __syncthreads();
     if (u == 0xffffffffu) return;
-    f(RowPart{list ? list[u / parts] : u, u / parts, u % parts});
+    f(RowPart{rows[u / parts], u / parts, u % parts});
   }
 }
 
@@ -2142,9 +2165,12 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   if constexpr (!Semiring::constant) {
     for (u32 i = threadIdx.x; i < room; i += threads) near[i] = Sums::start();
   }
-  const u32* const mine = flag::whole ? nullptr : list + control[begin];
   const SavedBits bits = {saved, states, row_words};
-  for_rows(window, mine, flag::whole ? rows : control[units], flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
+  const auto drawn = [&] {
+    if constexpr (flag::whole) return AllRows{rows};
+    else return DrawnRows::of(list, control, units, begin);
+  }();
+  for_rows(window, drawn, flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const u32 row = part.row;
     const u64 a_begin = a_offsets[row], a_end = a_offsets[row + 1];
     u64 out = flag::whole ? 0 : c_offsets[row];

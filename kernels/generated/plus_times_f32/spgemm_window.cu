@@ -777,8 +777,11 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5
+  class_count = class_table + 5,
+  block_classes = class_table - class_block
 };
+
+__device__ inline bool is_block(u32 kind) { return kind >= class_block && kind < class_table; }
 
 // The control block: u64[256] in global memory, zeroed before the analysis. Lists of classes have 32 places.
 enum {
@@ -795,6 +798,7 @@ enum {
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
+  control_heavy = 29,     // [size] rows that the blocks with windows take first: 0 before the lists
   control_blocks = 224,   // [size] rows taken by the blocks with windows: 0 before them
   control_dense = 232,    // [class] rows taken by the blocks with a sum a column, and in the next four places by those that count: 0 before
   control_units = 32,     // [class] rows of each class
