@@ -1,5 +1,6 @@
 //! Rows of a class in such an order before blocks draw them one by one that no block is left alone with one of many products in the end.
-//! For those with a sum a column alone: rows that are counted first would wait for it, which costs what it wins.
+//! For those with a sum a column alone: rows that are counted first would wait for it, which costs what it wins. Of these the lists
+//! themselves (`spgemm_list_units`) have the few heaviest where blocks draw first.
 use super::run::Run;
 use super::short::{DENSE, END, Kind};
 use super::{LARGEST, UNITS, places};
