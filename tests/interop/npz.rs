@@ -235,6 +235,22 @@ fn files_of_scipy() {
     assert!(count > 0);
 }
 
+/// A shape with many more rows than there are entries is no damage: a place is made for each.
+#[test]
+fn few_entries_in_many_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let a: Matrix<bool> = Matrix::build(8, 5, &[(1, 2, true), (7, 0, true)]).unwrap();
+    npz::write(&path, &a.to_format(Format::Hypersparse).unwrap()).unwrap();
+    let mut all = members(&path);
+    let shape = &mut all.iter_mut().find(|member| member.0.contains("shape")).unwrap().1;
+    let rows = shape.len() - 16;
+    shape[rows..rows + 8].copy_from_slice(&524_296u64.to_le_bytes());
+    archive(&path, &all);
+    let read = survived(|| npz::read::<bool, PlusTimes>(&path)).unwrap();
+    assert_eq!((read.shape(), read.entries().unwrap()), ((524_296, 5), a.entries().unwrap()));
+}
+
 quickcheck! {
     fn matrices(a: Any<f64>) -> bool {
         let folder = tempfile::tempdir().unwrap();
