@@ -32,6 +32,11 @@ class Operand:
     ncols: int
     entries: list
 
+    def outside(self):
+        """Entries beyond the shape."""
+        rows = self.nrows if self.kind == "m" else 1
+        return [e for e in self.entries if not (0 <= e[0] < rows and 0 <= e[1] < self.ncols)]
+
     def encode(self, role):
         width = "B" if max(self.nrows, self.ncols) <= 256 else "H" if max(self.nrows, self.ncols) <= 65536 else "Q"
         n, letter = len(self.entries), TYPES[self.scalar][2]

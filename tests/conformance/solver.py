@@ -68,6 +68,8 @@ def solved(cases):
             at += 1
             if isinstance(answer, str):
                 bad.append((case, answer))
+            elif outside := answer.outside():
+                bad.append((case, f"an entry outside of the result: {outside[0]}"))
             else:
                 case.operands["R"] = answer
                 good.append(case)
