@@ -210,6 +210,7 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
   const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
   if (small != class_count) {
+    // Who sorts rows in device memory takes them from the beginning of the list.
     return {small, 1, is_block(small) && !(limits.block & 4) && u64(work) * tuning::heavy_share >= total};
   }
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
@@ -252,12 +253,13 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 // of them last. units, begin, cursor: the counters' places in the control block.
 template <bool FILL>
 __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride) {
-  __shared__ u32 counts[class_count], bases[class_count], heavy_counts[block_classes], heavy_bases[block_classes];
+  // By class, then the heavy rows of each that has some.
+  constexpr u32 kinds = class_count + block_classes;
+  __shared__ u32 counts[kinds], bases[kinds];
   __shared__ u64 begins[class_count];
   const u32 c = threadIdx.x;
-  if (c < block_classes) heavy_counts[c] = 0;
+  if (c < kinds) counts[c] = 0;
   if (c < class_count) {
-    counts[c] = 0;
     u64 at = 0;
     if constexpr (FILL) {
       if (stride) at = stride * c;
@@ -271,23 +273,21 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
   __syncthreads();
   live = live && choice.kind != class_empty && choice.slices == 1;
   const bool heavy = FILL && live && choice.heavy;
+  const u32 mine = heavy ? class_count + choice.kind - class_block : choice.kind;
   u32 place = 0;
-  if (live) place = atomicAdd(heavy ? &heavy_counts[choice.kind - class_block] : &counts[choice.kind], 1u);
+  if (live) place = atomicAdd(&counts[mine], 1u);
   __syncthreads();
-  if (c < class_count) {
-    const u32 n = counts[c], heavies = FILL && is_block(c) ? heavy_counts[c - class_block] : 0;
-    if (heavies) heavy_bases[c - class_block] = u32(atomicAdd(&control[control_heavy + c - class_block], u64(heavies)));
-    if (FILL && (!stride || is_block(c))) {
-      if (n) bases[c] = u32(atomicAdd(&control[cursor + c], u64(n)));
-      if (stride && n + heavies) atomicAdd(&control[units + c], u64(n + heavies));
-    } else if (n) {
-      bases[c] = u32(atomicAdd(&control[units + c], u64(n)));
-    }
+  if (c < kinds && counts[c]) {
+    const u64 n = counts[c];
+    const u32 kind = c < class_count ? c : c - class_count + class_block;
+    const u32 listed = c < class_count ? (FILL && (!stride || is_block(kind)) ? cursor : units) + kind : control_heavy + kind - class_block;
+    bases[c] = u32(atomicAdd(&control[listed], n));
+    if (FILL && stride && is_block(kind)) atomicAdd(&control[units + kind], n);
   }
   if constexpr (!FILL) return 0;
   __syncthreads();
-  if (heavy) return begins[choice.kind + 1] - 1 - heavy_bases[choice.kind - class_block] - place;
-  return live ? begins[choice.kind] + bases[choice.kind] + place : 0;
+  if (heavy) return begins[choice.kind + 1] - 1 - bases[mine] - place;
+  return live ? begins[choice.kind] + bases[mine] + place : 0;
 }
 
 // The work lists. All: 1-D blocks of tuning::bin_block threads, one thread a row. First the counts, unless there is room for a
