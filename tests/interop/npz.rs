@@ -249,6 +249,13 @@ fn few_entries_in_many_rows() {
     archive(&path, &all);
     let read = survived(|| npz::read::<bool, PlusTimes>(&path)).unwrap();
     assert_eq!((read.shape(), read.entries().unwrap()), ((524_296, 5), a.entries().unwrap()));
+    for (_, bytes) in all.iter_mut().filter(|member| member.0.contains("row") || member.0.contains("col")) {
+        let last = bytes.len() - 8;
+        bytes.copy_within(last - 8..last, last);
+    }
+    archive(&path, &all);
+    let twice = survived(|| npz::read::<bool, PlusTimes>(&path)).unwrap_err();
+    assert!(twice.to_string().contains("(1, 2), counted from 0, is there twice"), "{twice}");
 }
 
 quickcheck! {
