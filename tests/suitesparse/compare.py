@@ -39,7 +39,7 @@ OPERATIONS = (
 )
 # Vertices that a search begins at.
 SOURCES = 64
-# Calls of each side before those that are timed.
+# Calls of each side after the first, before those that are timed.
 WARM = 4
 TYPES = {"f64": ("FP64", np.float64), "f32": ("FP32", np.float32), "bool": ("BOOL", np.bool_), "u64": ("BOOL", np.bool_)}
 
@@ -251,9 +251,10 @@ def compare(other, case, row, options):
     run = case.prepare(*row)
     (theirs, first, _), reply = run(True), other.ask("run", *row, 1)
     ours = (int(reply[0]), float(reply[1]))
-    # What a side finds out about a matrix, or keeps of it, is found in the first few calls.
+    # What a side keeps of a matrix is made in its first few calls, of which it is little where they take long.
     if first < 0.1:
-        [run(False) for _ in range(WARM)]
+        for _ in range(WARM):
+            run(False)
         other.ask("run", *row, WARM)
     scale = 1e-4 if row[2] == "f32" else 1e-9
     equal = theirs[0] == ours[0] and math.isclose(theirs[1], ours[1], rel_tol=scale)
