@@ -5,7 +5,7 @@
 //! The tables are statics: a function that a constant or a generic one refers to is compiled wherever that is used.
 use crate::algebra::Scalar;
 use crate::backend::Body;
-use crate::backend::ring::{HostOperands, MxmRing, MxvRing, VxmRing};
+use crate::backend::ring::{Equals, HostOperands, MxmRing, MxvRing, VxmRing};
 use crate::backend::untyped::{UntypedBody, UntypedCsr};
 use crate::container::Owned;
 use crate::device::Device;
@@ -36,7 +36,7 @@ pub(crate) struct Doors<R> {
     pub(crate) on_host: fn(&R, Device, &HostOperands) -> Result<UntypedCsr>,
     pub(crate) at_positions: fn(&R, Device, &HostOperands, &Arc<Pattern>) -> Result<UntypedCsr>,
     pub(crate) explain: fn(&R, Device, &HostOperands) -> Result<Analysis>,
-    pub(crate) foreseen: fn(&R, Option<&[u8]>, Option<&[u8]>) -> Result<Option<Vec<u8>>>,
+    pub(crate) foreseen: fn(&R, Option<&[u8]>, Option<&[u8]>) -> Result<Option<Equals>>,
 }
 
 /// Entries of one scalar: with and without it in their type, and as an operation makes them.

@@ -54,17 +54,17 @@ templates! {
     /// Sparse product, rows of at most `width` products: how many columns they have.
     SpgemmEscCount = "spgemm_esc_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 64];
     /// Sparse product, rows of at most `width` products: expanded, sorted, contracted.
-    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole"], numbers ["width" = 64, "rows" = 1];
+    SpgemmEsc = "spgemm_esc", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "staged"], numbers ["width" = 64, "rows" = 1];
     /// Sparse product, rows of at most `width` products, a block a row: how many columns they have.
     SpgemmSortCount = "spgemm_sort_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["width" = 1024];
     /// Sparse product, rows of at most `width` products, a block a row: expanded, sorted, contracted.
-    SpgemmSort = "spgemm_sort", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped"], numbers ["width" = 1024];
+    SpgemmSort = "spgemm_sort", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "staged"], numbers ["width" = 1024];
     /// Sparse product, rows of at most `width` products, a thread a row: how many columns they have.
     SpgemmThreadCount = "spgemm_thread_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "wide"],
         numbers ["width" = 32, "block" = 128];
     /// Sparse product, rows of at most `width` products, a thread a row. `whole`: all rows of A, straight to
     /// their places in C. `wide`: 2^26 columns or more.
-    SpgemmThread = "spgemm_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "wide"],
+    SpgemmThread = "spgemm_thread", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "wide", "staged"],
         numbers ["width" = 32, "block" = 128];
     /// Sparse product, all rows of few columns: how many a sample has.
     SpgemmHashCount = "spgemm_hash_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["slots" = 256];
@@ -77,7 +77,7 @@ templates! {
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
-    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes"], numbers ["width" = 256];
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes", "staged"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
     SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes", "row_bits"],
         numbers ["width" = 4096, "threads" = 512];
@@ -103,7 +103,7 @@ templates! {
     /// Sparse product: rows of a class, the heaviest first and the lightest last.
     SpgemmHeaviest = "spgemm_heaviest", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: rows made in one pass moved together.
-    SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V"], flags [], numbers [];
+    SpgemmCompact = "spgemm_compact", semiring false, functions [], types ["V", "W"], flags [], numbers [];
     /// Sparse product a slice of rows at a time: which rows, lengths, marks.
     SpgemmSlices = "spgemm_slices", semiring false, functions [], types [], flags ["masked", "complement"], numbers [];
     /// Sparse product, a slice of rows expanded. `by_columns`: as outer products.

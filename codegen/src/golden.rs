@@ -20,6 +20,7 @@ fn uniform(name: &str, scalar: ScalarText, add: &'static str, atomic: Atomic, mu
         a: scalar,
         b: scalar,
         c: scalar,
+        counted: None,
         add: OperatorText { parameters: XY, expression: add },
         atomic,
         multiply: OperatorText { parameters: XY, expression: multiply },
@@ -106,6 +107,7 @@ pub fn trial_semirings() -> Vec<SemiringText> {
         a: bool,
         b: f32,
         c: u64,
+        counted: None,
         add: OperatorText { parameters: &["x", "_"], expression: "x" },
         atomic: Atomic::First,
         multiply: OperatorText { parameters: &["_", "_", "at"], expression: "at.k" },
@@ -128,6 +130,15 @@ pub fn trial_semirings() -> Vec<SemiringText> {
         reads: none,
         identity: literal::u64(0),
         ..uniform("plus_pair", u64, "add(x, y)", Atomic::Add, "")
+    });
+    all.push(SemiringText {
+        a: bool,
+        b: bool,
+        counted: Some(built_in("f64", 8)),
+        multiply: OperatorText { parameters: blind, expression: "one::<C>()" },
+        reads: none,
+        identity: literal::u32(0),
+        ..uniform("count", built_in("u32", 4), "add(x, y)", Atomic::Add, "")
     });
     let hop = ScalarText {
         name: "Hop",
@@ -175,6 +186,10 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
     for (scalar, valued) in [(built_in("u64", 8), true), (built_in("u16", 2), true), (built_in("u8", 1), false)] {
         let spec = Spec::new(Template::PackRows, architecture).scalar("V", scalar).flag("valued", valued);
         all.push((format!("pack_rows-{}", scalar.name), spec));
+    }
+    for (from, to) in [(built_in("u64", 8), built_in("u64", 8)), (built_in("u32", 4), built_in("f64", 8))] {
+        let spec = Spec::new(Template::SpgemmCompact, architecture).scalar("V", from).scalar("W", to);
+        all.push((format!("spgemm_compact-{}_{}", from.name, to.name), spec));
     }
     all.push(("segmented_merge".to_string(), Spec::new(Template::SegmentedMerge, architecture)));
     for mask in ["", "masked", "complement"] {
@@ -267,6 +282,7 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 (Template::SpgemmWindow, 1024),
             ] {
                 let spec = with_mask(Spec::new(template, architecture).semiring(s.clone())).number("width", width);
+                let spec = spec.flag("staged", s.counted.is_some());
                 let label = format!("{}{width}-{}_{}", template.name(), s.name, s.c.name);
                 all.push((name(&label), spec.flag("narrow", true)));
             }
@@ -348,6 +364,7 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 }
                 let spec = with_mask(Spec::new(Template::SpgemmThread, architecture).semiring(s.clone()));
                 let spec = spec.flag("narrow", !wide).flag("whole", whole).flag("wide", wide).number("width", width);
+                let spec = spec.flag("staged", s.counted.is_some() && !whole);
                 let Some((block, _)) = spec.thread_launch(width as u32, 64 << 10) else { continue };
                 let label = format!("spgemm_thread{width}-{}_{}", s.name, s.c.name);
                 all.push((name(&label), spec.number("block", block as u64)));

@@ -38,7 +38,7 @@ impl Spec {
     pub fn key(&self) -> String {
         let mut name = self.template.name().to_string();
         if let Some(s) = &self.semiring {
-            let _ = write!(name, "-{}-{}_{}_{}", s.name, s.a.name, s.b.name, s.c.name);
+            let _ = write!(name, "-{}-{}_{}_{}", s.name, s.a.name, s.b.name, s.written().name);
         }
         for (_, scalar) in &self.types {
             let _ = write!(name, "-{}", scalar.name);
@@ -59,6 +59,7 @@ impl Spec {
         let scalar = |s: &crate::text::ScalarText| format!("{}:{}:{}", s.name, s.size, flat(s.definition));
         if let Some(s) = &self.semiring {
             let _ = write!(text, "|{}|{}|{}|{}", s.name, scalar(&s.a), scalar(&s.b), scalar(&s.c));
+            let _ = write!(text, "|{}", scalar(&s.written()));
             let _ = write!(text, "|{}|{}|{:?}", operator(&s.add), operator(&s.multiply), s.reads);
             let _ = write!(text, "|{:?}|{}|{:?}", s.atomic, flat(&s.identity), s.terminal);
         }

@@ -1,7 +1,7 @@
 //! Sizes the host must know to launch a kernel: the same formulas as in the templates, which assert that they agree.
 use crate::catalog::Template;
 use crate::spec::{SemiringText, Spec};
-use crate::text::{Atomic, Terminal};
+use crate::text::{Atomic, ScalarText, Terminal};
 use crate::tuning::Tuning;
 
 /// Table sizes of the sparse product.
@@ -25,15 +25,23 @@ const fn rounded(bytes: u32) -> u32 {
 }
 
 impl SemiringText {
+    /// The scalar of what is written: that of the result.
+    #[must_use]
+    pub fn written(&self) -> ScalarText {
+        self.counted.unwrap_or(self.c)
+    }
     /// Whether sums may be pre-set, and whether all products are one constant that ⊕ keeps.
     fn kind(&self) -> (bool, bool) {
         let boolean = matches!(self.atomic, Atomic::Or | Atomic::And | Atomic::Xor);
         let number = self.c.definition.is_empty() && self.c.name != "bool";
         let native = !matches!(self.atomic, Atomic::None | Atomic::First);
         let exact = (number && native) || (self.c.name == "bool" && boolean);
-        let value_free = !(self.reads.a || self.reads.b || self.reads.position);
         let keeps = matches!(self.atomic, Atomic::Min | Atomic::Max | Atomic::Or | Atomic::And | Atomic::First);
-        (exact, value_free && (keeps || self.terminal == Terminal::Always))
+        (exact, self.is_value_free() && (keeps || self.terminal == Terminal::Always))
+    }
+    /// Whether all products are one constant.
+    fn is_value_free(&self) -> bool {
+        !(self.reads.a || self.reads.b || self.reads.position)
     }
     /// Whether all products are one constant that ⊕ keeps: then no values are needed.
     #[must_use]
@@ -122,8 +130,12 @@ impl Spec {
         let fixed = TEAM + scratch + width / 4 + rounded(4 * (width + width / 32));
         (block, fixed + self.term_bytes(width))
     }
-    /// Shared bytes of so many terms, or sums.
+    /// Shared bytes of so many terms; where all products are the same none are kept.
     fn term_bytes(&self, products: u32) -> u32 {
+        if self.semiring.as_ref().is_some_and(|s| s.is_value_free()) { 0 } else { self.sum_bytes(products) }
+    }
+    /// Shared bytes of so many sums.
+    fn sum_bytes(&self, products: u32) -> u32 {
         match &self.semiring {
             Some(s) if !s.kind().1 => rounded(products * u32::try_from(s.c.size).unwrap_or(u32::MAX).min(1 << 16)),
             _ => 0,
@@ -176,7 +188,7 @@ impl Spec {
     /// Dynamic shared bytes a warp takes in the kernel that looks products up among up to `entries` of the mask's row, `lanes` a row.
     #[must_use]
     pub fn masked_bytes(&self, entries: u32, lanes: u32) -> u32 {
-        (32 / lanes).saturating_mul(21 * entries + self.term_bytes(entries))
+        (32 / lanes).saturating_mul(21 * entries + self.sum_bytes(entries))
     }
     /// Dynamic shared bytes of a block that does so for one row.
     #[must_use]
@@ -184,7 +196,7 @@ impl Spec {
         let warps = Tuning::of(self.architecture).masked_block / 32;
         let (exact, constant) = self.semiring.as_ref().map_or((true, true), |s| s.kind());
         let state = if exact || constant { 0 } else { rounded(4 * entries) };
-        (self.warp_products() * warps + 21 * entries + state).saturating_add(self.term_bytes(entries))
+        (self.warp_products() * warps + 21 * entries + state).saturating_add(self.sum_bytes(entries))
     }
 
     /// Dynamic shared bytes a warp takes in the kernels that sum rows of columns within `width`, with this semiring's sums or,

@@ -50,7 +50,7 @@ fn type_name(scalar: &ScalarText) -> String {
 
 /// Every scalar of the specification, in the order of first use.
 fn scalars(spec: &Spec) -> Vec<ScalarText> {
-    let semiring = spec.semiring.iter().flat_map(|s| [s.a, s.b, s.c]);
+    let semiring = spec.semiring.iter().flat_map(|s| [s.a, s.b, s.c, s.written()]);
     let functions = spec.functions.iter().flat_map(|f| f.parameters.iter().copied().chain([f.output]));
     semiring.chain(functions).chain(spec.types.iter().map(|t| t.1)).collect()
 }
@@ -154,8 +154,9 @@ fn semiring(s: &SemiringText) -> Result<(String, String), Error> {
     let mut bodies = function("semiring_add", &[&s.c, &s.c], &s.c, &s.add, false)?;
     bodies += &function("semiring_multiply", &[&s.a, &s.b], &s.c, &s.multiply, true)?;
     bodies += &constants("semiring_add", &s.c, Some(&s.identity), &s.terminal);
-    let [a, b, c] = [&s.a, &s.b, &s.c].map(type_name);
-    let mut text = format!("typedef {a} A;\ntypedef {b} B;\ntypedef {c} C;\n\nstruct Semiring {{\n");
+    let [a, b, c, written] = [&s.a, &s.b, &s.c, &s.written()].map(type_name);
+    let mut text =
+        format!("typedef {a} A;\ntypedef {b} B;\ntypedef {c} C;\ntypedef {written} Written;\n\nstruct Semiring {{\n");
     let value_free = !(s.reads.a || s.reads.b || s.reads.position);
     let keeps = matches!(s.atomic, Atomic::Min | Atomic::Max | Atomic::Or | Atomic::And | Atomic::First);
     let constant = value_free && (keeps || matches!(s.terminal, Terminal::Always));

@@ -15,6 +15,8 @@ pub struct SemiringText {
     pub b: ScalarText,
     /// Scalar of the result.
     pub c: ScalarText,
+    /// What sums are written as, where they are numbers of products and the result is of another scalar.
+    pub counted: Option<ScalarText>,
     /// ⊕ : C × C → C.
     pub add: OperatorText,
     /// ⊕ as a native atomic operation.

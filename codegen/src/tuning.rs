@@ -62,6 +62,8 @@ tuning! {
     heaviest_rows,
     /// So do those of a product whose largest row has no more products than this: as long as the order would take.
     heaviest_products,
+    /// … or than so many times the mean of all rows: even rows end together in any order.
+    heaviest_uneven,
     /// Threads of a block of the kernel that copies rows.
     copy_block,
     /// Most shared bytes of a block whose threads have a row each.
@@ -295,6 +297,7 @@ pub const SM_90: Tuning = Tuning {
     heaviest_threads: 1024,
     heaviest_rows: 32768,
     heaviest_products: 4096,
+    heaviest_uneven: 4,
     copy_block: 256,
     thread_bytes: 65536,
     band_block: 128,

@@ -12,7 +12,7 @@ namespace oplus {
 #define OPLUS_BAND_OPERANDS                                                                                               \
   u64 rows, u64 inner, const u32 *a_present, const u32 *b_present, u32 diagonals, const u32 *starts, const void *steps,   \
       const i32 *shifts, u32 a_diagonals, const A *a_values, u32 b_diagonals, const B *b_values, const u64 *i_ids,        \
-      const u64 *k_ids, const u64 *j_ids, const u64 *c_offsets, u32 *c_indices, C *c_values
+      const u64 *k_ids, const u64 *j_ids, const u64 *c_offsets, u32 *c_indices, Written *c_values
 #define OPLUS_BAND_BODY                                                                                                   \
   const BandOperands x = {{rows, a_present}, {inner, b_present}, diagonals, starts, static_cast<const BandStep*>(steps)}; \
   const BandValues values = {a_values, b_values, i_ids, k_ids, j_ids, a_diagonals, b_diagonals};

@@ -14,6 +14,14 @@
 
 namespace oplus {
 
+// Whether sums are written as another type, and where they stand in C's place until they are: in its first bytes.
+typedef Listed<flag::staged>::Type BlockValue;
+constexpr bool counted = !SameType<BlockValue, C>::value;
+__device__ inline C* sum_in(BlockValue* values, u64 place) {
+  static_assert(sizeof(BlockValue) >= sizeof(C) && (!counted || sizeof(C) == 4), "a sum fits into its entry's place");
+  return reinterpret_cast<C*>(&values[place]);
+}
+
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
 // flag::far: rows may have more than number::width columns.
@@ -28,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(nu
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, BlockValue* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
@@ -144,7 +152,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                 for (u32 t = 0; t < batch; t++) {
                                   if (!put[t]) continue;
                                   if (near_row) combine<Semiring, C>(&near[at[t]], term[t]);
-                                  else combine_in_memory<Semiring, C>(&c_values[out + at[t]], term[t]);
+                                  else combine_in_memory<Semiring, C>(sum_in(c_values, out + at[t]), term[t]);
                                 }
                               });
           __syncthreads();
@@ -181,16 +189,26 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                 all = Semiring::add(all, sum[i * width]);
                 sum[i * width] = Sums::start();
               }
-              if (fits) c_values[out + rank] = all;
+              if (fits) write_value(c_values, out + rank, all);
             } else if (fits) {
-              c_values[out + rank] = Sums::start();
+              *sum_in(c_values, out + rank) = Sums::start();
             }
           });
           if (flag::split && of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
-      if (flag::split && of > 1) bits.end_part(part.place, of, window.counters() + 1);
+      bool last_part = true;
+      if (flag::split && of > 1) last_part = bits.end_part(part.place, of, window.counters() + 1);
+      if constexpr (counted) {
+        if (!near_row && fits) {
+          if (!flag::split || of == 1) {
+            __threadfence();
+            __syncthreads();
+          }
+          for (u32 i = threadIdx.x; last_part && i < count; i += threads) write_value(c_values, out + i, read_whole(sum_in(c_values, out + i)));
+        }
+      }
       out += count;
     });
   });

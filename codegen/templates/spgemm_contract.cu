@@ -36,7 +36,7 @@ __device__ inline u64 sum_staged(C& sum, bool first, u64 p, u64 n, const u64* ke
 // tuning::primitive_block threads.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 spgemm_contract(u64 n, const u64* keys, const u32* places, const u32* words, const u64* starts, u32 bits, const C* terms,
-                u32* c_indices, C* c_values) {
+                u32* c_indices, Written* c_values) {
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   const u64 p = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool first = p < n && is_marked(words, p);

@@ -81,7 +81,7 @@ __device__ inline void add_terms(Sum& sum, u32 mine, const C& term) {
 // values[e] = the dot product of the mask's entry e, if bit e of `words` says that there is one. Those that blocks have to do
 // are listed, unless `longs` is null: then there are none; *long_count: 0 before. Launch: ceil(n / dot_threads) blocks of dot_threads.
 extern "C" __global__ void __launch_bounds__(dot_threads)
-spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, C* values) {
+spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, Written* values) {
   OPLUS_DOT_BODY
   const u64 base = u64(blockIdx.x) * dot_threads, e = base + threadIdx.x;
   const RowRange range = rows_of_entries(m_offsets, rows, base, min(base + dot_threads, n));
@@ -138,7 +138,7 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
   }
   if (sum.has) {
     if constexpr (Semiring::constant) write_constant(values, e);
-    else values[e] = sum.value;
+    else write_value(values, e, sum.value);
   }
   const u32 word = __ballot_sync(full_warp, sum.has);
   if (lane_id() == 0) words[e / 32] = word;
@@ -147,7 +147,7 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
 // The listed entries, a block each: a stretch of the shorter list at a time, a place a thread, whose terms are added one after the other:
 // small ones by one thread that reads them side by side, others by the warps in turn.
 __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, u64 rows, const u64* longs, u64 count, u32* words,
-                                     C* values) {
+                                     Written* values) {
   constexpr u32 warps = dot_threads / 32;
   __shared__ u64 space[(sizeof(Sum) + 7) / 8];
   __shared__ u32 hits[warps];
@@ -220,7 +220,7 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
     }
     if (threadIdx.x == 0 && kept->has) {
       if constexpr (Semiring::constant) write_constant(values, e);
-      else values[e] = kept->value;
+      else write_value(values, e, kept->value);
       atomicOr(&words[e / 32], 1u << (e & 31));
     }
     __syncthreads();
@@ -229,7 +229,7 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
 
 // Launch: any grid of blocks of dot_threads.
 extern "C" __global__ void __launch_bounds__(dot_threads)
-spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, C* values) {
+spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, Written* values) {
   OPLUS_DOT_BODY
   dot_by_blocks(x, factors, rows, longs, *long_count, words, values);
 }

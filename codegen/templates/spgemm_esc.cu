@@ -27,10 +27,10 @@ extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity,
+           u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values, u64 rows, u64* state, u64 capacity,
            u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
-  constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
+  constexpr u32 values = has_terms ? rounded(width * sizeof(C)) : 0;
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
   static_assert(bytes * warps == shared_bytes::esc, "");
   DYN_SHARED(unsigned char, shared);
@@ -50,7 +50,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
   };
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
-    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
+    if constexpr (has_terms) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
   if constexpr (!flag::whole) {
     const u64 n = control[units], from = control[begin];

@@ -23,7 +23,7 @@ constexpr u32 hash_blocks = 8;
 extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_blocks)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, Written* c_values, u64 rows, u64* state, u64 capacity,
             u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 batch = groups == 1 ? tuning::numeric_batch : u32(number::batch), warps = tuning::hash_block / 32;
@@ -128,7 +128,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) write_constant(c_values, out + e);
-      else c_values[out + e] = values[mine + (key & (slots - 1))];
+      else write_value(c_values, out + e, values[mine + (key & (slots - 1))]);
     }
     __syncwarp();
   }

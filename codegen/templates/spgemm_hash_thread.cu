@@ -33,7 +33,7 @@ constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = 
 extern "C" __global__ void __launch_bounds__(threads, hash_thread_blocks)
 spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
                    const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-                   const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+                   const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, Written* c_values, u64 rows, u64* state, u64 capacity,
                    u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = threads / 32, block = threads / lanes;
   typedef LaneTable<slots> Table;
@@ -228,7 +228,7 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       const u32 key = table.keys[32 * (e - from) + owner];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) write_constant(c_values, out + e);
-      else c_values[out + e] = sums[32 * (key & (slots - 1)) + owner];
+      else write_value(c_values, out + e, sums[32 * (key & (slots - 1)) + owner]);
     }
     __syncwarp();
   }

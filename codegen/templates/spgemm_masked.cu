@@ -52,12 +52,12 @@ template <u32 WIDTH> __device__ inline u32 group_bits(u32 ballot) {
 
 // The sums of the mask's entries from e on, of which `has` says where there are any: of 32 / WIDTH groups of lanes, n entries each.
 template <u32 WIDTH>
-__device__ inline void write_sums(const C* sums, const unsigned char* has, u64 e, u32 n, u32 lane, u32 stride, u32* words, C* values) {
+__device__ inline void write_sums(const C* sums, const unsigned char* has, u64 e, u32 n, u32 lane, u32 stride, u32* words, Written* values) {
   for (u32 i = lane; __any_sync(full_warp, i - lane % WIDTH < n); i += stride) {
     const bool there = i < n && has[i];
     if (there) {
       if constexpr (Semiring::constant) write_constant(values, e + i);
-      else values[e + i] = sums[i];
+      else write_value(values, e + i, sums[i]);
     }
     const u32 bits = group_bits<WIDTH>(__ballot_sync(full_warp, there));
     if (lane % WIDTH == 0) set_bits(words, e + i, bits);
@@ -92,7 +92,7 @@ __device__ inline void leave_row(const MaskedRows& y, bool leaves, u32 row, u64 
 // Rows of C, one for each group of LANES lanes of a warp, those that are `live`.
 template <u32 ENTRIES, u32 LANES>
 __device__ inline void masked_row(const Operands& x, const Factors& factors, const MaskedRows& y, bool live, u32 row, unsigned char* memory,
-                                  u32* words, C* values) {
+                                  u32* words, Written* values) {
   constexpr u32 batch = u32(number::batch);
   static_assert(LANES % batch == 0, "");
   constexpr bool preset = Exact<Semiring, C>::value && !Semiring::constant;
@@ -193,7 +193,7 @@ __device__ inline void masked_row(const Operands& x, const Factors& factors, con
 // values[e] = the entry of C at the mask's entry e, if bit e of `words` (0 before) says that there is one. Launch: a row a group, or any
 // grid of a list.
 extern "C" __global__ void __launch_bounds__(masked_threads)
-spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
+spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, Written* values) {
   OPLUS_MASKED_BODY
   constexpr u32 entries = masked_entries, lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 bytes = MaskRow::bytes + masked_sums + entries;
@@ -213,7 +213,7 @@ spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
 
 // The listed stretches. counts[1]: a ticket, 0 before. Launch: any grid.
 extern "C" __global__ void __launch_bounds__(masked_threads)
-spgemm_masked_long(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
+spgemm_masked_long(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, Written* values) {
   OPLUS_MASKED_BODY
   constexpr u32 entries = masked_entries, warps = masked_threads / 32, batch = tuning::numeric_batch;
   typedef Accumulator<Semiring, C, masked_threads, entries> Sums;

@@ -20,7 +20,7 @@ namespace oplus {
 // Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp a row.
 extern "C" __global__ void __launch_bounds__(tuning::copy_block)
 spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
-                    u32* c_indices, C* c_values) {
+                    u32* c_indices, Written* c_values) {
   OPLUS_NUMERIC_BODY
   const u64 n = control[units], from_list = control[begin];
   const u64 warps = blockDim.x / 32;
@@ -42,7 +42,7 @@ spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 b
 template <u32 T>
 __device__ inline void table_numeric(const Operands& x, const Factors& factors, u64* control, const u32* units,
                                      const u32* first, const u32* last, const u32* slice_counts, const Part* parts,
-                                     u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {
+                                     u32 parts_room, const u64* c_offsets, u32* c_indices, Written* c_values) {
   DYN_SHARED(unsigned char, shared);
   const SumMemory<T> memory(shared);
   auto table = memory.table();
@@ -73,7 +73,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
       table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
       for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
         if constexpr (Semiring::constant) write_constant(c_values, out + e);
-        else c_values[out + e] = sums.values[e];
+        else write_value(c_values, out + e, sums.values[e]);
       }
       out += marked;
       table.team.sync();
@@ -86,7 +86,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
 #define OPLUS_TABLE(T)                                                                                                 \
   extern "C" __global__ void __launch_bounds__(TableSize<T>::block) spgemm_numeric_table##T(                           \
       OPLUS_NUMERIC_OPERANDS, u64* control, const u32* units, const u32* first, const u32* last,                       \
-      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {  \
+      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, Written* c_values) {  \
     static_assert(SumMemory<T>::bytes* SumMemory<T>::teams == shared_bytes::numeric_table##T, "");                     \
     OPLUS_NUMERIC_BODY                                                                                                 \
     table_numeric<T>(x, factors, control, units, first, last, slice_counts, reinterpret_cast<const Part*>(parts),      \

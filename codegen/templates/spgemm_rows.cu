@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads))
 spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64 rows, const u32* products, const u32* first, const u32* last, u32 least, u32 most, u64* tickets,
-            const u64* c_offsets, u32* c_indices, C* c_values) {
+            const u64* c_offsets, u32* c_indices, Written* c_values) {
   typedef RowTile<rows_width> Tile;
   typedef Accumulator<Semiring, C, rows_threads, rows_width> Sums;
   __shared__ Aligned memory[Semiring::constant ? 1 : (rows_width * sizeof(C) + 15) / 16];
@@ -75,7 +75,7 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         const u64 to = out + bases[at / 32] + u32(__popc(word & (bit - 1)));
         c_indices[to] = u32(tile.low) + at;
         if constexpr (Semiring::constant) write_constant(c_values, to);
-        else c_values[to] = values[at];
+        else write_value(c_values, to, values[at]);
       }
       out += count;
       column = next;

@@ -13,10 +13,10 @@ extern "C" __global__ void __launch_bounds__(u32(number::width) / 8, 10240 / u32
 spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-            const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+            const u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch;
   typedef SortMemory<width> Memory;
-  static_assert(Memory::fixed + (Semiring::constant ? 0 : rounded(width * sizeof(C))) == shared_bytes::sort, "");
+  static_assert(Memory::fixed + (has_terms ? rounded(width * sizeof(C)) : 0) == shared_bytes::sort, "");
   DYN_SHARED(unsigned char, shared);
   const Memory memory = {shared};
   C* terms = reinterpret_cast<C*>(shared + Memory::fixed);
@@ -37,7 +37,7 @@ spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         if (!p.active[t]) continue;
         const bool keep = admitted(x, row, loaded[t].column);
         keys.at(number[t]) = keep ? (loaded[t].column - base) * width + number[t] : keys.none;
-        if constexpr (!Semiring::constant) {
+        if constexpr (has_terms) {
           if (keep) terms[number[t]] = multiply(factors, x, loaded[t], p.a[t], row);
         }
       }

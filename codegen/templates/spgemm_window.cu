@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
-              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values,
+              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values,
               const u32* joined) {
   constexpr u32 batch = supernode_batch, most = supernode_most;
   constexpr bool summed = !Semiring::constant && needs_all;
@@ -29,13 +29,16 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
-  const Window window = {mine + sizeof(WarpProducts) + values};
+  // Numbers of products are added in any order, and tell which columns there are.
+  constexpr bool counts = SameType<C, u32>::value && Semiring::value_free && Semiring::atomic == atomic_add;
+  typedef SeenAs<counts>::Type Seen;
+  const Window<Seen> window = {reinterpret_cast<Seen*>(mine + sizeof(WarpProducts) + (counts ? 0 : values))};
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
     window.clear(span);
     Joined<most> factor[batch];
-    window_products<batch>(
+    window_products<batch, !(counts || Semiring::constant)>(
         x, row, scratch,
         [&](const Batch<batch>& p) {
 #pragma unroll
@@ -45,6 +48,12 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         },
         [&](const Batch<batch>& p, u32 t, u32 column) {
           const u32 at = column - base;
+          if constexpr (counts) {
+            C term;
+            add_joined(&term, true, factors, x, factor[t], p, t, column, row);
+            add_number(&sums[at], term);
+            return;
+          }
           if constexpr (!Semiring::constant) {
             const bool seen = window.seen[at];
             if (summed || !seen) add_joined(&sums[at], !seen, factors, x, factor[t], p, t, column, row);
@@ -55,7 +64,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u32 count = window.for_seen(span, [&](u32 at, u32 rank) {
       out_indices[out + rank] = base + at;
       if constexpr (Semiring::constant) write_constant(out_values, out + rank);
-      else out_values[out + rank] = sums[at];
+      else write_value(out_values, out + rank, sums[at]);
     });
     if (row_counts && lane_id() == 0) row_counts[row] = count;
     __syncwarp();

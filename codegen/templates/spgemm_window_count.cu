@@ -16,12 +16,12 @@ spgemm_window_count(const u64* a_offsets, const u32* a_indices, const u64* b_off
   unsigned char* mine = shared + threadIdx.x / 32 * bytes;
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
-  const Window window = {mine + sizeof(WarpProducts)};
+  const Window<unsigned char> window = {mine + sizeof(WarpProducts)};
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
     window.clear(span);
-    window_products<batch>(x, row, scratch, [](const Batch<batch>&) {},
+    window_products<batch, false>(x, row, scratch, [](const Batch<batch>&) {},
                            [&](const Batch<batch>&, u32, u32 column) { window.seen[column - base] = 1; });
     const u32 count = window.for_seen(span, [](u32, u32) {});
     if (lane_id() == 0) row_counts[row] = count;

@@ -237,6 +237,7 @@ impl SemiringParts {
             a,
             b,
             c,
+            counted: None,
             add: self.add,
             atomic: self.atomic,
             multiply: self.multiply,

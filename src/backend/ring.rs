@@ -25,14 +25,34 @@ pub(crate) struct Operators<A, B, C> {
 }
 
 impl<A: Scalar, B: Scalar, C: Scalar> Operators<A, B, C> {
-    /// Of products that all are x ⊗ y = p: p, where they are not of positions and p ⊕ p = p to the bit.
-    pub(crate) fn sum_of_equals(&self, x: A, y: B) -> Option<C> {
+    /// Of products that all are x ⊗ y = p: p, and whether p ⊕ p = p to the bit; none where they are of positions.
+    fn equals(&self, x: A, y: B) -> Option<(C, bool)> {
         if self.reads.position {
             return None;
         }
         let product = (self.multiply)(x, y, At::default());
-        let sum = (self.add)(product, product);
-        same(sum, product).then_some(product)
+        Some((product, same((self.add)(product, product), product)))
+    }
+    /// Their sum, where that is known before: p.
+    pub(crate) fn sum_of_equals(&self, x: A, y: B) -> Option<C> {
+        self.equals(x, y).and_then(|(product, kept)| kept.then_some(product))
+    }
+}
+
+/// Products that all are the same.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+pub(crate) struct Equals {
+    /// The bytes of each.
+    pub(crate) product: Vec<u8>,
+    /// Whether their sum is that as well, however many they are.
+    pub(crate) kept: bool,
+}
+impl Equals {
+    /// The bytes of all sums, where they are the same.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub(crate) fn sum(&self) -> Option<&[u8]> {
+        self.kept.then_some(&self.product)
     }
 }
 
@@ -110,10 +130,9 @@ pub(crate) trait AnyRing: Debug + Sync {
     fn text(&self) -> Shared<SemiringText>;
     /// Whether it looks at the values of its left and of its right operand.
     fn reads(&self) -> (bool, bool);
-    /// The value of every sum of a product of matrices, where it is known before: by what all entries of an operand are, if they are the
-    /// same.
+    /// What all products of matrices are, where it is known before: by what all entries of an operand are, if they are the same.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
-    fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>>;
+    fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Equals>>;
     /// By the CPU or the reference.
     fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr>;
     /// The positions of a product of matrices.
@@ -145,7 +164,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn computed_at(&self, device: Device, o: &HostOperands, c: &Arc<Pattern>) -> Result<UntypedCsr> {
             any_ring!(@numeric $step self device o c A B C)
         }
-        fn foretold(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        fn foretold(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Equals>> {
             fn one<T: Scalar>(bytes: Option<&[u8]>, read: bool) -> Result<Option<T>> {
                 match bytes {
                     Some(bytes) => Ok(from_bytes("mxm", bytes)?.first().copied()),
@@ -158,7 +177,8 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             }
             let reads = self.operators.reads;
             let (Some(x), Some(y)) = (one::<A>(a, reads.a)?, one::<B>(b, reads.b)?) else { return Ok(None) };
-            Ok(self.operators.sum_of_equals(x, y).map(|sum| as_bytes(&[sum]).to_vec()))
+            let equals = self.operators.equals(x, y);
+            Ok(equals.map(|(product, kept)| Equals { product: as_bytes(&[product]).to_vec(), kept }))
         }
         fn explained(&self, device: Device, o: &HostOperands) -> Result<Analysis> {
             any_ring!(@explain $step self device o A B C)
@@ -174,7 +194,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         fn reads(&self) -> (bool, bool) {
             (self.operators.reads.a, self.operators.reads.b)
         }
-        fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        fn foreseen(&self, a: Option<&[u8]>, b: Option<&[u8]>) -> Result<Option<Equals>> {
             door!($step A B C foreseen(self, a, b))
         }
         fn on_host(&self, device: Device, o: &HostOperands) -> Result<UntypedCsr> {

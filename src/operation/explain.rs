@@ -4,7 +4,7 @@ use super::product::Product;
 use super::{Accumulate, Compute, Operation, mask_parts};
 use crate::algebra::Scalar;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::{Cuda, of_positions};
+use crate::backend::cuda::{Cuda, counting, of_positions};
 use crate::backend::misplaced;
 use crate::backend::ring::HostOperands;
 use crate::backend::untyped::UntypedBody;
@@ -148,8 +148,10 @@ impl Factors {
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b)) => {
                 let cuda = Cuda::on(device)?;
-                let iso = ring.foreseen(a.one_bytes(), b.one_bytes())?.is_some();
-                let text = if iso { of_positions() } else { ring.text() };
+                let equals = ring.foreseen(a.one_bytes(), b.one_bytes())?;
+                let iso = equals.as_ref().is_some_and(|e| e.kept);
+                let counts = equals.as_ref().filter(|_| o.mask.is_none());
+                let text = if iso { of_positions() } else { counting(ring.text(), counts, (a, b), options) };
                 cuda.explain(ring.step(), (text, iso), a, b, o.mask.as_ref(), at, options)
             }
             _ => Err(misplaced(device)),

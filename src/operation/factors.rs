@@ -7,7 +7,7 @@ use crate::algebra::scalar::from_bytes;
 #[cfg(feature = "cuda")]
 use crate::backend::Backend;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::Cuda;
+use crate::backend::cuda::{Cuda, counting};
 use crate::backend::misplaced;
 use crate::backend::ring::{AnyRing, Fold, HostOperands, MxmRing, Step};
 use crate::backend::untyped::{Reading, UntypedBody, UntypedStore};
@@ -296,10 +296,14 @@ impl Factors {
             #[cfg(feature = "cuda")]
             (UntypedBody::Cuda(a), UntypedBody::Cuda(b), mask) => {
                 let cuda = Cuda::on(device)?;
-                let mask = mask.as_ref();
-                UntypedBody::Cuda(match ring.foreseen(a.one_bytes(), b.one_bytes())? {
-                    Some(value) => cuda.multiply_iso((ring.text().c, &value), a, b, mask, at, options)?,
-                    None => cuda.multiply_masked(ring.step(), ring.text(), a, b, mask, at, options)?,
+                let (mask, equals) = (mask.as_ref(), ring.foreseen(a.one_bytes(), b.one_bytes())?);
+                UntypedBody::Cuda(match &equals {
+                    Some(e) if e.kept => cuda.multiply_iso((ring.text().c, &e.product), a, b, mask, at, options)?,
+                    _ => {
+                        let counts = equals.as_ref().filter(|_| mask.is_none());
+                        let text = counting(ring.text(), counts, (a, b), options);
+                        cuda.multiply_masked(ring.step(), text, a, b, mask, at, options)?
+                    }
                 })
             }
             _ => return Err(misplaced(device)),

@@ -4,14 +4,24 @@
 
 namespace oplus {
 
-// One byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
-// so no atomics are needed and sums run in the order of A's entries.
-struct Window {
-  unsigned char* seen;
+template <bool COUNTS> struct SeenAs {
+  typedef unsigned char Type;
+};
+template <> struct SeenAs<true> {
+  typedef u32 Type;
+};
+template <class T> __device__ inline void add_number(T* sum, const T& n) {
+  if constexpr (SameType<T, u32>::value) atomicAdd(sum, n);
+}
+
+// A byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
+// so no atomics are needed and sums run in the order of A's entries. Numbers of products are that byte and the sum in one.
+template <class T> struct Window {
+  T* seen;
 
   __device__ void clear(u32 span) const {
     u32* words = reinterpret_cast<u32*>(seen);
-    for (u32 i = lane_id(); i < (span + 3) / 4; i += 32) words[i] = 0;
+    for (u32 i = lane_id(); i < (span * u32(sizeof(T)) + 3) / 4; i += 32) words[i] = 0;
     __syncwarp();
   }
   // f(column of the window, rank) for each column that was seen; returns their number.
@@ -28,8 +38,8 @@ struct Window {
   }
 };
 
-// `load(batch)`, then `put(batch, t, column)` for each product the mask admits, products of one column never at once.
-template <u32 BATCH, class Load, class Put>
+// `load(batch)`, then `put(batch, t, column)` for each product the mask admits, with TURNS products of one column never at once.
+template <u32 BATCH, bool TURNS, class Load, class Put>
 __device__ inline void window_products(const Operands& x, u32 row, WarpProducts* scratch, Load load, Put put) {
   for_products<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
@@ -42,12 +52,17 @@ __device__ inline void window_products(const Operands& x, u32 row, WarpProducts*
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
                           const bool keep = p.active[t] && admitted(x, row, column[t]);
+                          if constexpr (!TURNS) {
+                            if (keep) put(p, t, column[t]);
+                            continue;
+                          }
                           for (u32 turn = 0; turn < p.groups[t]; turn++) {
                             if (keep && p.group[t] == turn) put(p, t, column[t]);
                             __syncwarp();
                           }
                         }
                       });
+  if constexpr (!TURNS) __syncwarp();
 }
 
 }  // namespace oplus

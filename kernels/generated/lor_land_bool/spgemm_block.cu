@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -896,6 +897,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -921,7 +924,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);
@@ -2032,12 +2038,25 @@ __device__ inline void for_rows(const Window& window, const Rows& rows, u32 part
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -2124,6 +2143,14 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 
 namespace oplus {
 
+// Whether sums are written as another type, and where they stand in C's place until they are: in its first bytes.
+typedef Listed<flag::staged>::Type BlockValue;
+constexpr bool counted = !SameType<BlockValue, C>::value;
+__device__ inline C* sum_in(BlockValue* values, u64 place) {
+  static_assert(sizeof(BlockValue) >= sizeof(C) && (!counted || sizeof(C) == 4), "a sum fits into its entry's place");
+  return reinterpret_cast<C*>(&values[place]);
+}
+
 // Launch: 1-D blocks of number::threads, any grid, block_bytes' shared bytes. `units`, `begin`, `tickets`: places in the
 // control block. The row goes to c_offsets[row] on.
 // flag::far: rows may have more than number::width columns.
@@ -2138,7 +2165,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(nu
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
-             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
+             const u32* first, const u32* last, u64* c_offsets, u32* c_indices, BlockValue* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
              u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
@@ -2254,7 +2281,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                                 for (u32 t = 0; t < batch; t++) {
                                   if (!put[t]) continue;
                                   if (near_row) combine<Semiring, C>(&near[at[t]], term[t]);
-                                  else combine_in_memory<Semiring, C>(&c_values[out + at[t]], term[t]);
+                                  else combine_in_memory<Semiring, C>(sum_in(c_values, out + at[t]), term[t]);
                                 }
                               });
           __syncthreads();
@@ -2291,16 +2318,26 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
                 all = Semiring::add(all, sum[i * width]);
                 sum[i * width] = Sums::start();
               }
-              if (fits) c_values[out + rank] = all;
+              if (fits) write_value(c_values, out + rank, all);
             } else if (fits) {
-              c_values[out + rank] = Sums::start();
+              *sum_in(c_values, out + rank) = Sums::start();
             }
           });
           if (flag::split && of > 1) bits.let_others_begin(part.place);
           __syncthreads();
         }
       }
-      if (flag::split && of > 1) bits.end_part(part.place, of, window.counters() + 1);
+      bool last_part = true;
+      if (flag::split && of > 1) last_part = bits.end_part(part.place, of, window.counters() + 1);
+      if constexpr (counted) {
+        if (!near_row && fits) {
+          if (!flag::split || of == 1) {
+            __threadfence();
+            __syncthreads();
+          }
+          for (u32 i = threadIdx.x; last_part && i < count; i += threads) write_value(c_values, out + i, read_whole(sum_in(c_values, out + i)));
+        }
+      }
       out += count;
     });
   });

@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -353,12 +354,25 @@ constexpr u32 primitive_block = 256;
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -476,7 +490,7 @@ __device__ inline u64 sum_staged(C& sum, bool first, u64 p, u64 n, const u64* ke
 // tuning::primitive_block threads.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 spgemm_contract(u64 n, const u64* keys, const u32* places, const u32* words, const u64* starts, u32 bits, const C* terms,
-                u32* c_indices, C* c_values) {
+                u32* c_indices, Written* c_values) {
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
   const u64 p = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool first = p < n && is_marked(words, p);

@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -1368,12 +1369,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1530,7 +1544,7 @@ __device__ inline void add_terms(Sum& sum, u32 mine, const C& term) {
 // values[e] = the dot product of the mask's entry e, if bit e of `words` says that there is one. Those that blocks have to do
 // are listed, unless `longs` is null: then there are none; *long_count: 0 before. Launch: ceil(n / dot_threads) blocks of dot_threads.
 extern "C" __global__ void __launch_bounds__(dot_threads)
-spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, C* values) {
+spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, Written* values) {
   OPLUS_DOT_BODY
   const u64 base = u64(blockIdx.x) * dot_threads, e = base + threadIdx.x;
   const RowRange range = rows_of_entries(m_offsets, rows, base, min(base + dot_threads, n));
@@ -1587,7 +1601,7 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
   }
   if (sum.has) {
     if constexpr (Semiring::constant) write_constant(values, e);
-    else values[e] = sum.value;
+    else write_value(values, e, sum.value);
   }
   const u32 word = __ballot_sync(full_warp, sum.has);
   if (lane_id() == 0) words[e / 32] = word;
@@ -1596,7 +1610,7 @@ spgemm_dot(OPLUS_DOT, u64 n, u64 rows, u64* longs, u64* long_count, u32* words, 
 // The listed entries, a block each: a stretch of the shorter list at a time, a place a thread, whose terms are added one after the other:
 // small ones by one thread that reads them side by side, others by the warps in turn.
 __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, u64 rows, const u64* longs, u64 count, u32* words,
-                                     C* values) {
+                                     Written* values) {
   constexpr u32 warps = dot_threads / 32;
   __shared__ u64 space[(sizeof(Sum) + 7) / 8];
   __shared__ u32 hits[warps];
@@ -1669,7 +1683,7 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
     }
     if (threadIdx.x == 0 && kept->has) {
       if constexpr (Semiring::constant) write_constant(values, e);
-      else values[e] = kept->value;
+      else write_value(values, e, kept->value);
       atomicOr(&words[e / 32], 1u << (e & 31));
     }
     __syncthreads();
@@ -1678,7 +1692,7 @@ __device__ inline void dot_by_blocks(const Operands& x, const Factors& factors, 
 
 // Launch: any grid of blocks of dot_threads.
 extern "C" __global__ void __launch_bounds__(dot_threads)
-spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, C* values) {
+spgemm_dot_long(OPLUS_DOT, u64 n, u64 rows, const u64* longs, const u64* long_count, u32* words, Written* values) {
   OPLUS_DOT_BODY
   dot_by_blocks(x, factors, rows, longs, *long_count, words, values);
 }

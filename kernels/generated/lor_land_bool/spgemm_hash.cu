@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -887,6 +888,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -912,7 +915,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);
@@ -1755,12 +1761,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -2251,7 +2270,7 @@ constexpr u32 hash_blocks = 8;
 extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_blocks)
 spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+            const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, Written* c_values, u64 rows, u64* state, u64 capacity,
             u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 batch = groups == 1 ? tuning::numeric_batch : u32(number::batch), warps = tuning::hash_block / 32;
@@ -2356,7 +2375,7 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
       const u32 key = table.keys[e];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) write_constant(c_values, out + e);
-      else c_values[out + e] = values[mine + (key & (slots - 1))];
+      else write_value(c_values, out + e, values[mine + (key & (slots - 1))]);
     }
     __syncwarp();
   }

@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -794,6 +795,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -819,7 +822,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);
@@ -1725,12 +1731,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -2267,12 +2286,12 @@ template <u32 WIDTH> __device__ inline u32 group_bits(u32 ballot) {
 
 // The sums of the mask's entries from e on, of which `has` says where there are any: of 32 / WIDTH groups of lanes, n entries each.
 template <u32 WIDTH>
-__device__ inline void write_sums(const C* sums, const unsigned char* has, u64 e, u32 n, u32 lane, u32 stride, u32* words, C* values) {
+__device__ inline void write_sums(const C* sums, const unsigned char* has, u64 e, u32 n, u32 lane, u32 stride, u32* words, Written* values) {
   for (u32 i = lane; __any_sync(full_warp, i - lane % WIDTH < n); i += stride) {
     const bool there = i < n && has[i];
     if (there) {
       if constexpr (Semiring::constant) write_constant(values, e + i);
-      else values[e + i] = sums[i];
+      else write_value(values, e + i, sums[i]);
     }
     const u32 bits = group_bits<WIDTH>(__ballot_sync(full_warp, there));
     if (lane % WIDTH == 0) set_bits(words, e + i, bits);
@@ -2307,7 +2326,7 @@ __device__ inline void leave_row(const MaskedRows& y, bool leaves, u32 row, u64 
 // Rows of C, one for each group of LANES lanes of a warp, those that are `live`.
 template <u32 ENTRIES, u32 LANES>
 __device__ inline void masked_row(const Operands& x, const Factors& factors, const MaskedRows& y, bool live, u32 row, unsigned char* memory,
-                                  u32* words, C* values) {
+                                  u32* words, Written* values) {
   constexpr u32 batch = u32(number::batch);
   static_assert(LANES % batch == 0, "");
   constexpr bool preset = Exact<Semiring, C>::value && !Semiring::constant;
@@ -2408,7 +2427,7 @@ __device__ inline void masked_row(const Operands& x, const Factors& factors, con
 // values[e] = the entry of C at the mask's entry e, if bit e of `words` (0 before) says that there is one. Launch: a row a group, or any
 // grid of a list.
 extern "C" __global__ void __launch_bounds__(masked_threads)
-spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
+spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, Written* values) {
   OPLUS_MASKED_BODY
   constexpr u32 entries = masked_entries, lanes = u32(number::lanes), groups = 32 / lanes;
   constexpr u32 bytes = MaskRow::bytes + masked_sums + entries;
@@ -2428,7 +2447,7 @@ spgemm_masked(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
 
 // The listed stretches. counts[1]: a ticket, 0 before. Launch: any grid.
 extern "C" __global__ void __launch_bounds__(masked_threads)
-spgemm_masked_long(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, C* values) {
+spgemm_masked_long(OPLUS_MASKED, OPLUS_MASKED_ROWS, u32* words, Written* values) {
   OPLUS_MASKED_BODY
   constexpr u32 entries = masked_entries, warps = masked_threads / 32, batch = tuning::numeric_batch;
   typedef Accumulator<Semiring, C, masked_threads, entries> Sums;

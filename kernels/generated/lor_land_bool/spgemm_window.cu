@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -328,6 +329,7 @@ constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool supernodes = false;
+constexpr bool staged = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 256
@@ -1312,12 +1314,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1419,14 +1434,24 @@ constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 
 namespace oplus {
 
-// One byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
-// so no atomics are needed and sums run in the order of A's entries.
-struct Window {
-  unsigned char* seen;
+template <bool COUNTS> struct SeenAs {
+  typedef unsigned char Type;
+};
+template <> struct SeenAs<true> {
+  typedef u32 Type;
+};
+template <class T> __device__ inline void add_number(T* sum, const T& n) {
+  if constexpr (SameType<T, u32>::value) atomicAdd(sum, n);
+}
+
+// A byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
+// so no atomics are needed and sums run in the order of A's entries. Numbers of products are that byte and the sum in one.
+template <class T> struct Window {
+  T* seen;
 
   __device__ void clear(u32 span) const {
     u32* words = reinterpret_cast<u32*>(seen);
-    for (u32 i = lane_id(); i < (span + 3) / 4; i += 32) words[i] = 0;
+    for (u32 i = lane_id(); i < (span * u32(sizeof(T)) + 3) / 4; i += 32) words[i] = 0;
     __syncwarp();
   }
   // f(column of the window, rank) for each column that was seen; returns their number.
@@ -1443,8 +1468,8 @@ struct Window {
   }
 };
 
-// `load(batch)`, then `put(batch, t, column)` for each product the mask admits, products of one column never at once.
-template <u32 BATCH, class Load, class Put>
+// `load(batch)`, then `put(batch, t, column)` for each product the mask admits, with TURNS products of one column never at once.
+template <u32 BATCH, bool TURNS, class Load, class Put>
 __device__ inline void window_products(const Operands& x, u32 row, WarpProducts* scratch, Load load, Put put) {
   for_products<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
@@ -1457,12 +1482,17 @@ __device__ inline void window_products(const Operands& x, u32 row, WarpProducts*
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
                           const bool keep = p.active[t] && admitted(x, row, column[t]);
+                          if constexpr (!TURNS) {
+                            if (keep) put(p, t, column[t]);
+                            continue;
+                          }
                           for (u32 turn = 0; turn < p.groups[t]; turn++) {
                             if (keep && p.group[t] == turn) put(p, t, column[t]);
                             __syncwarp();
                           }
                         }
                       });
+  if constexpr (!TURNS) __syncwarp();
 }
 
 }  // namespace oplus
@@ -1480,7 +1510,7 @@ extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
-              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values,
+              const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values,
               const u32* joined) {
   constexpr u32 batch = supernode_batch, most = supernode_most;
   constexpr bool summed = !Semiring::constant && needs_all;
@@ -1493,13 +1523,16 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
-  const Window window = {mine + sizeof(WarpProducts) + values};
+  // Numbers of products are added in any order, and tell which columns there are.
+  constexpr bool counts = SameType<C, u32>::value && Semiring::value_free && Semiring::atomic == atomic_add;
+  typedef SeenAs<counts>::Type Seen;
+  const Window<Seen> window = {reinterpret_cast<Seen*>(mine + sizeof(WarpProducts) + (counts ? 0 : values))};
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
     window.clear(span);
     Joined<most> factor[batch];
-    window_products<batch>(
+    window_products<batch, !(counts || Semiring::constant)>(
         x, row, scratch,
         [&](const Batch<batch>& p) {
 #pragma unroll
@@ -1509,6 +1542,12 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         },
         [&](const Batch<batch>& p, u32 t, u32 column) {
           const u32 at = column - base;
+          if constexpr (counts) {
+            C term;
+            add_joined(&term, true, factors, x, factor[t], p, t, column, row);
+            add_number(&sums[at], term);
+            return;
+          }
           if constexpr (!Semiring::constant) {
             const bool seen = window.seen[at];
             if (summed || !seen) add_joined(&sums[at], !seen, factors, x, factor[t], p, t, column, row);
@@ -1519,7 +1558,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     const u32 count = window.for_seen(span, [&](u32 at, u32 rank) {
       out_indices[out + rank] = base + at;
       if constexpr (Semiring::constant) write_constant(out_values, out + rank);
-      else out_values[out + rank] = sums[at];
+      else write_value(out_values, out + rank, sums[at]);
     });
     if (row_counts && lane_id() == 0) row_counts[row] = count;
     __syncwarp();

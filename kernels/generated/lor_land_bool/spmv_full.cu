@@ -306,6 +306,7 @@ __device__ inline bool terminal_value() { return true; }
 typedef bool A;
 typedef bool B;
 typedef bool C;
+typedef bool Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;

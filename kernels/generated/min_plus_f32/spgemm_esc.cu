@@ -306,6 +306,7 @@ __device__ inline f32 terminal_value() { return f32_bits(0xff800000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -328,6 +329,7 @@ constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool whole = false;
+constexpr bool staged = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 64
@@ -1710,12 +1712,25 @@ __device__ inline u32 expand(const Operands& x, u32 row, u32 base, EscKeys<WIDTH
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1804,20 +1819,24 @@ namespace oplus {
 
 // The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place. ENDS: these are
 // all from there on.
-template <bool ENDS, u32 WIDTH>
-__device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
+template <bool ENDS, u32 WIDTH, class T>
+__device__ inline void write_sum(T* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
     write_constant(values, place);
   } else {
-    C sum = terms[keys.source(key)];
+    const auto term = [&](u32 key) {
+      if constexpr (has_terms) return terms[keys.source(key)];
+      else return the_term();
+    };
+    C sum = term(key);
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
       for (u32 next = i + 1; next < n; next++) {
-        const u32 other = keys.at(next);
+        const u32 other = ENDS && !has_terms ? key : keys.at(next);
         if (!ENDS && keys.column(other) != keys.column(key)) break;
-        sum = Semiring::add(sum, terms[keys.source(other)]);
+        sum = Semiring::add(sum, term(other));
       }
     }
-    values[place] = sum;
+    write_value(values, place, sum);
   }
 }
 
@@ -1843,10 +1862,10 @@ extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-           u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state, u64 capacity,
+           u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values, u64 rows, u64* state, u64 capacity,
            u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
-  constexpr u32 values = Semiring::constant ? 0 : rounded(width * sizeof(C));
+  constexpr u32 values = has_terms ? rounded(width * sizeof(C)) : 0;
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
   static_assert(bytes * warps == shared_bytes::esc, "");
   DYN_SHARED(unsigned char, shared);
@@ -1866,7 +1885,7 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     }
   };
   const auto put = [&](const Batch<batch>& p, u32 t, u32 column, u32 row, u32 i) {
-    if constexpr (!Semiring::constant) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
+    if constexpr (has_terms) terms[i] = multiply(factors, x, loaded(a[t], b[t], column), p.a[t], row);
   };
   if constexpr (!flag::whole) {
     const u64 n = control[units], from = control[begin];

@@ -306,6 +306,7 @@ __device__ inline f32 terminal_value() { return f32_bits(0xff800000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -1612,12 +1613,25 @@ template <class V, u32 N> struct __align__(8) PackedRow<V, N, false> {
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1738,7 +1752,7 @@ constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = 
 extern "C" __global__ void __launch_bounds__(threads, hash_thread_blocks)
 spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
                    const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
-                   const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, C* c_values, u64 rows, u64* state, u64 capacity,
+                   const u64* j_ids, u64* control, u64* c_offsets, u32* c_indices, Written* c_values, u64 rows, u64* state, u64 capacity,
                    u64* page, u64 number, u64 words) {
   constexpr u32 slots = u32(number::slots), lanes = u32(number::lanes), warps = threads / 32, block = threads / lanes;
   typedef LaneTable<slots> Table;
@@ -1933,7 +1947,7 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       const u32 key = table.keys[32 * (e - from) + owner];
       c_indices[out + e] = key >> Table::bits;
       if constexpr (Semiring::constant) write_constant(c_values, out + e);
-      else c_values[out + e] = sums[32 * (key & (slots - 1)) + owner];
+      else write_value(c_values, out + e, sums[32 * (key & (slots - 1)) + owner]);
     }
     __syncwarp();
   }

@@ -306,6 +306,7 @@ __device__ inline f32 terminal_value() { return f32_bits(0xff800000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;

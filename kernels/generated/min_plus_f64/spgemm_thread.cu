@@ -306,6 +306,7 @@ __device__ inline f64 terminal_value() { return f64_bits(0xfff0000000000000ull);
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
+typedef f64 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -329,6 +330,7 @@ constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool whole = false;
 constexpr bool wide = false;
+constexpr bool staged = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 32
@@ -1411,12 +1413,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1681,7 +1696,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::block), thread_blocks)
 spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first,
-              const u32* last, u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values, u64 rows, u64* state,
+              const u32* last, u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values, u64 rows, u64* state,
               u64 capacity, u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), block = u32(number::block);
   constexpr bool summed = !Semiring::constant && Semiring::terminal != terminal_always && Semiring::atomic != atomic_first;
@@ -1713,7 +1728,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
           if constexpr (Semiring::reads_b) b[t] = b_values[of_b];
         },
         [&](Position of_a, u32 column, u32 t, u32 p, u32 of) {
-          if constexpr (!Semiring::constant) terms[p] = multiply(factors, x, loaded(a[t], b[t], column), of_a, of);
+          if constexpr (has_terms) terms[p] = multiply(factors, x, loaded(a[t], b[t], column), of_a, of);
         });
     Key key[width];
     mine.sort(products, key);
@@ -1746,7 +1761,8 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       const bool is_tail = tails >> s & 1, is_head = s == 0 || (tails >> (s > 0 ? s - 1 : 0) & 1);
       if constexpr (!Semiring::constant) {
         C term = C();
-        if (key[s] != no_product) term = terms[mine.place(key[s])];
+        if constexpr (!has_terms) term = the_term();
+        else if (key[s] != no_product) term = terms[mine.place(key[s])];
         if constexpr (summed) sum = is_head ? term : Semiring::add(sum, term);
         else if (is_head) sum = term;
         sums[s] = sum;
@@ -1772,7 +1788,7 @@ spgemm_thread(const u64* a_offsets, const u32* a_indices, const A* a_values, con
       if (e < all && (!flag::whole || to < capacity)) {
         out_indices[to] = u32(mine.keys[mine.compact(e)]);
         if constexpr (Semiring::constant) write_constant(out_values, to);
-        else out_values[to] = terms[mine.compact(e)];
+        else write_value(out_values, to, terms[mine.compact(e)]);
       }
     }
   }

@@ -306,6 +306,7 @@ __device__ inline f64 terminal_value() { return f64_bits(0xfff0000000000000ull);
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
+typedef f64 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;

@@ -305,6 +305,7 @@ __device__ inline f32 identity() { return f32_bits(0x00000000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -806,6 +807,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -831,7 +834,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);
@@ -1675,12 +1681,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1869,7 +1888,7 @@ namespace oplus {
 // Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp a row.
 extern "C" __global__ void __launch_bounds__(tuning::copy_block)
 spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
-                    u32* c_indices, C* c_values) {
+                    u32* c_indices, Written* c_values) {
   OPLUS_NUMERIC_BODY
   const u64 n = control[units], from_list = control[begin];
   const u64 warps = blockDim.x / 32;
@@ -1891,7 +1910,7 @@ spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 b
 template <u32 T>
 __device__ inline void table_numeric(const Operands& x, const Factors& factors, u64* control, const u32* units,
                                      const u32* first, const u32* last, const u32* slice_counts, const Part* parts,
-                                     u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {
+                                     u32 parts_room, const u64* c_offsets, u32* c_indices, Written* c_values) {
   DYN_SHARED(unsigned char, shared);
   const SumMemory<T> memory(shared);
   auto table = memory.table();
@@ -1922,7 +1941,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
       table.for_marked(marked, [&](u32 at, u32 column) { c_indices[out + at] = column; });
       for (u32 e = table.team.rank(); e < marked; e += TableSize<T>::threads) {
         if constexpr (Semiring::constant) write_constant(c_values, out + e);
-        else c_values[out + e] = sums.values[e];
+        else write_value(c_values, out + e, sums.values[e]);
       }
       out += marked;
       table.team.sync();
@@ -1935,7 +1954,7 @@ __device__ inline void table_numeric(const Operands& x, const Factors& factors, 
 #define OPLUS_TABLE(T)                                                                                                 \
   extern "C" __global__ void __launch_bounds__(TableSize<T>::block) spgemm_numeric_table##T(                           \
       OPLUS_NUMERIC_OPERANDS, u64* control, const u32* units, const u32* first, const u32* last,                       \
-      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, C* c_values) {  \
+      const u32* slice_counts, const u32* parts, u32 parts_room, const u64* c_offsets, u32* c_indices, Written* c_values) {  \
     static_assert(SumMemory<T>::bytes* SumMemory<T>::teams == shared_bytes::numeric_table##T, "");                     \
     OPLUS_NUMERIC_BODY                                                                                                 \
     table_numeric<T>(x, factors, control, units, first, last, slice_counts, reinterpret_cast<const Part*>(parts),      \

@@ -305,6 +305,7 @@ __device__ inline f32 identity() { return f32_bits(0x00000000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -781,6 +782,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -806,7 +809,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);
@@ -1649,12 +1655,25 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1906,7 +1925,7 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads))
 spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, u64 rows, const u32* products, const u32* first, const u32* last, u32 least, u32 most, u64* tickets,
-            const u64* c_offsets, u32* c_indices, C* c_values) {
+            const u64* c_offsets, u32* c_indices, Written* c_values) {
   typedef RowTile<rows_width> Tile;
   typedef Accumulator<Semiring, C, rows_threads, rows_width> Sums;
   __shared__ Aligned memory[Semiring::constant ? 1 : (rows_width * sizeof(C) + 15) / 16];
@@ -1958,7 +1977,7 @@ spgemm_rows(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         const u64 to = out + bases[at / 32] + u32(__popc(word & (bit - 1)));
         c_indices[to] = u32(tile.low) + at;
         if constexpr (Semiring::constant) write_constant(c_values, to);
-        else c_values[to] = values[at];
+        else write_value(c_values, to, values[at]);
       }
       out += count;
       column = next;

@@ -305,6 +305,7 @@ __device__ inline f32 identity() { return f32_bits(0x00000000u); }
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
+typedef f32 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;

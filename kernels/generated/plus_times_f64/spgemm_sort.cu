@@ -305,6 +305,7 @@ __device__ inline f64 identity() { return f64_bits(0x0000000000000000ull); }
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
+typedef f64 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -326,6 +327,7 @@ constexpr bool narrow = false;
 constexpr bool masked = false;
 constexpr bool complement = false;
 constexpr bool mapped = false;
+constexpr bool staged = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 1024
@@ -1749,12 +1751,25 @@ template <u32 WIDTH> struct SortMemory {
 
 namespace oplus {
 
+// Whether products differ, so that those of an entry have to be kept until they are added.
+constexpr bool has_terms = !Semiring::value_free;
+// What all products are where they do not differ.
+__device__ inline C the_term() { return Semiring::multiply(A(), B(), At{0, 0, 0}); }
+
+// What the rows of a list are written as: where they only stand until they are moved together, as they are added.
+template <bool STAGED> struct Listed {
+  typedef Written Type;
+};
+template <> struct Listed<true> {
+  typedef C Type;
+};
+
 // A value to its place. Of a constant nobody may want to know it again at every entry: then there are no places.
-__device__ inline void write_value(C* values, u64 place, const C& x) {
-  if (!Semiring::constant || values) values[place] = x;
+template <class T> __device__ inline void write_value(T* values, u64 place, const C& x) {
+  if (!Semiring::constant || values) values[place] = static_cast<T>(x);
 }
-__device__ inline void write_constant(C* values, u64 place) {
-  write_value(values, place, Semiring::multiply(A(), B(), At{0, 0, 0}));
+template <class T> __device__ inline void write_constant(T* values, u64 place) {
+  write_value(values, place, the_term());
 }
 
 }  // namespace oplus
@@ -1843,20 +1858,24 @@ namespace oplus {
 
 // The sum of the products whose keys have the column of `key`, the first of them at i, of n sorted keys, to its place. ENDS: these are
 // all from there on.
-template <bool ENDS, u32 WIDTH>
-__device__ inline void write_sum(C* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
+template <bool ENDS, u32 WIDTH, class T>
+__device__ inline void write_sum(T* values, u64 place, EscKeys<WIDTH> keys, const C* terms, u32 i, u32 key, u32 n) {
   if constexpr (Semiring::constant) {
     write_constant(values, place);
   } else {
-    C sum = terms[keys.source(key)];
+    const auto term = [&](u32 key) {
+      if constexpr (has_terms) return terms[keys.source(key)];
+      else return the_term();
+    };
+    C sum = term(key);
     if constexpr (Semiring::terminal != terminal_always && Semiring::atomic != atomic_first) {
       for (u32 next = i + 1; next < n; next++) {
-        const u32 other = keys.at(next);
+        const u32 other = ENDS && !has_terms ? key : keys.at(next);
         if (!ENDS && keys.column(other) != keys.column(key)) break;
-        sum = Semiring::add(sum, terms[keys.source(other)]);
+        sum = Semiring::add(sum, term(other));
       }
     }
-    values[place] = sum;
+    write_value(values, place, sum);
   }
 }
 
@@ -1871,10 +1890,10 @@ extern "C" __global__ void __launch_bounds__(u32(number::width) / 8, 10240 / u32
 spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
             const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
             const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
-            const u64* out_offsets, u64* row_counts, u32* out_indices, C* out_values) {
+            const u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch;
   typedef SortMemory<width> Memory;
-  static_assert(Memory::fixed + (Semiring::constant ? 0 : rounded(width * sizeof(C))) == shared_bytes::sort, "");
+  static_assert(Memory::fixed + (has_terms ? rounded(width * sizeof(C)) : 0) == shared_bytes::sort, "");
   DYN_SHARED(unsigned char, shared);
   const Memory memory = {shared};
   C* terms = reinterpret_cast<C*>(shared + Memory::fixed);
@@ -1895,7 +1914,7 @@ spgemm_sort(const u64* a_offsets, const u32* a_indices, const A* a_values, const
         if (!p.active[t]) continue;
         const bool keep = admitted(x, row, loaded[t].column);
         keys.at(number[t]) = keep ? (loaded[t].column - base) * width + number[t] : keys.none;
-        if constexpr (!Semiring::constant) {
+        if constexpr (has_terms) {
           if (keep) terms[number[t]] = multiply(factors, x, loaded[t], p.a[t], row);
         }
       }

@@ -305,6 +305,7 @@ __device__ inline f64 identity() { return f64_bits(0x0000000000000000ull); }
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
+typedef f64 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;
@@ -1154,6 +1155,8 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   static constexpr u32 state_words = exact ? 0 : THREADS == 32 ? (VALUES + 31) / 32 : VALUES;
   // `first` in a block: one pass over all products finds the smallest order, a second stores that product.
   static constexpr bool two_passes = first && THREADS != 32;
+  // In shared memory one instruction, and the same in any order.
+  static constexpr bool native = exact && (SameType<T, u32>::value || SameType<T, i32>::value);
 
   Team<THREADS> team;
   T* values;
@@ -1179,7 +1182,10 @@ template <class Monoid, class T, u32 THREADS, u32 VALUES> struct Accumulator {
   // In a warp's team, sums are in the order of lanes: bit-equal to a serial sum.
   // By reference: an inactive lane's x has no value, and reading it would be undefined.
   __device__ void put(bool active, u32 i, const T& x, u32 order, u32 group, u32 groups) {
-    if constexpr (THREADS == 32) {
+    if constexpr (THREADS == 32 && native) {
+      if (active) combine<Monoid, T>(&values[i], x);
+      __syncwarp();
+    } else if constexpr (THREADS == 32) {
       if (groups <= tuning::most_turns) {
         for (u32 turn = 0; turn < groups; turn++) {
           if (active && group == turn) put_alone(i, x);

@@ -305,6 +305,7 @@ __device__ inline f64 identity() { return f64_bits(0x0000000000000000ull); }
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
+typedef f64 Written;
 
 struct Semiring {
   static constexpr bool reads_a = true;

@@ -4,27 +4,17 @@ use super::mxv::{spmspv, spmv};
 use super::product::Product;
 use super::spgemm::fused::{self, After, Then};
 use super::spgemm::{by_bits, chunks};
+use super::stand_in::of_positions;
 use super::storage::turned::by_columns;
 use super::storage::values::{Read, Values};
 use super::{Buffer, Cuda, DeviceCsr, DevicePattern, spgemm};
-use crate::algebra::texts::SEMIRINGS;
-use crate::algebra::*;
 use crate::backend::ring::Step;
 use crate::backend::{Backend, MaskBody, MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Strategy};
 use oplus_codegen::text::ScalarText;
 use oplus_codegen::{FunctionText, SemiringText, Shared};
-use std::any::TypeId;
 use std::sync::Arc;
-
-/// The semiring of positions alone: its values are constant, take no room and are not written.
-pub(crate) fn of_positions() -> Shared<SemiringText> {
-    SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), &|| {
-        let text = semiring_text::<bool, bool, AnyPair>();
-        SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
-    })
-}
 
 type Mask = MaskOn<Arc<DevicePattern>>;
 

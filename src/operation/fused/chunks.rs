@@ -2,7 +2,7 @@
 use super::Ended;
 use crate::algebra::Scalar;
 use crate::backend::cuda::{Cuda, DeviceCsr};
-use crate::backend::ring::AnyRing;
+use crate::backend::ring::{AnyRing, Equals};
 use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body, misplaced};
 use crate::device::Device;
@@ -30,7 +30,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
         };
         let (mask, one) = (cuda.mask(o.mask.as_ref())?, self.ring.foreseen(a.one_bytes(), b.one_bytes())?);
         let (text, then) = (self.ring.text.shared(), (size_of::<T>(), &then as _));
-        let body = cuda.multiply_then(text, one.as_deref(), a, b, mask, &o.at, &o.options, then)?;
+        let body = cuda.multiply_then(text, one.as_ref().and_then(Equals::sum), a, b, mask, &o.at, &o.options, then)?;
         Ok(Store { rows, cols, body: Body::Cuda(body.cast()), device })
     }
 }

@@ -76,7 +76,7 @@ impl Job<'_> {
         let sizes: Vec<u64> = found.to_host()?;
         let nnz = sizes[0];
         let indices = Buffer::alloc(context, nnz.saturating_mul(4))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(semiring.c.size as u64))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(semiring.written().size as u64))?;
         // Rows that are written whole are written in whole sectors.
         let chunk = if (17..=32).contains(&pairs.count) { 32 } else { 16 };
         // Odd, so that rows begin in different banks.

@@ -130,12 +130,12 @@ impl ByRows for RowChunks<'_> {
     }
 
     fn room(&self, entries: u64) -> Result<Room> {
-        Room::of(self.product.context, self.rows(), entries, self.product.semiring.c.size)
+        Room::of(self.product.context, self.rows(), entries, self.product.semiring.written().size)
     }
 
     fn place(&self, to: &mut Room, part: &(DevicePattern, Buffer), rows: Range<usize>, start: u64) -> Result<()> {
         let (pattern, values) = (&part.0, &part.1);
-        to.place(Operand { pattern, values }, self.product.semiring.c.size, rows, start)
+        to.place(Operand { pattern, values }, self.product.semiring.written().size, rows, start)
     }
 }
 

@@ -28,7 +28,7 @@ pub(in crate::backend::cuda) fn explain(
     options: &MxmOptions,
     dots: Option<bool>,
 ) -> Result<Analysis> {
-    let (strategy, mask, size) = (options.strategy, product.mask, product.semiring.c.size);
+    let (strategy, mask, size) = (options.strategy, product.mask, product.semiring.written().size);
     let in_order = options.reproducible && dots.is_none() && !is_exact(&product.semiring);
     let job = Job { in_order: in_order && !strategy.sums_in_order(), ..Job::new(product)? };
     let control = job.control(job.limits(strategy))?;
@@ -44,6 +44,9 @@ pub(in crate::backend::cuda) fn explain(
     match dots {
         Some(transposed_b) => dot::explain(product, strategy, transposed_b, &mut analysis),
         None => job.choose(strategy, &control, &mut analysis)?,
+    }
+    if product.semiring.counted.is_some() {
+        analysis.reason += "; all products are 1, they are counted";
     }
     if in_order {
         analysis.reason += "; what does not sum in the order of k is summed again so";
@@ -89,7 +92,7 @@ impl Job<'_> {
 
     /// The way that `mxm` takes, in its order.
     fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
-        let (rows, entry) = (self.rows, 4 + self.semiring.c.size as u64);
+        let (rows, entry) = (self.rows, 4 + self.semiring.written().size as u64);
         if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
             masked.explain(strategy, to);
             return Ok(());

@@ -98,7 +98,7 @@ impl Job<'_> {
         let surely = self.surely_hashed(small);
         let likely = self.likely_fits(longest) && self.is_small() && !self.may_be_apart();
         let seen = if surely || likely {
-            let size = 4 + self.semiring.c.size as u64;
+            let size = 4 + self.semiring.written().size as u64;
             let entries =
                 if bound.saturating_mul(size) <= BOUND_ROOM { bound } else { self.likely_products().saturating_mul(2) };
             let entries = entries.min(self.most_likely_products());

@@ -3,7 +3,7 @@
 //! themselves (`spgemm_list_units`) have the few heaviest where blocks draw first.
 use super::run::Run;
 use super::short::{DENSE, END, Kind};
-use super::{LARGEST, UNITS, places};
+use super::{LARGEST, PRODUCTS, UNITS, places};
 use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
 use cudarc::driver::sys::CUstream;
@@ -15,9 +15,11 @@ impl Run<'_> {
     fn drawing(&self, class: usize) -> Option<u32> {
         let (tuning, properties) = (self.job.tuning, self.job.context.properties());
         let (rows, largest) = (self.listed.control[UNITS + class], self.listed.control[LARGEST]);
+        let mean = self.listed.control[PRODUCTS] / self.job.rows.max(1);
         // Half of what a block may have: the kernel has counters there as well.
         let room = properties.shared_per_block_optin / 2 / 4;
-        if largest <= tuning.heaviest_products.into() || rows > room.min(tuning.heaviest_rows).into() {
+        let even = largest <= mean.saturating_mul(tuning.heaviest_uneven.into());
+        if even || largest <= tuning.heaviest_products.into() || rows > room.min(tuning.heaviest_rows).into() {
             return None;
         }
         let kind @ Kind::Dense(_) = Kind::of(class)? else { return None };

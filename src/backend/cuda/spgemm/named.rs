@@ -69,7 +69,7 @@ impl Job<'_> {
 
     /// Says what `by_name` will do; false where it leaves the product to others. Fails as it would.
     pub(super) fn explain_by_name(&self, strategy: Strategy, to: &mut Analysis) -> Result<bool> {
-        let (rows, size) = (self.rows, self.semiring.c.size as u64);
+        let (rows, size) = (self.rows, self.semiring.written().size as u64);
         let way = self.way(strategy);
         let sorted = matches!(way, Some(Way::Slices(Sorting::Radix)));
         let done = if sorted { Strategy::EscGlobal } else { strategy };

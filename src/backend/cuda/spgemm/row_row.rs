@@ -59,7 +59,7 @@ impl Job<'_> {
         let control: Vec<u64> = rows.control.read(0..LONGEST + 1)?;
         let nnz = control[NNZ];
         let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.c.size as u64))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(self.semiring.written().size as u64))?;
         let room = Room { indices, values };
         for (size, (_, least, _)) in SIZES.iter().enumerate() {
             if nnz > 0 && control[LARGEST] >= u64::from(*least) {

@@ -79,8 +79,8 @@ impl<'a> Run<'a> {
 
     /// The product, from the analysis on; `room` is of each row that is made in one pass.
     pub(super) fn finish(mut self, room: &Buffer) -> Result<Made> {
-        let (context, size) = (self.job.context, self.job.semiring.c.size as u64);
-        let stage = self.stage(size)?;
+        let (context, size) = (self.job.context, self.job.semiring.written().size as u64);
+        let stage = self.stage(self.job.semiring.c.size as u64)?;
         let staged = stage.as_ref().map(|(indices, values)| Rows { offsets: room, indices, values });
         let room_taken = self.listed.control[STAGED];
         self.count(staged.as_ref())?;
@@ -88,6 +88,7 @@ impl<'a> Run<'a> {
         let shape = (self.job.a.pattern.nrows, self.job.b.pattern.ncols);
         if !self.has_others()
             && nnz == room_taken
+            && self.job.semiring.counted.is_none()
             && let Some((indices, values)) = stage
         {
             // Nothing to spare: rows stand where they belong.
@@ -209,8 +210,12 @@ impl<'a> Run<'a> {
     /// The program that moves the rows made in one pass, and how many these are, if any.
     pub(super) fn compacting(&self) -> Option<(Program<'_>, u64)> {
         let n: u64 = self.listed.control[UNITS + THREAD..UNITS + BLOCK].iter().sum();
-        let value = movable(self.job.semiring.c);
-        let program = || Program::new(self.job.context, Template::SpgemmCompact, |s| s.scalar("V", value));
+        // Sums that are written as they are may be of any type of their size.
+        let semiring = &self.job.semiring;
+        let as_it_is = |scalar| if semiring.counted.is_some() { scalar } else { movable(scalar) };
+        let (from, to) = (as_it_is(semiring.c), as_it_is(semiring.written()));
+        let program =
+            || Program::new(self.job.context, Template::SpgemmCompact, |s| s.scalar("V", from).scalar("W", to));
         (n > 0).then(|| (program(), n))
     }
 

@@ -167,8 +167,10 @@ impl Run<'_> {
     ) -> Result<(Program<'_>, u32, u32, u64)> {
         let mut flags = SmallVec::<[&'static str; 3]>::new();
         flags.extend(self.supernodes_of(kind)?.map(|_| "supernodes"));
+        // Rows on their way to their places have their sums as they are added.
+        let differs = numeric && self.job.semiring.counted.is_some();
+        flags.extend((lengths && (differs || matches!(kind, Kind::Dense(_)))).then_some("staged"));
         if let Kind::Dense(_) = kind {
-            flags.extend(lengths.then_some("staged"));
             flags.extend(if numeric { None } else { self.job.row_bits()?.map(|_| "row_bits") });
         }
         Ok(self.job.short(kind, numeric, &flags))

@@ -103,7 +103,7 @@ impl End for Sums {
     fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Entries> {
         let (context, nnz) = (job.context, sorted.nnz);
         let indices = Buffer::alloc_for::<u32>(context, places(nnz))?;
-        let values = Buffer::alloc(context, nnz.saturating_mul(job.semiring.c.size as u64))?;
+        let values = Buffer::alloc(context, nnz.saturating_mul(job.semiring.written().size as u64))?;
         if nnz > 0 {
             let (kernel, block) = (Sums::program(job).kernel("spgemm_contract")?, job.tuning.primitive_block);
             let launch = kernel.launch(sorted.n.div_ceil(u64::from(block)), block, 0).arg(sorted.n);
@@ -348,7 +348,7 @@ impl Job<'_> {
         let (nnz, longest) = self.offsets(&counts)?;
         let (indices, values) = made.into_iter().map(|e| ((e.indices, e.nnz), (e.values, e.nnz))).unzip();
         let indices = joined(self.context, 4, nnz, indices)?;
-        let values = joined(self.context, self.semiring.c.size as u64, nnz, values)?;
+        let values = joined(self.context, self.semiring.written().size as u64, nnz, values)?;
         let shape = (self.a.pattern.nrows, self.b.pattern.ncols);
         Ok((DevicePattern::new(shape, nnz, counts, indices).with_longest(longest), values))
     }

@@ -24,7 +24,7 @@ impl Job<'_> {
     /// Whether a block may take each row, without analysis.
     pub(super) fn is_small(&self) -> bool {
         // Smaller values do not make it worth more rows.
-        let (tuning, size) = (self.tuning, 4 + (self.semiring.c.size as u64).max(8));
+        let (tuning, size) = (self.tuning, 4 + (self.semiring.written().size as u64).max(8));
         let spec = Spec::new(Template::SpgemmBlock, self.context.properties().architecture);
         self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns

@@ -90,7 +90,7 @@ impl Run<'_> {
             return Ok(());
         }
         let (block, tile) = block_and_tile(context);
-        let value = movable(self.job.semiring.c);
+        let value = movable(self.job.semiring.written());
         let kernel = Program::new(context, Template::Entries, |s| s.scalar("V", value)).kernel("entries_put")?;
         let launch = kernel.launch(pattern.nnz.div_ceil(tile), block, 0).arg(pattern.nnz).arg(self.long_count());
         let launch = launch.arg(&long.list).arg(&pattern.offsets).arg(&pattern.indices).arg(values);

@@ -84,7 +84,7 @@ impl Job<'_> {
 
     /// Whether as much room as C can need is taken without a thought.
     fn is_bound_small(&self) -> bool {
-        self.bound().unwrap_or(u64::MAX).saturating_mul(4 + self.semiring.c.size as u64) <= SMALL
+        self.bound().unwrap_or(u64::MAX).saturating_mul(4 + self.semiring.written().size as u64) <= SMALL
     }
 
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
@@ -209,7 +209,7 @@ impl Job<'_> {
         mut capacity: u64,
         mut pass: impl FnMut(&Room) -> Result<[u64; SAID]>,
     ) -> Result<(DevicePattern, Buffer)> {
-        let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.c.size as u64);
+        let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.written().size as u64);
         let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
         loop {
             let indices = Buffer::alloc(context, capacity.saturating_mul(4))?;

@@ -1,0 +1,56 @@
+//! Semirings that stand in for others where what their products are is known before: positions alone, and counts.
+use super::DeviceCsr;
+use super::mxv::full::Side;
+use crate::algebra::texts::SEMIRINGS;
+use crate::algebra::{AnyPair, PlusPair, semiring_text};
+use crate::backend::MxmOptions;
+use crate::backend::ring::Equals;
+use oplus_codegen::text::{Atomic, ScalarText};
+use oplus_codegen::{SemiringText, Shared};
+use std::any::TypeId;
+
+/// Sums of so many ones are exact in an f32, one after the other.
+const EXACT_F32: usize = 1 << 24;
+
+/// The semiring of positions alone: its values are constant, take no room and are not written.
+pub(crate) fn of_positions() -> Shared<SemiringText> {
+    SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), &|| {
+        let text = semiring_text::<bool, bool, AnyPair>();
+        SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
+    })
+}
+
+/// Sums of ones as this scalar, counted in 32 bits: shared memory adds those at once, and others by compare and swap.
+fn of_counts(written: ScalarText) -> Shared<SemiringText> {
+    SEMIRINGS.get((TypeId::of::<PlusPair<u32>>(), written.name), &|| {
+        let text = semiring_text::<bool, bool, PlusPair<u32>>();
+        SemiringText { name: "count".to_string(), counted: Some(written), ..text }
+    })
+}
+
+/// What a product of matrices without a mask is made by, all of whose products are `equals`: counts where these are ones, and the sums, in any
+/// order, the same to the bit; else the semiring itself.
+pub(crate) fn counting(
+    text: Shared<SemiringText>,
+    equals: Option<&Equals>,
+    (a, b): (&DeviceCsr<()>, &DeviceCsr<()>),
+    options: &MxmOptions,
+) -> Shared<SemiringText> {
+    let one: &[u8] = match text.c.name {
+        "f64" => &1f64.to_ne_bytes(),
+        "f32" if a.pattern.ncols <= EXACT_F32 => &1f32.to_ne_bytes(),
+        "i64" | "u64" => &1u64.to_ne_bytes(),
+        _ => return text,
+    };
+    let adds = text.c.definition.is_empty() && text.atomic == Atomic::Add;
+    // Rows that are read whole are not added up in shared memory.
+    let whole = |by: &SemiringText| {
+        Side::of((&a.pattern, by.a.size), (&b.pattern, by.b.size), false, options.strategy).is_some()
+    };
+    match equals {
+        Some(equals) if adds && equals.product == one => {
+            Some(of_counts(text.c)).filter(|by| !whole(by)).unwrap_or(text)
+        }
+        _ => text,
+    }
+}
