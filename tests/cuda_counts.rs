@@ -154,6 +154,9 @@ fn within_a_limit() -> Result<()> {
         let (a, b) = (a.to(&GPU)?, b.to(&GPU)?);
         for limit in [4 << 20, 8 << 20, 64 << 20] {
             assert!(mxm(&a, &b).memory_limit(limit).eval()?.entries()? == expected, "{limit}");
+            // What is kept of it, of some rows before the next.
+            let kept = mxm(&a, &b).memory_limit(limit).select(ValueGt, 1.0).eval()?.entries()?;
+            assert!(kept == expected.iter().copied().filter(|e| e.2 > 1.0).collect::<Vec<_>>(), "{limit}");
         }
     }
     Ok(())

@@ -16,8 +16,8 @@ macro_rules! iso {
             /// Whether all entries share one value, which is stored once. Matrices that are built or read on the CPU of
             /// equal values, also where they are taken to another device, results of [`with_value`](Self::with_value), of an
             /// operator that looks at no value, and of operations that keep equal values equal are; what reads values one by
-            /// one gets them all for as long as it runs, a product with a vector that is not full, on CUDA any product, for as
-            /// long as the matrix lives. Never visible in a result. O(1).
+            /// one gets them all for as long as it runs, a product with a vector that is not full, on CUDA any product but one of ones that
+            /// are added, for as long as the matrix lives. Never visible in a result. O(1).
             pub fn is_iso(&self) -> bool {
                 self.store.one().is_some()
             }

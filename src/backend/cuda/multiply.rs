@@ -196,7 +196,7 @@ impl Cuda {
         options: &MxmOptions,
         (size, then): (usize, &Then),
     ) -> Result<DeviceCsr<()>> {
-        let one = one.map(|value| Values::of_all(text.c, value)).transpose()?;
+        let one = one.map(|value| Values::of_all(text.written(), value)).transpose()?;
         let text = if one.is_some() { of_positions() } else { text };
         let after = After { one, size, then };
         let owned = (&a.pattern, &b.pattern);

@@ -1,7 +1,7 @@
 //! A product and what follows it on CUDA: its rows go through all steps on the device, some before the next where they are many.
 use super::Ended;
 use crate::algebra::Scalar;
-use crate::backend::cuda::{Cuda, DeviceCsr};
+use crate::backend::cuda::{Cuda, DeviceCsr, counting};
 use crate::backend::ring::{AnyRing, Equals};
 use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body, misplaced};
@@ -28,9 +28,10 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
             let made = (self.steps)(&Store { rows, cols: cols.clone(), body: Body::Cuda(c.cast()), device })?;
             Ok(cuda.csr(&made.body)?.cast())
         };
-        let (mask, one) = (cuda.mask(o.mask.as_ref())?, self.ring.foreseen(a.one_bytes(), b.one_bytes())?);
-        let (text, then) = (self.ring.text.shared(), (size_of::<T>(), &then as _));
-        let body = cuda.multiply_then(text, one.as_ref().and_then(Equals::sum), a, b, mask, &o.at, &o.options, then)?;
+        let (mask, equals) = (cuda.mask(o.mask.as_ref())?, self.ring.foreseen(a.one_bytes(), b.one_bytes())?);
+        let (one, counts) = (equals.as_ref().and_then(Equals::sum), equals.as_ref().filter(|_| mask.is_none()));
+        let text = counting(self.ring.text.shared(), counts, (a, b), &o.options);
+        let body = cuda.multiply_then(text, one, a, b, mask, &o.at, &o.options, (size_of::<T>(), &then))?;
         Ok(Store { rows, cols, body: Body::Cuda(body.cast()), device })
     }
 }

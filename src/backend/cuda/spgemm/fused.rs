@@ -40,7 +40,7 @@ pub(crate) fn mxm_then(
     after: &After,
 ) -> Result<DeviceCsr<()>> {
     let chunks = RowChunks { product, options };
-    let (rows, entry) = (chunks.rows(), 4 + product.semiring.c.size as u64);
+    let (rows, entry) = (chunks.rows(), 4 + product.semiring.written().size as u64);
     let room = product.context.properties().total_memory / PART;
     let room = options.memory_limit.map_or(room, |limit| room.min(limit / PART_OF_LIMIT));
     let ends = match ends(product, room / entry) {
