@@ -142,7 +142,7 @@ struct Limits {
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 dense;   // a block's sums, one a column: at most so many columns; 0, or 1024 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can;
-               // bit 2: all others are sorted in device memory, and listed as class_block
+               // bit 2: all others are sorted in device memory, and listed as class_block; bit 3: products are counted
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -158,15 +158,17 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   if (work <= limits.thread) return class_thread + (work > 16);
   const u64 span = u64(last) - first + 1;
   const bool all = limits.block & 2;
+  // Counts take half the room of sums, and a warp adds them all at once.
+  const u32 near_columns = tuning::window_near << (limits.block >> 3 & 1);
   // Windows of few columns leave room for many warps: those are slower than blocks only where few rows are most of the work.
-  const bool narrow = span <= tuning::window_near / 2 && u64(work) * tuning::dense_share <= total;
-  const u32 many = span <= tuning::window_near ? tuning::dense_products : tuning::dense_products / 2;
+  const bool narrow = span <= near_columns / 2 && u64(work) * tuning::dense_share <= total;
+  const u32 many = span <= near_columns ? tuning::dense_products : tuning::dense_products / 2;
   if (span <= limits.dense && !all && !narrow && work > many && span <= u64(work) * tuning::window_sparsity) {
     const u32 n = span <= 1024 ? 0 : 32 - __clz(u32(span) - 1) - 10;
     if (work <= tuning::block_near_products << n) return class_dense + n;
   }
   // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
-  const bool near = span <= tuning::window_near || work <= tuning::window_products || !(limits.block & 1);
+  const bool near = span <= near_columns || work <= tuning::window_products || !(limits.block & 1);
   if (span <= limits.window && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }

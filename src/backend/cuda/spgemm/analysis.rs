@@ -77,12 +77,14 @@ pub(super) struct Limits {
     /// Nor, of many products, a block with a sum a column; 0: none does.
     pub(super) dense: u32,
     /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
-    /// that they can. Bit 2: all others are sorted in device memory ([`super::sorted`]).
+    /// that they can. Bit 2: all others are sorted in device memory ([`super::sorted`]). Bit 3: products are counted.
     pub(super) block: u32,
 }
 
 /// Bit of [`Limits::block`]: what no other kernel takes is sorted in device memory.
 const SORTS_ALL: u32 = 4;
+/// Bit of it: sums are counts, of which more are near each other.
+pub(super) const COUNTS: u32 = 8;
 
 impl Limits {
     /// None is.

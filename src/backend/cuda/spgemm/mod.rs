@@ -45,7 +45,7 @@ use super::storage::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
-use analysis::Limits;
+use analysis::{COUNTS, Limits};
 use dot::Dots;
 use masked::MaskedRows;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
@@ -228,13 +228,14 @@ impl<'a> Job<'a> {
         } else {
             0
         };
+        let counts = if self.semiring.counted.is_some() { COUNTS } else { 0 };
         let thread = self.thread_limit(&spec.clone().flag("wide", self.is_wide()));
         match strategy {
             Strategy::Hash => Limits { thread, ..Limits::NONE },
             Strategy::Esc => Limits { thread, esc, ..Limits::NONE }.sorting_all(),
             Strategy::Window => Limits { window, block: 2, ..Limits::NONE },
             Strategy::BitmapRank => Limits { window, block: block | 2, ..Limits::NONE },
-            _ => Limits { thread, esc, window, dense, block },
+            _ => Limits { thread, esc, window, dense, block: block | counts },
         }
     }
 }
