@@ -59,3 +59,21 @@ fn no_sources_and_bad_ones() {
     let wide: Matrix<bool> = Matrix::new(2, 3).unwrap();
     assert!(matches!(multi_source_bfs(&wide, &[0], &options), Err(Error::NotSquare { .. })));
 }
+
+/// Wide levels of few products a column: on a grid levels are distances along its sides.
+#[test]
+fn grids_are_searched_in_diamonds() {
+    let side = 800u64;
+    let coo = oplus::generate::stencil_5(side, side).unwrap();
+    let edges: Vec<_> = coo.rows.iter().copied().zip(coo.columns.iter().copied()).collect();
+    let grid: Matrix<bool> = Matrix::from_pattern(side * side, side * side, &edges, true).unwrap();
+    let (middle, corner) = (side * (side / 2) + side / 2, 0);
+    let found = multi_source_bfs(&grid, &[middle, corner], &MultiSourceBfsOptions::default()).unwrap();
+    let distances = |of: u64| {
+        let (x, y) = (of % side, of / side);
+        (0..side * side).map(move |v| (v % side).abs_diff(x) + (v / side).abs_diff(y))
+    };
+    assert_eq!(found.reached, vec![side * side; 2]);
+    assert_eq!(found.depth, [middle, corner].map(|of| distances(of).max().unwrap()));
+    assert_eq!(found.level_sum, [middle, corner].map(|of| distances(of).sum()));
+}

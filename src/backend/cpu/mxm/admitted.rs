@@ -57,6 +57,17 @@ fn among(row: &mut [u64], columns: &[u32]) {
     }
 }
 
+/// What a mask of cells does not admit.
+pub(crate) fn seen(mask: Option<&MaskBody>) -> Option<&Cells> {
+    match mask {
+        Some(MaskBody::Cells(m, _)) if m.complement => match &m.pattern.form {
+            Form::Cells(cells) => Some(cells),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask.
 pub(crate) fn looked_up<'m>(
     a: &Pattern,

@@ -61,11 +61,12 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
         made => return made,
     }
     let looked_up = admitted::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
+    let seen = admitted::seen(mask).filter(|_| looked_up.is_some());
     let mask = if looked_up.is_some() { None } else { mask.map(MaskBody::on_host).transpose()? };
     if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
         return Ok(None);
     }
-    let made = product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, mask, options);
+    let made = product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, (mask, seen), options);
     let made = match (made, looked_up) {
         (Ok(Some((all, value))), Some(admitted)) => {
             admitted(NAME, &all).map(|pattern| Some((Arc::new(pattern), value)))
@@ -215,7 +216,7 @@ pub(crate) fn positions(
     options: &MxmOptions,
 ) -> Result<Arc<Pattern>> {
     if options.memory_limit.is_none() {
-        return product::structural(NAME, a, b, mask, options.transposed_b);
+        return product::structural(NAME, a, b, (mask, None), options.transposed_b);
     }
     let mut budget = budget(options);
     let mut turned = None;

@@ -1,4 +1,4 @@
-//! Keys of a column and a place each, put in order: in vector registers, by digits, or by comparisons.
+//! Keys of a column and a place each, and columns alone, put in order: in vector registers, by digits, or by comparisons.
 use crate::backend::cpu::simd::Simd;
 use crate::backend::cpu::simd::avx2::Avx2;
 use crate::backend::cpu::simd::avx512::Avx512;
@@ -27,6 +27,35 @@ pub(crate) fn sort(operation: &'static str, keys: &mut Vec<u64>, spare: &mut Vec
     {
         return by_network(operation, simd, keys, spare, least);
     }
+    by_digits(operation, keys, spare, bits, |key| ((key >> 32) - least) as usize)
+}
+
+/// Columns in order.
+pub(crate) fn sort_columns(operation: &'static str, columns: &mut Vec<u32>, spare: &mut Vec<u32>) -> Result<()> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if let Some(simd) = Simd::found()
+        && NETWORK.contains(&columns.len())
+    {
+        let n = columns.len();
+        memory::reserve(operation, columns, BLOCK)?;
+        columns.resize(n.div_ceil(BLOCK) * BLOCK, u32::MAX);
+        by_registers(simd, columns.as_chunks_mut::<BLOCK>().0);
+        columns.truncate(n);
+        return Ok(());
+    }
+    let (least, most) = columns.iter().fold((u32::MAX, 0), |(least, most), j| (least.min(*j), most.max(*j)));
+    let bits = u32::BITS - most.saturating_sub(least).leading_zeros();
+    by_digits(operation, columns, spare, bits, |j| (j - least) as usize)
+}
+
+/// Keys in order of so many `bits` of `of` each, those of one value as they were; of few keys in the order of the keys themselves.
+fn by_digits<K: Copy + Default + Ord>(
+    operation: &'static str,
+    keys: &mut Vec<K>,
+    spare: &mut Vec<K>,
+    bits: u32,
+    of: impl Fn(K) -> usize,
+) -> Result<()> {
     let passes = bits.div_ceil(DIGIT);
     let width = bits.div_ceil(passes.max(1));
     if (passes as usize) << width > COUNTS * keys.len() {
@@ -35,11 +64,11 @@ pub(crate) fn sort(operation: &'static str, keys: &mut Vec<u64>, spare: &mut Vec
     }
     spare.clear();
     memory::reserve(operation, spare, keys.len())?;
-    spare.resize(keys.len(), 0);
+    spare.resize(keys.len(), K::default());
     let mut places = [0u32; 1 << DIGIT];
     for pass in 0..passes {
         let places = &mut places[..1 << width];
-        let digit = |key: u64| ((key >> 32) - least) as usize >> (pass * width) & ((1 << width) - 1);
+        let digit = |key: K| of(key) >> (pass * width) & ((1 << width) - 1);
         places.fill(0);
         keys.iter().for_each(|key| places[digit(*key)] += 1);
         let mut before = 0;
@@ -71,17 +100,20 @@ fn by_network(operation: &'static str, simd: Simd, keys: &mut [u64], spare: &mut
     for (short, key) in short.iter_mut().zip(&*keys) {
         *short = (((key >> 32) - least) as u32) << bits | *key as u32;
     }
-    let blocks = short.as_chunks_mut::<BLOCK>().0;
+    by_registers(simd, short.as_chunks_mut::<BLOCK>().0);
+    for (key, short) in keys.iter_mut().zip(&*short) {
+        *key = (u64::from(short >> bits) + least) << 32 | u64::from(short & ((1 << bits) - 1));
+    }
+    Ok(())
+}
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn by_registers(simd: Simd, blocks: &mut [[u32; BLOCK]]) {
     match simd {
         // SAFETY: the processor has what the function is compiled for.
         Simd::Avx512(s) => unsafe { sort_512(s, blocks) },
         // SAFETY: as above.
         Simd::Avx2(s) => unsafe { sort_256(s, blocks) },
     }
-    for (key, short) in keys.iter_mut().zip(&*short) {
-        *key = (u64::from(short >> bits) + least) << 32 | u64::from(short & ((1 << bits) - 1));
-    }
-    Ok(())
 }
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx512f,popcnt,bmi2")]
@@ -115,5 +147,10 @@ fn all_ways_sort_as_comparisons() {
         sorted.sort_unstable();
         assert!(sort("test", &mut keys, &mut Vec::new()).is_ok());
         assert_eq!(keys, sorted);
+        let mut columns: Vec<u32> = (0..n).map(|_| random.below(columns) as u32).collect();
+        let mut sorted = columns.clone();
+        sorted.sort_unstable();
+        assert!(sort_columns("test", &mut columns, &mut Vec::new()).is_ok());
+        assert_eq!(columns, sorted);
     }
 }

@@ -22,6 +22,7 @@ use crate::backend::ring::{Fold, Operators};
 use crate::backend::{MaskBody, MxmOptions, Positions};
 use crate::error::Result;
 use crate::memory;
+use crate::storage::frame::Cells;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -137,14 +138,14 @@ pub(crate) fn mxm_by_bits<A: Scalar, B: Scalar, C: Scalar>(
     Ok(Some((Arc::new(pattern), value)))
 }
 
-/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand.
+/// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand; what is `seen` may be left out.
 pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
     operators: &Operators<A, B, C>,
     kernels: &MxmKernels<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
-    mask: OnMask,
+    (mask, seen): (OnMask, Option<&Cells>),
     options: &MxmOptions,
 ) -> Result<Option<(Arc<Pattern>, C)>> {
     if a.pattern.nnz() == 0 || b.pattern.nnz() == 0 {
@@ -157,7 +158,8 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
         return Ok(None);
     }
-    structural(operation, &a.pattern, &b.pattern, mask, options.transposed_b).map(|pattern| Some((pattern, value)))
+    structural(operation, &a.pattern, &b.pattern, (mask, seen), options.transposed_b)
+        .map(|pattern| Some((pattern, value)))
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.
@@ -208,12 +210,12 @@ fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bo
     }
 }
 
-/// The pattern of a product.
+/// The pattern of a product; what is `seen` may be left out.
 pub(crate) fn structural(
     operation: &'static str,
     a: &Pattern,
     b: &Pattern,
-    mask: OnMask,
+    (mask, seen): (OnMask, Option<&Cells>),
     transposed_b: bool,
 ) -> Result<Arc<Pattern>> {
     let turned =
@@ -221,7 +223,7 @@ pub(crate) fn structural(
     let b = turned.as_ref().unwrap_or(b);
     let plan = scattered(operation, a, b, mask)?;
     let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut Structural| {
-        structural_rows((a, b, mask), block, rows, scratch)
+        structural_rows((a, b, mask, seen), block, rows, scratch)
     };
     let made = assemble::<(), Structural>(operation, (a.nrows, b.ncols), plan.size, &plan.blocks, &kernel)?;
     Ok(made.pattern)

@@ -2,6 +2,7 @@
 use super::accumulator::Columns;
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::flat::Flat;
+use super::keys::sort_columns;
 use super::multiply::admits_none;
 use super::short::{self, Short};
 use super::tiny::{self, Tiny, To, Tries};
@@ -9,14 +10,15 @@ use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::rows::Rows;
 use crate::backend::cpu::structure::ascending::filter;
 use crate::error::Result;
+use crate::storage::frame::Cells;
 use crate::storage::pattern::Pattern;
 
 /// What one thread needs for rows of a pattern.
-pub(crate) type Structural = (Columns, Vec<u32>, Flat<()>, Tiny);
+pub(crate) type Structural = (Columns, [Vec<u32>; 2], Flat<()>, Tiny);
 
-/// The pattern of a product alone: every sum is known to be one and the same value.
+/// The pattern of a product alone: every sum is known to be one and the same value. What is `seen` may be left out: nobody will keep it.
 pub(crate) fn structural_rows(
-    (a, b, mask): (&Pattern, &Pattern, OnMask),
+    (a, b, mask, seen): (&Pattern, &Pattern, OnMask, Option<&Cells>),
     block: &Block,
     rows: &mut Rows<()>,
     scratch: &mut Structural,
@@ -34,7 +36,7 @@ pub(crate) fn structural_rows(
                 continue;
             }
         }
-        row((a, b, mask), block, i, rows, scratch)?;
+        row((a, b, mask, seen), block, i, rows, scratch)?;
         rows.end_row();
         i += 1;
     }
@@ -43,11 +45,11 @@ pub(crate) fn structural_rows(
 
 /// One row.
 fn row(
-    (a, b, mask): (&Pattern, &Pattern, OnMask),
+    (a, b, mask, seen): (&Pattern, &Pattern, OnMask, Option<&Cells>),
     block: &Block,
     i: usize,
     rows: &mut Rows<()>,
-    (columns, list, flat, _): &mut Structural,
+    (columns, [list, spare], flat, _): &mut Structural,
 ) -> Result<()> {
     let operation = "mxm";
     if admits_none(mask, i) {
@@ -85,8 +87,15 @@ fn row(
     } else if survey.is_few() || survey.is_scattered() {
         list.clear();
         crate::memory::reserve(operation, list, survey.products)?;
-        a.row(i).iter().for_each(|k| list.extend_from_slice(&b.indices[block.range(b, *k as usize)]));
-        list.sort_unstable();
+        for k in a.row(i) {
+            let columns = &b.indices[block.range(b, *k as usize)];
+            match seen {
+                // To look a column up costs less than to put it in order.
+                Some(cells) => list.extend(columns.iter().filter(|j| !cells.has(i * cells.ncols + **j as usize))),
+                None => list.extend_from_slice(columns),
+            }
+        }
+        sort_columns(operation, list, spare)?;
         list.dedup();
         // SAFETY: room for `most` was reserved.
         list.iter().for_each(|j| unsafe { rows.push_unchecked(*j, ()) });

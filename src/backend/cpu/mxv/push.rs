@@ -117,7 +117,7 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
         return bins::push(&kernels.bins, &Pushing { x, a, at }, products, mask);
     }
     let options = MxmOptions { strategy: Strategy::Hash, ..MxmOptions::default() };
-    if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, mask, &options)? {
+    if let Some((pattern, value)) = product::mxm_iso("vxm", operators, &kernels.rows, x, a, (mask, None), &options)? {
         let values = filled("vxm", pattern.nnz(), value)?;
         return Ok(HostCsr::at(pattern, values));
     }
