@@ -161,3 +161,17 @@ fn within_a_limit() -> Result<()> {
     }
     Ok(())
 }
+
+/// A full matrix that is given turned is read whole once it is turned back, and then not counted, however many columns it has as it is given.
+#[test]
+fn full_matrices_turned() -> Result<()> {
+    if emulator::cuda().is_some() {
+        let n = 2_100_000;
+        let a = of(&random(40, n, 14, |_| 9, anywhere(n)), 1.0f64);
+        let b = of(&(1, n, (0..n).map(|j| (0, j)).collect()), 1.0f64);
+        let expected = mxm(&a, &b).transpose_b().eval()?.entries()?;
+        let (a, b) = (a.to(&GPU)?, b.to(&GPU)?);
+        assert!(mxm(&a, &b).transpose_b().eval()?.entries()? == expected);
+    }
+    Ok(())
+}

@@ -150,8 +150,8 @@ impl Factors {
                 let cuda = Cuda::on(device)?;
                 let equals = ring.foreseen(a.one_bytes(), b.one_bytes())?;
                 let iso = equals.as_ref().is_some_and(|e| e.kept);
-                let counts = equals.as_ref().filter(|_| o.mask.is_none());
-                let text = if iso { of_positions() } else { counting(ring.text(), counts, (a, b), options) };
+                let counted = || counting(ring.text(), equals.as_ref(), (a, b), o.mask.is_some(), options);
+                let text = if iso { of_positions() } else { counted() };
                 cuda.explain(ring.step(), (text, iso), a, b, o.mask.as_ref(), at, options)
             }
             _ => Err(misplaced(device)),

@@ -300,8 +300,7 @@ impl Factors {
                 UntypedBody::Cuda(match &equals {
                     Some(e) if e.kept => cuda.multiply_iso((ring.text().c, &e.product), a, b, mask, at, options)?,
                     _ => {
-                        let counts = equals.as_ref().filter(|_| mask.is_none());
-                        let text = counting(ring.text(), counts, (a, b), options);
+                        let text = counting(ring.text(), equals.as_ref(), (a, b), mask.is_some(), options);
                         cuda.multiply_masked(ring.step(), text, a, b, mask, at, options)?
                     }
                 })

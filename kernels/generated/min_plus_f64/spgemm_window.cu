@@ -1434,12 +1434,14 @@ constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 
 namespace oplus {
 
+// What tells whether a column has a product.
 template <bool COUNTS> struct SeenAs {
   typedef unsigned char Type;
 };
 template <> struct SeenAs<true> {
   typedef u32 Type;
 };
+// For kernels of any T, of which those that count have u32.
 template <class T> __device__ inline void add_number(T* sum, const T& n) {
   if constexpr (SameType<T, u32>::value) atomicAdd(sum, n);
 }

@@ -2142,8 +2142,8 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 
 namespace oplus {
 
-// Whether sums are written as another type, and where they stand in C's place until they are: in its first bytes.
 typedef Listed<flag::staged>::Type BlockValue;
+// Whether sums are written as another type, and where they stand until they are: in the first bytes of their entry's place.
 constexpr bool counted = !SameType<BlockValue, C>::value;
 __device__ inline C* sum_in(BlockValue* values, u64 place) {
   static_assert(sizeof(BlockValue) >= sizeof(C) && (!counted || sizeof(C) == 4), "a sum fits into its entry's place");

@@ -28,12 +28,13 @@ fn of_counts(written: ScalarText) -> Shared<SemiringText> {
     })
 }
 
-/// What a product of matrices without a mask is made by, all of whose products are `equals`: counts where these are ones, and the sums, in any
-/// order, the same to the bit; else the semiring itself.
+/// What a product of matrices is made by, all of whose products are `equals`: counts where these are ones, no mask says which are wanted, and
+/// the sums, in any order, are the same to the bit; else the semiring itself.
 pub(crate) fn counting(
     text: Shared<SemiringText>,
     equals: Option<&Equals>,
     (a, b): (&DeviceCsr<()>, &DeviceCsr<()>),
+    masked: bool,
     options: &MxmOptions,
 ) -> Shared<SemiringText> {
     let one: &[u8] = match text.c.name {
@@ -42,7 +43,7 @@ pub(crate) fn counting(
         "i64" | "u64" => &1u64.to_ne_bytes(),
         _ => return text,
     };
-    let adds = text.c.definition.is_empty() && text.atomic == Atomic::Add;
+    let adds = !masked && text.c.definition.is_empty() && text.atomic == Atomic::Add;
     // Rows that are read whole are not added up in shared memory.
     let whole = |by: &SemiringText| {
         Side::of((&a.pattern, by.a.size), (&b.pattern, by.b.size), false, options.strategy).is_some()

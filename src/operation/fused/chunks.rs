@@ -29,8 +29,8 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
             Ok(cuda.csr(&made.body)?.cast())
         };
         let (mask, equals) = (cuda.mask(o.mask.as_ref())?, self.ring.foreseen(a.one_bytes(), b.one_bytes())?);
-        let (one, counts) = (equals.as_ref().and_then(Equals::sum), equals.as_ref().filter(|_| mask.is_none()));
-        let text = counting(self.ring.text.shared(), counts, (a, b), &o.options);
+        let one = equals.as_ref().and_then(Equals::sum);
+        let text = counting(self.ring.text.shared(), equals.as_ref(), (a, b), mask.is_some(), &o.options);
         let body = cuda.multiply_then(text, one, a, b, mask, &o.at, &o.options, (size_of::<T>(), &then))?;
         Ok(Store { rows, cols, body: Body::Cuda(body.cast()), device })
     }

@@ -40,7 +40,12 @@ impl Side {
     fn of_product(product: &Product, options: &MxmOptions) -> Option<Side> {
         let s = &product.semiring;
         let (left, right) = ((product.a.pattern, s.a.size), (product.b.pattern, s.b.size));
-        if product.by_columns { None } else { Side::of(left, right, product.is_masked(), options.strategy) }
+        // Counts are written by the kernels of rows alone.
+        if product.by_columns || s.counted.is_some() {
+            None
+        } else {
+            Side::of(left, right, product.is_masked(), options.strategy)
+        }
     }
     /// The one whose rows, or columns, are read whole, where values have these sizes.
     pub(crate) fn of(
