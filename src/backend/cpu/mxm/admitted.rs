@@ -57,27 +57,17 @@ fn among(row: &mut [u64], columns: &[u32]) {
     }
 }
 
-/// What a mask of cells does not admit.
-pub(crate) fn seen(mask: Option<&MaskBody>) -> Option<&Cells> {
-    match mask {
-        Some(MaskBody::Cells(m, _)) if m.complement => match &m.pattern.form {
-            Form::Cells(cells) => Some(cells),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask.
+/// Of a product that no mask has seen the positions that one admits, where looking them up takes fewer steps than a list of the mask; and the cells
+/// that it does not admit.
 pub(crate) fn looked_up<'m>(
     a: &Pattern,
     b: &Pattern,
     mask: Option<&'m MaskBody>,
-) -> Option<impl Fn(&'static str, &Pattern) -> Result<Pattern> + use<'m>> {
+) -> Option<(&'m Cells, impl Fn(&'static str, &Pattern) -> Result<Pattern> + use<'m>)> {
     let Some(MaskBody::Cells(m, listed)) = mask else { return None };
     let Form::Cells(cells) = &m.pattern.form else { return None };
     let few = m.complement && listed.get().is_none() && sampled(a, b) <= m.pattern.count() as u64;
-    few.then_some(move |operation, all: &Pattern| {
+    let admitted = move |operation, all: &Pattern| {
         // So many rows at a time have enough entries for a thread, each a visit to the mask.
         let each = (SERIAL / 8 * all.nrows / all.nnz().max(1)).max(1);
         let kept = |piece: usize| {
@@ -95,7 +85,8 @@ pub(crate) fn looked_up<'m>(
         let pieces = (0..all.nrows.div_ceil(each)).into_par_iter().with_max_len(1);
         let (offsets, indices) = stacked(operation, all.nrows, memory::collected(operation, pieces.map(kept))?)?;
         Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
-    })
+    };
+    few.then_some((cells, admitted))
 }
 
 /// How many entries rows have and their columns, of some rows and the next ones and so on, under each other: where rows begin, and all columns.

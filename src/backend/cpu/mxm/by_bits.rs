@@ -186,7 +186,7 @@ pub(super) mod tests {
                     let expected: Vec<u32> = (0..n as u32).filter(|j| met(j) && admitted(j)).collect();
                     assert_eq!(made.row(i), expected, "{m}×{k}×{n}, row {i}, {mask:?}");
                 }
-                let Some(looked_up) = looked_up(&a, &b, mask.as_ref()) else { continue };
+                let Some((_, looked_up)) = looked_up(&a, &b, mask.as_ref()) else { continue };
                 let all = positions("mxm", &a, &b, None).unwrap();
                 assert_eq!(looked_up("mxm", &all).unwrap(), made);
             }

@@ -61,14 +61,14 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
         made => return made,
     }
     let looked_up = admitted::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
-    let seen = admitted::seen(mask).filter(|_| looked_up.is_some());
+    let seen = looked_up.as_ref().map(|(cells, _)| *cells);
     let mask = if looked_up.is_some() { None } else { mask.map(MaskBody::on_host).transpose()? };
     if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
         return Ok(None);
     }
     let made = product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, (mask, seen), options);
     let made = match (made, looked_up) {
-        (Ok(Some((all, value))), Some(admitted)) => {
+        (Ok(Some((all, value))), Some((_, admitted))) => {
             admitted(NAME, &all).map(|pattern| Some((Arc::new(pattern), value)))
         }
         (made, _) => made,
