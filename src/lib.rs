@@ -141,6 +141,7 @@
 //! | `OPLUS_CUDA_DRIVER_PATH` | the driver's library instead of the system's |
 //! | `OPLUS_CUDA_KEEP` | bytes of freed buffers that a device keeps for the next ones (256 MiB) |
 //! | `OPLUS_HOST_KEEP` | bytes of large freed blocks that the host keeps for the next results (256 MiB; 0: none) |
+//! | `OPLUS_HOST_MEMORY` | bytes that the process may hold on the host; without it, what Linux says is free (in a container: of its limit). A request beyond is `OutOfMemory`, before Linux ends the process |
 //! | `RAYON_NUM_THREADS` | threads of the host, rayon's own |
 //!
 //! # Where to go next

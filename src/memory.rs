@@ -3,6 +3,7 @@
 //! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
 //! does it, which ends the process. So is gzip's state, of one size whatever the data: `io/file.rs` sees first that it is there.
 //! `tests/host_memory.rs` lets every other larger allocation of every operation fail once.
+mod machine;
 mod pages;
 mod spare;
 
@@ -16,13 +17,28 @@ fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
         operation,
         device: "host".into(),
         needed: (n as u128 * size_of::<T>() as u128).min(u64::MAX as u128) as u64,
-        available: None,
+        available: machine::available(),
     }
 }
 
-/// Whether `take` gets its memory: what is kept for later may be what is missing now.
-fn taken(mut take: impl FnMut() -> bool) -> bool {
-    take() || (spare::free_all() && take())
+/// Whether `take` gets its `n` elements: what is kept for later may be what is missing now.
+fn taken<T>(n: usize, mut take: impl FnMut() -> bool) -> bool {
+    let mut granted = || machine::grants(n.saturating_mul(size_of::<T>())) && take();
+    granted() || (spare::free_all() && granted())
+}
+
+/// Whether there are so many bytes for what is taken in parts: an error before the first part instead of after it.
+pub(crate) fn check(operation: &'static str, bytes: u64) -> Result<()> {
+    let fits = || machine::has(bytes);
+    if fits() || (spare::free_all() && fits()) {
+        return Ok(());
+    }
+    Err(out_of_memory::<u8>(operation, usize::try_from(bytes).unwrap_or(usize::MAX)))
+}
+
+/// Bytes that the machine has left, where that is known.
+pub(crate) fn available() -> Option<u64> {
+    machine::available()
 }
 
 /// An empty vector with room for `n`.
@@ -31,7 +47,7 @@ pub(crate) fn with_capacity<T>(operation: &'static str, n: usize) -> Result<Vec<
         return Ok(v);
     }
     let mut v = Vec::new();
-    if !taken(|| v.try_reserve_exact(n).is_ok()) {
+    if !taken::<T>(n, || v.try_reserve_exact(n).is_ok()) {
         return Err(out_of_memory::<T>(operation, n));
     }
     pages::prefer_huge(v.spare_capacity_mut());
@@ -57,7 +73,7 @@ pub(crate) fn zeroed<T: Scalar>(operation: &'static str, n: usize) -> Result<Vec
         start = unsafe { std::alloc::alloc_zeroed(layout) };
         !start.is_null()
     };
-    if !taken(take) {
+    if !taken::<T>(n, take) {
         return Err(out_of_memory::<T>(operation, n));
     }
     // SAFETY: all bytes zero is a value by the contract of `Scalar`, and the layout is that of a vector of n.
@@ -102,7 +118,13 @@ pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> R
         *v = with_capacity(operation, n)?;
         return Ok(());
     }
-    match taken(|| v.try_reserve(n).is_ok()) {
+    // What is there need not be copied: a large block grows where it stands, or its pages move.
+    let room = v.capacity();
+    if room - v.len() >= n {
+        return Ok(());
+    }
+    let more = v.len().saturating_add(n).max(room.saturating_mul(2)) - room;
+    match taken::<T>(more, || v.try_reserve(n).is_ok()) {
         true => Ok(()),
         false => Err(out_of_memory::<T>(operation, v.len().saturating_add(n))),
     }

@@ -60,7 +60,9 @@ impl<T: Copy + Send> Bench for Own<'_, T> {
         let mut rows = Rows { ends: memory::with_capacity(self.operation, ends)?, ..Rows::default() };
         let entries = entries.map(|n| usize::try_from(n).unwrap_or(usize::MAX).saturating_add(SLACK));
         // Where that is too much, room grows with what is there.
-        let _ = entries.map(|n| rows.reserve(self.operation, n));
+        let bytes = |n: usize| (n as u64).saturating_mul((size_of::<u32>() + size_of::<T>()) as u64);
+        let all = |n: usize| memory::check(self.operation, bytes(n)).and_then(|()| rows.reserve(self.operation, n));
+        let _ = entries.map(all);
         self.slots.push(rows);
         Ok(())
     }
@@ -164,6 +166,7 @@ fn on_threads<'b>(
     let line = Line::new(operation, blocks)?;
     let mut target = |n: usize, kept: usize, indices: &mut Vec<MaybeUninit<u32>>| {
         let (size, offsets) = (values.size(), Shared::new(&mut offsets));
+        memory::check(operation, (n as u64).saturating_mul((size_of::<u32>() + size) as u64))?;
         let indices = Room::make(indices, operation, n, kept)?;
         Ok(Target { indices, values: values.make(operation, n, kept)?, room: n as u64, size, offsets })
     };

@@ -35,9 +35,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     let usual = || product::mxm(NAME, &ring.cpu, a, b, mask, at, options);
     if options.memory_limit.is_none() {
         return match usual() {
-            Err(Error::OutOfMemory { .. }) => {
-                exactly(ring, a, b, mask, at, options, &Budget { limit: None, threads: 1 })
-            }
+            Err(Error::OutOfMemory { .. }) => exactly(ring, a, b, mask, at, options, &what_is_left()),
             made => made,
         };
     }
@@ -203,6 +201,11 @@ fn values<A: Scalar, B: Scalar, C: Scalar>(
     numeric(ring.cpu.scatter(), &ring.operators, &job, pattern, taken, budget)
 }
 
+/// What the machine has.
+fn what_is_left() -> Budget {
+    Budget { limit: memory::available(), threads: rayon::current_num_threads() }
+}
+
 fn budget(options: &MxmOptions) -> Budget {
     Budget { limit: options.memory_limit, threads: rayon::current_num_threads() }
 }
@@ -215,10 +218,13 @@ pub(crate) fn positions(
     value: usize,
     options: &MxmOptions,
 ) -> Result<Arc<Pattern>> {
-    if options.memory_limit.is_none() {
-        return product::structural(NAME, a, b, (mask, None), options.transposed_b);
-    }
     let mut budget = budget(options);
+    if options.memory_limit.is_none() {
+        match product::structural(NAME, a, b, (mask, None), options.transposed_b) {
+            Err(Error::OutOfMemory { .. }) => budget = what_is_left(),
+            made => return made,
+        }
+    }
     let mut turned = None;
     if options.transposed_b {
         budget.check(NAME, Need::turned(b, &Shape { value, right: 0, dot: false, constant: false }))?;

@@ -1,0 +1,134 @@
+//! What the machine has left. Linux hands out more memory than there is and ends the process that touches it, which nobody can
+//! handle; so what is large is asked for here before it is taken.
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bytes that are taken without a look, together: touching them takes a hundred times as long as a look.
+const UNSEEN: u64 = 64 << 20;
+/// Requests below are not counted.
+const SMALL: usize = 64 << 10;
+/// What is left to others, at most and as a part of all: figures of free memory are estimates, and threads ask at the same time.
+const SPARED: u64 = 256 << 20;
+const SPARED_PART: u64 = 16;
+
+/// Whether so many bytes more can be touched, as far as is known.
+pub(super) fn grants(bytes: usize) -> bool {
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+    if bytes < SMALL {
+        return true;
+    }
+    let taken = TAKEN.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
+    if taken < UNSEEN {
+        return true;
+    }
+    TAKEN.store(0, Ordering::Relaxed);
+    let fits = has(bytes as u64);
+    if fits {
+        Promises::all(|promises| promises.bytes = promises.bytes.saturating_add(taken));
+    }
+    fits
+}
+
+/// The same of what is taken in parts.
+pub(super) fn has(bytes: u64) -> bool {
+    bytes < UNSEEN / 4 || available().is_none_or(|left| bytes <= left)
+}
+
+/// Bytes that can be had beside what was granted and is not touched yet, where that is known.
+pub(super) fn available() -> Option<u64> {
+    let left = system::left().map(|left| left - SPARED.min(left / SPARED_PART));
+    let held = system::Held::now();
+    let allowed = allowed().and_then(|most| Some(most.saturating_sub(held?.touched)));
+    let left = left.into_iter().chain(allowed).min()?;
+    Some(left.saturating_sub(held.map_or(0, |held| Promises::all(|promises| promises.open(held, Instant::now())))))
+}
+
+/// What was granted lately. An operation takes its arrays one after the other before it writes to any of them.
+struct Promises {
+    since: Option<Instant>,
+    /// Addresses without memory when that began.
+    untouched: u64,
+    bytes: u64,
+}
+impl Promises {
+    const LATELY: Duration = Duration::from_secs(1);
+
+    fn all<T>(f: impl FnOnce(&mut Self) -> T) -> T {
+        static ALL: Mutex<Promises> = Mutex::new(Promises { since: None, untouched: 0, bytes: 0 });
+        f(&mut ALL.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+    /// Bytes that were granted and not touched. Addresses without memory come from elsewhere too, so neither figure alone says it.
+    fn open(&mut self, held: system::Held, now: Instant) -> u64 {
+        let untouched = held.addresses.saturating_sub(held.touched);
+        if self.since.is_none_or(|since| now.duration_since(since) > Self::LATELY) || untouched <= self.untouched {
+            *self = Self { since: Some(now), untouched, bytes: 0 };
+        }
+        self.bytes.min(untouched - self.untouched)
+    }
+}
+
+/// Bytes that this process may hold.
+fn allowed() -> Option<u64> {
+    static ALLOWED: LazyLock<Option<u64>> =
+        LazyLock::new(|| std::env::var("OPLUS_HOST_MEMORY").ok()?.trim().parse().ok());
+    *ALLOWED
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[path = "linux.rs"]
+mod system;
+/// Elsewhere the system says itself that there is no more.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+mod system {
+    pub(super) fn left() -> Option<u64> {
+        None
+    }
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Held {
+        pub(super) addresses: u64,
+        pub(super) touched: u64,
+    }
+    impl Held {
+        pub(super) fn now() -> Option<Self> {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn the_machine_has_some_memory_and_not_all() {
+        let left = available().expect("Linux says");
+        assert!(left > 1 << 20 && left < 1 << 50, "{left}");
+        assert!(has(1 << 20) && !has(1 << 50) && !grants(1 << 50));
+        let held = || system::Held::now().expect("Linux says");
+        let before = held();
+        let block = vec![1u8; 32 << 20];
+        let after = held();
+        assert!(after.touched >= before.touched + (24 << 20) && block[77] == 1, "{before:?} {after:?}");
+        assert!(after.addresses >= after.touched);
+    }
+
+    #[test]
+    fn what_is_promised_counts_until_it_is_touched() {
+        let held = |addresses, touched| system::Held { addresses, touched };
+        let start = Instant::now();
+        let mut promises = Promises { since: None, untouched: 0, bytes: 0 };
+        assert_eq!(promises.open(held(100, 60), start), 0);
+        promises.bytes += 30;
+        assert_eq!(promises.open(held(130, 60), start), 30);
+        assert_eq!(promises.open(held(130, 80), start), 10);
+        // What came from elsewhere is no promise.
+        assert_eq!(promises.open(held(900, 60), start), 30);
+        // Touched, or freed, and begun anew.
+        assert_eq!(promises.open(held(130, 90), start), 0);
+        promises.bytes += 30;
+        assert_eq!(promises.open(held(160, 90), start + Promises::LATELY), 30);
+        assert_eq!(promises.open(held(160, 90), start + 3 * Promises::LATELY), 0);
+    }
+}

@@ -1,0 +1,124 @@
+//! What is larger than the machine's memory, or than `OPLUS_HOST_MEMORY` allows, is a typed error before the system ends the
+//! process, and what needs less than was expected is still computed. Each task has a process of its own: the variable is read once.
+#![cfg(target_os = "linux")]
+use oplus::prelude::*;
+use std::process::Command;
+
+/// Bytes that the tasks' processes may hold.
+const ALLOWED: u64 = 512 << 20;
+
+/// Every row of A meets every row of B: n² entries of 12 bytes, 4/3 as many as are allowed.
+fn outer(n: u64) -> (Matrix<f64>, Matrix<f64>) {
+    let column: Vec<(u64, u64, f64)> = (0..n).map(|i| (i, 0, 1.5 + i as f64)).collect();
+    let row: Vec<(u64, u64, f64)> = (0..n).map(|j| (0, j, 0.5)).collect();
+    (Matrix::build(n, 1, &column).expect("a column"), Matrix::build(1, n, &row).expect("a row"))
+}
+const N: u64 = 7600;
+
+/// The error, which has to be that memory does not suffice: what was needed.
+#[track_caller]
+fn refused<T: std::fmt::Debug>(result: Result<T>) -> (&'static str, u64) {
+    match result {
+        Err(Error::OutOfMemory { operation, device, needed, available: Some(available) }) => {
+            assert!(device == "host" && available < needed && available <= ALLOWED, "{needed} of {available}");
+            (operation, needed)
+        }
+        other => panic!("not refused: {:?}", other.map(|_| ())),
+    }
+}
+
+fn products() {
+    let (a, b) = outer(N);
+    let entries = N * N;
+    let (operation, needed) = refused(mxm(&a, &b).eval());
+    assert!(operation == "mxm" && needed >= entries * 4, "{operation}: {needed}");
+    refused(mxm(&a.over::<MinPlus>(), &b.over()).eval());
+    refused(mxm(&a.over::<PlusPair>(), &b.over()).eval());
+    // One value for all is stored once: positions alone fit.
+    assert_eq!(mxm(&a.over::<AnyPair>(), &b.over()).eval().expect("231 MB").nvals(), entries);
+    refused(mxm(&b, &a).transpose_a().transpose_b().eval());
+    // What is not stored may be as large as it is.
+    let sum = mxm(&a, &b).reduce(Plus).expect("a number is not large");
+    assert!(sum > 0.0);
+    // Operands are as they were, and what fits still does.
+    let (small, also) = outer(1000);
+    assert_eq!(mxm(&small, &also).eval().expect("12 MB").nvals(), 1_000_000);
+    assert_eq!((a.nvals(), b.nvals()), (N, N));
+}
+
+/// n rows of n products each, which meet in few columns: room for all of them is refused, the result is small.
+fn less_than_expected() {
+    let n = 9000u64;
+    let wide: Vec<(u64, u64, f64)> =
+        (0..n).flat_map(|i| (0..500).map(move |e| (i, (i * 7 + e * 11) % n, 1.5))).collect();
+    let deep: Vec<(u64, u64, f64)> = (0..n).flat_map(|k| (0..20).map(move |e| (k, (k % 3) * 3000 + e, 0.5))).collect();
+    let a: Matrix<f64> = Matrix::build(n, n, &wide).expect("some");
+    let b: Matrix<f64> = Matrix::build(n, n, &deep).expect("some");
+    let c = mxm(&a, &b).eval().expect("60 entries a row");
+    assert_eq!(c.nvals(), n * 60);
+}
+
+fn others() {
+    let (a, b) = outer(N);
+    refused(kronecker(&a, &b, Times).eval());
+    let n = 600_000_000u64;
+    refused(Vector::<f64>::full(n, 1.0).and_then(|v| apply_index(&v, RowIndex, 1i64).eval()));
+    let mut grown: Updates<f64> = Updates::new();
+    let outcome = (0..u64::from(u32::MAX)).try_for_each(|i| grown.set(i, i, 0.5));
+    refused(outcome);
+}
+
+/// Without a limit: no machine has that.
+fn more_than_any() {
+    match oplus::generate::uniform(1 << 31, 1 << 31, 1 << 20, 1) {
+        Err(Error::OutOfMemory { .. } | Error::IndexOverflow { .. } | Error::InvalidValue { .. }) => {}
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}
+
+const TASKS: [(&str, fn()); 4] = [
+    ("products", products),
+    ("less_than_expected", less_than_expected),
+    ("others", others),
+    ("more_than_any", more_than_any),
+];
+const TASK: &str = "OPLUS_TEST_HOST_LIMIT";
+
+#[test]
+#[ignore = "run by the others"]
+fn child() {
+    let name = std::env::var(TASK).expect("a task");
+    TASKS.iter().find(|t| t.0 == name).expect("a task that is known").1();
+}
+
+fn run(task: &str, allowed: Option<u64>) {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env(TASK, task);
+    match allowed {
+        Some(bytes) => command.env("OPLUS_HOST_MEMORY", bytes.to_string()),
+        None => command.env_remove("OPLUS_HOST_MEMORY"),
+    };
+    let output = command.output().expect("this test again");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{task}: {text}");
+}
+
+#[test]
+fn products_are_refused_before_memory_is_touched() {
+    run("products", Some(ALLOWED));
+}
+
+#[test]
+fn what_is_smaller_than_expected_is_computed() {
+    run("less_than_expected", Some(ALLOWED));
+}
+
+#[test]
+fn other_results_are_refused_too() {
+    run("others", Some(ALLOWED));
+}
+
+#[test]
+fn no_machine_has_so_much() {
+    run("more_than_any", None);
+}
