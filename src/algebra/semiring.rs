@@ -23,7 +23,7 @@ pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     }
     /// Which hardware atomic does ⊕, where there is one.
     const ATOMIC: Atomic = Atomic::None;
-    /// The sum of terms, to the bit, where there is a faster way than one after the other that knows it.
+    /// The sum of terms in an order of its own, the same each time, where there is a faster way than parts one behind the other.
     #[doc(hidden)]
     fn of_many(_terms: &[T]) -> Option<T> {
         None
@@ -37,11 +37,28 @@ impl<T: Arithmetic<Sum = T>> Monoid<T> for Plus {
         T::ZERO
     }
     const ATOMIC: Atomic = Atomic::Add;
+    fn of_many(terms: &[T]) -> Option<T> {
+        side_by_side(terms, T::plus)
+    }
 }
 impl<T: Arithmetic<Sum = T>> Monoid<T> for Times {
     fn identity() -> T {
         T::ONE
     }
+    fn of_many(terms: &[T]) -> Option<T> {
+        side_by_side(terms, T::times)
+    }
+}
+/// Terms that a commutative ⊕ takes as a processor reads them: neighbours into sums of their own, in vector registers.
+fn side_by_side<T: Copy>(terms: &[T], add: impl Fn(T, T) -> T) -> Option<T> {
+    const LANES: usize = 16;
+    let (chunks, rest) = terms.as_chunks::<LANES>();
+    let (first, chunks) = chunks.split_first()?;
+    let mut sums = *first;
+    for chunk in chunks {
+        sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum = add(*sum, *x));
+    }
+    sums.into_iter().chain(rest.iter().copied()).reduce(add)
 }
 /// The term that is `before` all others, by one comparison each: NaN is before none. `None` where that is not all there is to know: of
 /// zeros one sign is less, and `last`, which is before no term, may stand for no number at all.
