@@ -214,20 +214,35 @@ fn short_meets(a: &Pattern, i: usize, b: &Pattern, block: &Block, admitted: &[u3
     }
     // No column is u32::MAX.
     let list: [u32; SHORT] = std::array::from_fn(|n| admitted.get(n).copied().unwrap_or(u32::MAX));
-    let mut met = [0; SHORT];
+    let mut met = false;
     for e in a.range(i) {
         ask(a, e, b, soon);
         let range = block.range(b, a.indices[e] as usize);
         // Always four columns, those of the next rows too: no branch on how many there are.
-        let run: [u32; SHORT] = b.indices.get(range.start..range.start + SHORT)?.try_into().ok()?;
-        let live = LIVE.get(range.len())?;
-        let mut listed = [0; SHORT];
-        for j in list {
-            (0..SHORT).for_each(|c| listed[c] |= u32::from(run[c] == j).wrapping_neg());
-        }
-        (0..SHORT).for_each(|c| met[c] |= listed[c] & live[c]);
+        let run = b.indices.get(range.start..)?.first_chunk::<SHORT>()?;
+        met |= is_any_listed(run, LIVE.get(range.len())?, &list);
     }
-    Some(met != [0; SHORT])
+    Some(met)
+}
+
+/// Whether a column that is live is one of the list.
+#[inline(always)]
+fn is_any_listed(run: &[u32; SHORT], live: &[u32; SHORT], list: &[u32; SHORT]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::*;
+        // SAFETY: four words are read from arrays of four; every processor of this kind has these instructions.
+        unsafe {
+            let (run, live) = (_mm_loadu_si128(run.as_ptr().cast()), _mm_loadu_si128(live.as_ptr().cast()));
+            let same = list.map(|j| _mm_cmpeq_epi32(run, _mm_set1_epi32(j as i32)));
+            let listed = _mm_or_si128(_mm_or_si128(same[0], same[1]), _mm_or_si128(same[2], same[3]));
+            _mm_movemask_epi8(_mm_and_si128(listed, live)) != 0
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        run.iter().zip(live).any(|(column, live)| *live != 0 && list.contains(column))
+    }
 }
 
 /// A row of which the mask admits few columns, given ascending: its products are found first, then computed.
