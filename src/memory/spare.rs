@@ -3,12 +3,14 @@
 //! An allocator gives a block of megabytes back to the operating system and asks for it again, and each of its pages is then
 //! cleared and mapped when it is first written: as much work as many an operation does on it. What iterates makes results of
 //! the same sizes again and again, so they are given the room of those before.
+use crate::algebra::Scalar;
+use crate::algebra::scalar::as_bytes;
 use smallvec::SmallVec;
 use std::alloc::{Layout, dealloc};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Smaller blocks are left to the allocator.
@@ -127,8 +129,30 @@ pub(crate) struct Buffer<T> {
     all: Vec<T>,
     /// 0 where nobody has asked since somebody could last write.
     state: AtomicU64,
+    /// Whether all are one value: one of the three below.
+    uniform: AtomicU8,
 }
+const UNKNOWN: u8 = 0;
+const UNIFORM: u8 = 1;
+const DIFFERENT: u8 = 2;
 
+impl<T: Scalar> Buffer<T> {
+    /// The value that all are, bit for bit. Looked at once until somebody can write.
+    pub(crate) fn uniform(&self) -> Option<T> {
+        let value = *self.all.first()?;
+        let known = match self.uniform.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let bytes = as_bytes(&self.all);
+                let same = bytes[..bytes.len() - size_of::<T>()] == bytes[size_of::<T>()..];
+                let found = if same { UNIFORM } else { DIFFERENT };
+                self.uniform.store(found, Ordering::Relaxed);
+                found
+            }
+            known => known,
+        };
+        (known == UNIFORM).then_some(value)
+    }
+}
 impl<T> Buffer<T> {
     /// A number that no other values in this process have, nor these once somebody could write to them.
     pub(crate) fn state(&self) -> u64 {
@@ -167,7 +191,7 @@ impl<T> Default for Buffer<T> {
 }
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(all: Vec<T>) -> Self {
-        Self { all, state: AtomicU64::new(0) }
+        Self { all, state: AtomicU64::new(0), uniform: AtomicU8::new(UNKNOWN) }
     }
 }
 impl<T: Clone> Clone for Buffer<T> {
@@ -191,7 +215,7 @@ impl<T> Deref for Buffer<T> {
 impl<T> DerefMut for Buffer<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        *self.state.get_mut() = 0;
+        (*self.state.get_mut(), *self.uniform.get_mut()) = (0, UNKNOWN);
         &mut self.all
     }
 }
@@ -271,5 +295,19 @@ mod tests {
         assert!(copy.state() != first && copy == values);
         values[0] = 1;
         assert!(values.state() != first && copy == values);
+    }
+
+    #[test]
+    fn one_value_is_known_until_somebody_can_write() {
+        let mut values: Buffer<f64> = vec![0.0; 3].into();
+        assert_eq!((values.uniform(), values.uniform()), (Some(0.0), Some(0.0)));
+        let copy = values.clone();
+        values[2] = -0.0;
+        assert_eq!((values.uniform(), values.uniform(), copy.uniform()), (None, None, Some(0.0)));
+        values[2] = 0.0;
+        assert_eq!(values.uniform(), Some(0.0));
+        values.clear();
+        assert_eq!(values.uniform(), None);
+        assert_eq!(Buffer::from(vec![true]).uniform(), Some(true));
     }
 }

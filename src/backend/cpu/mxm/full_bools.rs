@@ -1,7 +1,6 @@
 //! A ⊕.⊗ X over booleans for X with an entry at every place, where ⊕ is ∨ or ∧: a row of X is read as words of a byte a boolean, and
 //! what ⊗ makes of it is one of four things for each value of A's entry.
 use super::full::positions;
-use super::product::uniform;
 use crate::algebra::*;
 use crate::backend::cpu::blocks::{partition, target};
 use crate::backend::cpu::parallel::{Shared, each_of, filled, unwritten, written};
@@ -15,6 +14,8 @@ use std::ops::Range;
 
 /// Entries between looks at whether all sums are final: after eight they mostly are, or are not for long.
 const STEPS: usize = 8;
+/// Rows whose sums are not final soon are reckoned as a part of the work, so that many entries are still shared out.
+const LATE: u64 = 16;
 /// Columns that take as long as the walk along A's entries.
 const NEAR: usize = 32;
 
@@ -88,12 +89,16 @@ fn by_words(operation: &'static str, table: &Table, a: &HostCsr<bool>, x: &HostC
     );
     let c = positions(operation, p, &x.pattern)?;
     let each = columns.div_ceil(NEAR) as u64;
-    let before = |r: usize| p.offsets[r].saturating_mul(each) + r as u64 * each;
+    // Most sums are final after a few entries, however many there are.
+    let before = |r: usize| {
+        let (all, rows) = (p.offsets[r], r as u64);
+        (all.min(rows * 4 * STEPS as u64) + all / LATE + rows).saturating_mul(each)
+    };
     let blocks = partition(operation, (p.nrows, p.ncols), target(before(p.nrows)), &before, &|_, _| Ok(Vec::new()))?;
     let mut values = unwritten::<bool>(operation, c.nnz())?;
     let shared = Shared::new(&mut values);
     // A matrix of one value may come with that alone.
-    let one = if table.reads_a() { uniform(&a.values) } else { Some(false) };
+    let one = if table.reads_a() { a.values.uniform() } else { Some(false) };
     let loops = Rows { a: p, values: &a.values, x: &x.values, columns, table, one };
     each_of(&blocks, &|block| {
         let rows = block.rows.clone();

@@ -9,7 +9,6 @@ use super::loops::Loops;
 use super::multiply::scatter_rows;
 use super::pulled_bits;
 use super::structural::{Structural, structural_rows};
-use crate::algebra::scalar::as_bytes;
 use crate::algebra::*;
 use crate::backend::cpu::assemble::{Size, assemble};
 use crate::backend::cpu::blocks::Block;
@@ -21,7 +20,7 @@ use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, Operators};
 use crate::backend::{MaskBody, MxmOptions, Positions};
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::storage::frame::Cells;
 use crate::storage::pattern::Pattern;
 use rayon::prelude::*;
@@ -29,13 +28,6 @@ use std::sync::Arc;
 
 fn turned<B: Scalar>(b: &HostCsr<B>) -> Result<HostCsr<B>> {
     crate::backend::cpu::structure::layout::turned(&b.pattern, &b.values)
-}
-
-/// The value that all are, bit for bit.
-pub(super) fn uniform<T: Scalar>(values: &[T]) -> Option<T> {
-    let bytes = as_bytes(values);
-    let value = *values.first()?;
-    (bytes[..bytes.len() - size_of::<T>()] == bytes[size_of::<T>()..]).then_some(value)
 }
 
 /// The loops of a product by rows, compiled for one semiring.
@@ -102,18 +94,26 @@ impl<A: Scalar, B: Scalar, C: Scalar> MxmKernels<A, B, C> {
 }
 
 /// The value of every sum, where the operands say it beforehand: all products are equal and p ⊕ p = p.
-fn foreseen<A: Scalar, B: Scalar, C: Scalar>(operators: &Operators<A, B, C>, a: &[A], b: &[B]) -> Option<C> {
+fn foreseen<A: Scalar, B: Scalar, C: Scalar>(
+    operators: &Operators<A, B, C>,
+    a: &Buffer<A>,
+    b: &Buffer<B>,
+) -> Option<C> {
     let reads = operators.reads;
     if reads.position {
         return None;
     }
-    let x = if reads.a { uniform(a)? } else { *a.first()? };
-    let y = if reads.b { uniform(b)? } else { *b.first()? };
+    let x = if reads.a { a.uniform()? } else { *a.first()? };
+    let y = if reads.b { b.uniform()? } else { *b.first()? };
     operators.sum_of_equals(x, y)
 }
 
 /// Whether [`foreseen`] tells the value.
-pub(crate) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(o: &Operators<A, B, C>, a: &[A], b: &[B]) -> bool {
+pub(crate) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(
+    o: &Operators<A, B, C>,
+    a: &Buffer<A>,
+    b: &Buffer<B>,
+) -> bool {
     foreseen(o, a, b).is_some()
 }
 
