@@ -66,6 +66,21 @@ fn others() {
     let mut grown: Updates<f64> = Updates::new();
     let outcome = (0..u64::from(u32::MAX)).try_for_each(|i| grown.set(i, i, 0.5));
     refused(outcome);
+    drop(grown);
+    // Many that are small each.
+    let mut kept = Vec::new();
+    let outcome = loop {
+        match Vector::<f64>::full(30_000, 0.5).and_then(|v| apply_index(&v, RowIndex, 1i64).eval()) {
+            Ok(v) => kept.push(v),
+            refused => break refused,
+        }
+        assert!(kept.len() as u64 * 240_000 <= ALLOWED, "{} vectors", kept.len());
+    };
+    let needed = match outcome {
+        Err(Error::OutOfMemory { needed, available: Some(available), .. }) if available < needed => needed,
+        other => panic!("not refused: {:?}", other.map(|_| ())),
+    };
+    assert!(needed <= 240_000 && kept.len() > 500, "{needed} {}", kept.len());
 }
 
 /// Without a limit: no machine has that.

@@ -23,16 +23,20 @@ pub(super) fn grants(bytes: usize) -> bool {
         return true;
     }
     TAKEN.store(0, Ordering::Relaxed);
-    let fits = has(bytes as u64);
+    let fits = fits(bytes as u64);
     if fits {
         Promises::all(|promises| promises.bytes = promises.bytes.saturating_add(taken));
     }
     fits
 }
 
-/// The same of what is taken in parts.
+/// The same of what is taken in parts, which are counted when they are.
 pub(super) fn has(bytes: u64) -> bool {
-    bytes < UNSEEN / 4 || available().is_none_or(|left| bytes <= left)
+    bytes < UNSEEN || fits(bytes)
+}
+
+fn fits(bytes: u64) -> bool {
+    available().is_none_or(|left| bytes <= left)
 }
 
 /// Bytes that can be had beside what was granted and is not touched yet, where that is known.
