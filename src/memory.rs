@@ -23,21 +23,31 @@ fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
 
 /// Whether `take` gets its `n` elements: what is kept for later may be what is missing now.
 fn taken<T>(n: usize, mut take: impl FnMut() -> bool) -> bool {
-    let mut granted = || machine::grants(n.saturating_mul(size_of::<T>())) && take();
-    granted() || (spare::free_all() && granted())
+    let bytes = n.saturating_mul(size_of::<T>());
+    fits(|| machine::grants(bytes)) && (take() || (spare::free_all() && take()))
+}
+
+/// Whether the machine grants something, if need be once it has back what nobody uses.
+fn fits(granted: impl Fn() -> bool) -> bool {
+    granted() || {
+        spare::free_all();
+        pages::give_back_heap();
+        granted()
+    }
 }
 
 /// Whether there are so many bytes for what is taken in parts: an error before the first part instead of after it.
 pub(crate) fn check(operation: &'static str, bytes: u64) -> Result<()> {
-    let fits = || machine::has(bytes);
-    if fits() || (spare::free_all() && fits()) {
+    if fits(|| machine::has(bytes)) {
         return Ok(());
     }
     Err(out_of_memory::<u8>(operation, usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
-/// Bytes that the machine has left, where that is known.
+/// Bytes that the machine has left, where that is known, with what nobody uses.
 pub(crate) fn available() -> Option<u64> {
+    spare::free_all();
+    pages::give_back_heap();
     machine::available()
 }
 

@@ -23,9 +23,17 @@ fn number(text: &str, name: &str) -> Option<u64> {
     n.checked_mul(if words.next() == Some("kB") { 1024 } else { 1 })
 }
 
+/// Of so much memory that is left when all seems to be taken: figures are estimates, and some is taken between two looks.
+fn spared(all: u64) -> u64 {
+    (1 << 30).min(all / 8)
+}
+
 /// Free memory and what the system would make free, swap too, within the limits of control groups (a container's).
 pub(super) fn left() -> Option<u64> {
-    let (free, swap) = read("/proc/meminfo", |text| Some((number(text, "MemAvailable:"), number(text, "SwapFree:"))))?;
+    let (free, swap) = read("/proc/meminfo", |text| {
+        let free = number(text, "MemAvailable:")?.saturating_sub(spared(number(text, "MemTotal:")?));
+        Some((Some(free), number(text, "SwapFree:")))
+    })?;
     free.into_iter().chain(of_groups()).min().map(|left| left.saturating_add(swap.unwrap_or(0)))
 }
 
@@ -49,7 +57,7 @@ fn of_groups() -> Option<u64> {
         let most = read(folder.join(limit), |text| text.trim().parse::<u64>().ok())?;
         // Pages of files are given up where memory is short: what counts is what programs hold.
         let taken = read(folder.join("memory.stat"), |text| number(text, held))?;
-        Some(most.saturating_sub(taken))
+        Some(most.saturating_sub(taken).saturating_sub(spared(most)))
     };
     path.ancestors().take_while(|folder| folder.starts_with(&all)).filter_map(group).min()
 }

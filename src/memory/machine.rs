@@ -8,10 +8,6 @@ use std::time::{Duration, Instant};
 const UNSEEN: u64 = 64 << 20;
 /// Requests below are not counted.
 const SMALL: usize = 64 << 10;
-/// What is left to others, at most and as a part of all: figures of free memory are estimates, and threads ask at the same time.
-const SPARED: u64 = 256 << 20;
-const SPARED_PART: u64 = 16;
-
 /// Whether so many bytes more can be touched, as far as is known.
 pub(super) fn grants(bytes: usize) -> bool {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -22,9 +18,10 @@ pub(super) fn grants(bytes: usize) -> bool {
     if taken < UNSEEN {
         return true;
     }
-    TAKEN.store(0, Ordering::Relaxed);
     let fits = fits(bytes as u64);
+    // Who was refused asks again, and so do others.
     if fits {
+        TAKEN.store(0, Ordering::Relaxed);
         Promises::all(|promises| promises.bytes = promises.bytes.saturating_add(taken));
     }
     fits
@@ -41,10 +38,9 @@ fn fits(bytes: u64) -> bool {
 
 /// Bytes that can be had beside what was granted and is not touched yet, where that is known.
 pub(super) fn available() -> Option<u64> {
-    let left = system::left().map(|left| left - SPARED.min(left / SPARED_PART));
     let held = system::Held::now();
     let allowed = allowed().and_then(|most| Some(most.saturating_sub(held?.touched)));
-    let left = left.into_iter().chain(allowed).min()?;
+    let left = system::left().into_iter().chain(allowed).min()?;
     Some(left.saturating_sub(held.map_or(0, |held| Promises::all(|promises| promises.open(held, Instant::now())))))
 }
 

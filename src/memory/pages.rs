@@ -51,3 +51,15 @@ pub(super) fn give_back<T>(room: &mut [MaybeUninit<T>]) -> bool {
         false
     }
 }
+
+/// Gives back what was freed and the allocator still holds: of results in many small blocks that may be as much as they took.
+pub(super) fn give_back_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: the C library's own, which any thread may call at any time; an allocator in its place is not touched.
+        unsafe { malloc_trim(0) };
+    }
+}

@@ -164,14 +164,20 @@ fn on_threads<'b>(
     let mut offsets = filled(operation, nrows + 1, 0u64)?;
     let mut indices = Vec::new();
     let line = Line::new(operation, blocks)?;
+    let entry = (size_of::<u32>() + values.size()) as u64;
     let mut target = |n: usize, kept: usize, indices: &mut Vec<MaybeUninit<u32>>| {
         let (size, offsets) = (values.size(), Shared::new(&mut offsets));
-        memory::check(operation, (n as u64).saturating_mul((size_of::<u32>() + size) as u64))?;
+        memory::check(operation, (n as u64).saturating_mul(entry))?;
         let indices = Room::make(indices, operation, n, kept)?;
         Ok(Target { indices, values: values.make(operation, n, kept)?, room: n as u64, size, offsets })
     };
-    // Untouched room costs nothing; where even that is refused, blocks wait for the exact size.
+    // Untouched room costs nothing. Where there is not so much it is most of what there is, and where that is refused too, blocks wait
+    // for the exact size.
     let roomy = usize::try_from(likely).ok().and_then(|n| Result::ok(target(n, 0, &mut indices)));
+    let roomy = roomy.or_else(|| {
+        let most = memory::available()? / 8 * 7 / entry;
+        Result::ok(target(usize::try_from(most.min(likely)).ok()?, 0, &mut indices))
+    });
     let late = line.run(bench, roomy.as_ref())?;
     let total = line.total() as usize;
     let target = match roomy {
