@@ -82,7 +82,7 @@ impl<T: Copy + Send> Bench for Own<'_, T> {
     }
 }
 
-/// How many entries there can be, and how many there will be as far as is known.
+/// How many entries there can be, and how many there will be as far as is known: `u64::MAX` where room for them is not to be taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) most: u64,
@@ -175,6 +175,9 @@ fn on_threads<'b>(
     // for the exact size.
     let roomy = usize::try_from(likely).ok().and_then(|n| Result::ok(target(n, 0, &mut indices)));
     let roomy = roomy.or_else(|| {
+        if likely == u64::MAX {
+            return None;
+        }
         let most = memory::available()? / 8 * 7 / entry;
         Result::ok(target(usize::try_from(most.min(likely)).ok()?, 0, &mut indices))
     });
