@@ -1,5 +1,7 @@
 //! The columns of flags, a byte a column, taken 64 at a time: each flag is 0 after it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::tiny::SLACK;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::avx2::Avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::{Simd, Sixteen};

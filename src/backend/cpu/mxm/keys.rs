@@ -1,6 +1,9 @@
 //! Keys of a column and a place each, and columns alone, put in order: in vector registers, by digits, or by comparisons.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::Simd;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::avx2::Avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::avx512::Avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::network::{BLOCK, sort_all};

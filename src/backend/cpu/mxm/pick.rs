@@ -4,7 +4,9 @@ use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::simd::Simd;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::Sixteen;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::avx2::Avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::backend::cpu::simd::avx512::Avx512;
 use crate::error::Result;
 use crate::memory;

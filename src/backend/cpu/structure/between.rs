@@ -157,6 +157,7 @@ struct Job<'a> {
     low: i32,
     high: i32,
     /// Whether the processor compares eight columns at once.
+    #[cfg_attr(any(miri, not(target_arch = "x86_64")), allow(dead_code))]
     lanes: bool,
     piece: usize,
     /// Where each piece ends; [`UNKNOWN`] before it has said so.
