@@ -1,4 +1,5 @@
 //! What Linux says of memory, in files. They are read into a buffer on the stack: whoever asks may have no memory left.
+use super::Held;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -62,18 +63,11 @@ fn of_groups() -> Option<u64> {
     path.ancestors().take_while(|folder| folder.starts_with(&all)).filter_map(group).min()
 }
 
-/// Bytes of this process: of its addresses, and of those with memory behind them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) addresses: u64,
-    pub(super) touched: u64,
-}
-impl Held {
-    pub(super) fn now() -> Option<Self> {
-        read("/proc/self/status", |text| {
-            Some(Self { addresses: number(text, "VmSize:")?, touched: number(text, "VmRSS:")? })
-        })
-    }
+/// What this process holds.
+pub(super) fn held() -> Option<Held> {
+    read("/proc/self/status", |text| {
+        Some(Held { addresses: number(text, "VmSize:")?, touched: number(text, "VmRSS:")? })
+    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 const UNSEEN: u64 = 64 << 20;
 /// Requests below are not counted.
 const SMALL: usize = 64 << 10;
+
 /// Whether so many bytes more can be touched, as far as is known.
 pub(super) fn grants(bytes: usize) -> bool {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -38,10 +39,17 @@ fn fits(bytes: u64) -> bool {
 
 /// Bytes that can be had beside what was granted and is not touched yet, where that is known.
 pub(super) fn available() -> Option<u64> {
-    let held = system::Held::now();
+    let held = system::held();
     let allowed = allowed().and_then(|most| Some(most.saturating_sub(held?.touched)));
     let left = system::left().into_iter().chain(allowed).min()?;
     Some(left.saturating_sub(held.map_or(0, |held| Promises::all(|promises| promises.open(held, Instant::now())))))
+}
+
+/// Bytes of this process: of its addresses, and of those with memory behind them.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    addresses: u64,
+    touched: u64,
 }
 
 /// What was granted lately. An operation takes its arrays one after the other before it writes to any of them.
@@ -59,7 +67,7 @@ impl Promises {
         f(&mut ALL.lock().unwrap_or_else(PoisonError::into_inner))
     }
     /// Bytes that were granted and not touched. Addresses without memory come from elsewhere too, so neither figure alone says it.
-    fn open(&mut self, held: system::Held, now: Instant) -> u64 {
+    fn open(&mut self, held: Held, now: Instant) -> u64 {
         let untouched = held.addresses.saturating_sub(held.touched);
         if self.since.is_none_or(|since| now.duration_since(since) > Self::LATELY) || untouched <= self.untouched {
             *self = Self { since: Some(now), untouched, bytes: 0 };
@@ -84,15 +92,8 @@ mod system {
     pub(super) fn left() -> Option<u64> {
         None
     }
-    #[derive(Clone, Copy, Debug)]
-    pub(super) struct Held {
-        pub(super) addresses: u64,
-        pub(super) touched: u64,
-    }
-    impl Held {
-        pub(super) fn now() -> Option<Self> {
-            None
-        }
+    pub(super) fn held() -> Option<super::Held> {
+        None
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
         let left = available().expect("Linux says");
         assert!(left > 1 << 20 && left < 1 << 50, "{left}");
         assert!(has(1 << 20) && !has(1 << 50) && !grants(1 << 50));
-        let held = || system::Held::now().expect("Linux says");
+        let held = || system::held().expect("Linux says");
         let before = held();
         let block = vec![1u8; 32 << 20];
         let after = held();
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_is_promised_counts_until_it_is_touched() {
-        let held = |addresses, touched| system::Held { addresses, touched };
+        let held = |addresses, touched| Held { addresses, touched };
         let start = Instant::now();
         let mut promises = Promises { since: None, untouched: 0, bytes: 0 };
         assert_eq!(promises.open(held(100, 60), start), 0);
