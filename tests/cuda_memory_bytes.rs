@@ -18,6 +18,7 @@ const USES: &[(&str, Use)] = &[
     ("mxv", |a| mxv(a, &full(a.ncols())?).eval().map(drop)),
     ("vxm", |a| vxm(&full(a.nrows())?, a).eval().map(drop)),
     ("mxm", |a| mxm(a, a).eval().map(drop)),
+    ("positions of mxm", |a| mxm(&a.over::<AnyPair>(), &a.over::<AnyPair>()).eval().map(drop)),
     ("mxm under a mask", |a| mxm(a, a).mask(&a.structure()).eval().map(drop)),
     ("dot", |a| mxm(a, a).mask(&a.structure()).strategy(Strategy::Dot).eval().map(drop)),
     ("mxm with a full one", |a| mxm(a, &Matrix::full(a.ncols(), 3, 2.0)?.to(&GPU)?).eval().map(drop)),

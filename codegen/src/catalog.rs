@@ -75,14 +75,14 @@ templates! {
     /// Rows of up to so many entries in one place each. `valued`: with values.
     PackRows = "pack_rows", semiring false, functions [], types ["V"], flags ["valued"], numbers ["packed" = 2];
     /// Sparse product, rows of columns within `width`: how many they have.
-    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes"], numbers ["width" = 256];
+    SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes", "column_sets"], numbers ["width" = 256];
     /// Sparse product, rows of columns within `width`: summed in a dense window.
-    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes", "staged"], numbers ["width" = 256];
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes", "staged", "column_sets"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
-    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes", "row_bits"],
+    SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes", "row_bits", "column_sets"],
         numbers ["width" = 4096, "threads" = 512];
     /// Sparse product, rows of many products: summed by a block in a dense window.
-    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "far", "at_once", "staged", "supernodes"],
+    SpgemmBlock = "spgemm_block", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "whole", "split", "far", "at_once", "staged", "supernodes", "column_sets"],
         numbers ["width" = 4096, "threads" = 512, "bytes" = 32768, "copies" = 1];
     /// Diagonals of a matrix.
     BandDiagonals = "band_diagonals", semiring false, functions [], types [], flags [], numbers [];
@@ -273,6 +273,7 @@ parts! {
     "part/spgemm_rows.cuh"
     "part/spgemm_sort.cuh"
     "part/spgemm_sums.cuh"
+    "part/spgemm_sets.cuh"
     "part/spgemm_supernodes.cuh"
     "part/spgemm_terms.cuh"
     "part/spgemm_thread.cuh"

@@ -221,8 +221,14 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
                 let spec =
                     Spec::new(Template::SpgemmBlockCount, architecture).flag("narrow", true).flag("split", split);
                 let label = if split { "_split" } else { "" };
-                all.push((format!("spgemm_block_count{label}_row_bits"), spec.flag("row_bits", true)));
+                all.push((format!("spgemm_block_count{label}_row_bits"), spec.clone().flag("row_bits", true)));
+                let sets = spec.flag("column_sets", true);
+                all.push((format!("spgemm_block_count{label}_column_sets"), sets.clone()));
+                let both = sets.flag("row_bits", true).flag("supernodes", true);
+                all.push((format!("spgemm_block_count{label}_column_sets_row_bits"), both));
             }
+            let window = Spec::new(Template::SpgemmWindowCount, architecture).flag("narrow", true);
+            all.push(("spgemm_window_count_column_sets".to_string(), window.flag("column_sets", true)));
         }
         for template in [Template::SpgemmBlockCount, Template::SpgemmWindowCount] {
             let spec = with_mask(Spec::new(template, architecture)).flag("narrow", true).flag("supernodes", true);
@@ -311,6 +317,22 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
             let window = with_mask(Spec::new(Template::SpgemmWindow, architecture).semiring(s.clone()));
             let window = window.number("width", 1024).flag("narrow", true).flag("supernodes", true);
             all.push((name(&format!("spgemm_window_supernodes-{}_{}", s.name, s.c.name)), window));
+            if mask.is_empty() && s.is_constant() {
+                for supernodes in [false, true] {
+                    let with = |spec: Spec| {
+                        let spec = spec.semiring(s.clone()).flag("narrow", true).flag("column_sets", true);
+                        spec.flag("supernodes", supernodes)
+                    };
+                    let label =
+                        format!("column_sets{}-{}_{}", if supernodes { "_supernodes" } else { "" }, s.name, s.c.name);
+                    let window = with(Spec::new(Template::SpgemmWindow, architecture)).number("width", 1024);
+                    all.push((format!("spgemm_window_{label}"), window));
+                    let block = with(Spec::new(Template::SpgemmBlock, architecture));
+                    all.push((format!("spgemm_block_whole_{label}"), block.clone().flag("whole", true)));
+                    let shape = block.dense_shape(2048);
+                    all.push((format!("spgemm_block_staged_{label}"), block.flag("staged", true).block(shape)));
+                }
+            }
             let whole = block.flag("whole", true);
             if whole.sums_anywhere() {
                 all.push((name(&format!("spgemm_block_whole-{}_{}", s.name, s.c.name)), with_mask(whole)));

@@ -31,13 +31,13 @@ __device__ inline C* sum_in(BlockValue* values, u64 place) {
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
 // with flag::whole. flag::staged: rows that were not counted; how many entries each has goes to row_counts. joined: with
-// flag::supernodes, else unused.
+// flag::supernodes, else unused. With flag::column_sets, where sums are constant, b_offsets, b_indices and sets are B's rows as such.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, BlockValue* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
-             u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
+             u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, const u32* sets, u64* row_counts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
@@ -49,6 +49,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
   static_assert(width < 1u << 26, "as for_products is told");
+  static_assert(Semiring::constant || !flag::column_sets, "sets have no values");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
@@ -56,7 +57,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
   // The warp's own copy.
   Accumulator<Semiring, C, 32, 32> own = {{nullptr}, near + threadIdx.x / 32 * width, nullptr};
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, nullptr, 0, sets}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
   u32 longest = 0;

@@ -34,12 +34,13 @@ __device__ inline void set_rows(const Window& window, u32 words, const u32* bits
 // u32[row_words] a row of the list for its bits, or null.
 // flag::split: there is `saved`, and rows of many products are split among up to `parts` blocks. states: u32 a row of the list, zero
 // before and after. joined: with flag::supernodes, else unused. row_slots, row_bits, least: with flag::row_bits the rows of B of
-// `least` entries and more, as bits.
+// `least` entries (or sets) and more, as bits. With flag::column_sets b_offsets, b_indices and sets are B's rows as such.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(number::threads))
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
-                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* row_slots, const u32* row_bits, u32 least) {
+                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* row_slots, const u32* row_bits, u32 least,
+                   const u32* sets) {
   constexpr u32 width = u32(number::width), walk = supernode_walk | (flag::row_bits ? u32(walk_bits) : 0);
   static_assert(!(flag::row_bits && flag::masked), "bits of rows know no mask");
   typedef BlockWindow<u32(number::threads), flag::split> Window;
@@ -48,7 +49,7 @@ spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offs
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
   const SavedBits bits = {saved, states, row_words};
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, row_slots, least}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, row_slots, least, sets}, {m_offsets, m_indices}, columns};
   for_rows(window, DrawnRows::of(list, control, units, begin), flag::split ? parts : 1, &control[tickets], [&](RowPart part) {
     const Range all = row_range(part.row, columns, first, last);
     const u32 of = flag::split ? parts_of(parts, products[part.row], all, width) : 1;

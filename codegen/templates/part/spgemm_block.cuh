@@ -1,5 +1,6 @@
 // Rows of many products: a block a row, its columns as bits in shared memory, sums at the ranks of the bits.
 #include "part/spgemm.cuh"
+#include "part/spgemm_sets.cuh"
 #include "part/spgemm_supernodes.cuh"
 #include "thread/rank.cuh"
 
@@ -112,6 +113,13 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
+  if constexpr (flag::column_sets) {
+    static_assert(!flag::column_sets || !flag::masked, "a mask is looked up column by column");
+    for_sets<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+                          [&](u32 word, u32 columns) { window.set_word(word - u32(r.low / 32), columns); }, take);
+    __syncthreads();
+    return;
+  }
   for_products<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];

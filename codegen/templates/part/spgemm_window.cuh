@@ -1,5 +1,6 @@
 // Rows whose columns lie within number::width of each other: sums in a window of shared memory that one warp owns.
 #include "part/spgemm.cuh"
+#include "part/spgemm_sets.cuh"
 #include "part/spgemm_supernodes.cuh"
 
 namespace oplus {
@@ -34,6 +35,33 @@ template <class T> struct Window {
       const bool is = at < span && seen[at];
       const u32 all = __ballot_sync(full_warp, is);
       if (is) f(at, columns + __popc(all & lanes_below()));
+      columns += __popc(all);
+    }
+    return columns;
+  }
+};
+
+// The same where all there is to know of a column is whether it has a product: a bit each, from a multiple of 32 on.
+struct BitWindow {
+  u32* bits;
+
+  // The columns of the row: bits of those from low, a multiple of 32, to last.
+  template <u32 BATCH> __device__ void mark(const Operands& x, u32 row, u32 low, u32 last, WarpProducts* scratch) const {
+    for (u32 i = lane_id(); i <= (last - low) / 32; i += 32) bits[i] = 0;
+    __syncwarp();
+    for_sets<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+                    [&](u32 word, u32 columns) {
+                      u32* const mine = &bits[word - low / 32];
+                      if (columns & ~*const_cast<volatile u32*>(mine)) atomicOr(mine, columns);
+                    });
+    __syncwarp();
+  }
+  // As that of a window.
+  template <class F> __device__ u32 for_seen(u32 span, F f) const {
+    u32 columns = 0;
+    for (u32 w = 0; w <= (span - 1) / 32; w++) {
+      const u32 all = bits[w];
+      if (all >> lane_id() & 1) f(w * 32 + lane_id(), columns + __popc(all & lanes_below()));
       columns += __popc(all);
     }
     return columns;

@@ -329,6 +329,7 @@ constexpr bool complement = false;
 constexpr bool mapped = false;
 constexpr bool supernodes = false;
 constexpr bool staged = false;
+constexpr bool column_sets = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 256
@@ -892,6 +893,7 @@ struct Rows {
   const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
   const u32* slots = nullptr;   // with walk_bits: a number from 1 on for rows of `least` entries and more
   u32 least = 0;
+  const u32* sets = nullptr;    // `indices` are words of 32 columns: which of these; null where they are columns
 };
 
 // So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.
@@ -1418,6 +1420,38 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 #line 1 "codegen/templates/part/spgemm_window.cuh"
 // Rows whose columns lie within number::width of each other: sums in a window of shared memory that one warp owns.
 #line 3 "codegen/templates/part/spgemm_window.cuh"
+#line 1 "codegen/templates/part/spgemm_sets.cuh"
+// Rows of B as column sets: the words of 32 columns that a row has entries in, and which of them.
+//
+// Several neighbouring columns are one atomic OR in place of one each. For kernels that only tell which columns a row has, with
+// flag::column_sets, where B is given so: `indices` number words, `sets` has their columns.
+// Deveci, Trott and Rajamanickam, Parallel Computing 78, 2018, doi:10.1016/j.parco.2018.06.009, call them compressed columns.
+#line 7 "codegen/templates/part/spgemm_sets.cuh"
+
+namespace oplus {
+
+// `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
+template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
+__device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,
+                                WarpProducts* scratch, F put, T take = {}) {
+  for_products<BATCH, WALK & ~u32(walk_huge)>(share, a_indices, first, last, b, low / 32, (high + 31) / 32, partial, scratch,
+                      [&](const Batch<BATCH>& p) {
+                        u32 word[BATCH], columns[BATCH];
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          if (!p.active[t]) continue;
+                          word[t] = b.indices[p.b[t]];
+                          columns[t] = b.sets[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          if (p.active[t]) put(word[t], columns[t]);
+                        }
+                      }, take);
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_window.cuh"
 #line 1 "codegen/templates/part/spgemm_supernodes.cuh"
 // Kernels with flag::supernodes: how they walk B's rows.
 #line 3 "codegen/templates/part/spgemm_supernodes.cuh"
@@ -1429,7 +1463,7 @@ constexpr u32 supernode_walk = flag::supernodes ? walk_joined : 0, supernode_mos
 constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 
 }  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_window.cuh"
+#line 5 "codegen/templates/part/spgemm_window.cuh"
 
 namespace oplus {
 
@@ -1463,6 +1497,33 @@ template <class T> struct Window {
       const bool is = at < span && seen[at];
       const u32 all = __ballot_sync(full_warp, is);
       if (is) f(at, columns + __popc(all & lanes_below()));
+      columns += __popc(all);
+    }
+    return columns;
+  }
+};
+
+// The same where all there is to know of a column is whether it has a product: a bit each, from a multiple of 32 on.
+struct BitWindow {
+  u32* bits;
+
+  // The columns of the row: bits of those from low, a multiple of 32, to last.
+  template <u32 BATCH> __device__ void mark(const Operands& x, u32 row, u32 low, u32 last, WarpProducts* scratch) const {
+    for (u32 i = lane_id(); i <= (last - low) / 32; i += 32) bits[i] = 0;
+    __syncwarp();
+    for_sets<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+                    [&](u32 word, u32 columns) {
+                      u32* const mine = &bits[word - low / 32];
+                      if (columns & ~*const_cast<volatile u32*>(mine)) atomicOr(mine, columns);
+                    });
+    __syncwarp();
+  }
+  // As that of a window.
+  template <class F> __device__ u32 for_seen(u32 span, F f) const {
+    u32 columns = 0;
+    for (u32 w = 0; w <= (span - 1) / 32; w++) {
+      const u32 all = bits[w];
+      if (all >> lane_id() & 1) f(w * 32 + lane_id(), columns + __popc(all & lanes_below()));
       columns += __popc(all);
     }
     return columns;
@@ -1506,21 +1567,22 @@ constexpr u32 window_blocks = sizeof(C) > 8 ? 1 : flag::supernodes ? 8 : 10;
 
 // Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
 // control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null. joined: with
-// flag::supernodes, else unused.
+// flag::supernodes, else unused. With flag::column_sets, where sums are constant, b_offsets, b_indices and sets are B's rows as such.
 extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks)
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
               const u64* k_ids, const u64* j_ids, const u64* control, u32 units, u32 begin, const u32* list,
               const u32* first, const u32* last, const u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values,
-              const u32* joined) {
+              const u32* joined, const u32* sets) {
   constexpr u32 batch = supernode_batch, most = supernode_most;
   constexpr bool summed = !Semiring::constant && needs_all;
   constexpr u32 values = Semiring::constant ? 0 : rounded(u32(number::width) * sizeof(C));
   constexpr u32 bytes = rounded(number::width) + values + sizeof(WarpProducts);
   static_assert(bytes == shared_bytes::window, "");
+  static_assert(!flag::column_sets || (Semiring::constant && !flag::masked), "sets have no values, and a mask is looked up column by column");
   DYN_SHARED(unsigned char, shared);
   unsigned char* mine = shared + threadIdx.x / 32 * bytes;
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, nullptr, 0, sets}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
@@ -1531,6 +1593,19 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
+    if constexpr (flag::column_sets) {
+      const u32 low = base & ~31u;
+      const BitWindow marks = {reinterpret_cast<u32*>(window.seen)};
+      marks.mark<tuning::symbolic_batch>(x, row, low, last[row], scratch);
+      const u64 out = out_offsets[row];
+      const u32 count = marks.for_seen(last[row] - low + 1, [&](u32 at, u32 rank) {
+        out_indices[out + rank] = low + at;
+        write_constant(out_values, out + rank);
+      });
+      if (row_counts && lane_id() == 0) row_counts[row] = count;
+      __syncwarp();
+      continue;
+    }
     window.clear(span);
     Joined<most> factor[batch];
     window_products<batch, !(counts || Semiring::constant)>(

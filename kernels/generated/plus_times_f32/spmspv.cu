@@ -1367,6 +1367,7 @@ struct Rows {
   const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
   const u32* slots = nullptr;   // with walk_bits: a number from 1 on for rows of `least` entries and more
   u32 least = 0;
+  const u32* sets = nullptr;    // `indices` are words of 32 columns: which of these; null where they are columns
 };
 
 // So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.

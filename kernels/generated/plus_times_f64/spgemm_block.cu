@@ -333,6 +333,7 @@ constexpr bool far = false;
 constexpr bool at_once = false;
 constexpr bool staged = false;
 constexpr bool supernodes = false;
+constexpr bool column_sets = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 4096
@@ -1348,6 +1349,7 @@ struct Rows {
   const u32* joined = nullptr;  // bit r: row r has the columns of row r - 1; null where nobody looks
   const u32* slots = nullptr;   // with walk_bits: a number from 1 on for rows of `least` entries and more
   u32 least = 0;
+  const u32* sets = nullptr;    // `indices` are words of 32 columns: which of these; null where they are columns
 };
 
 // So many neighbouring rows of B with the same columns are walked as one at most, where A has entries side by side for them.
@@ -1763,6 +1765,38 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 }  // namespace oplus
 #line 3 "codegen/templates/part/spgemm_block.cuh"
+#line 1 "codegen/templates/part/spgemm_sets.cuh"
+// Rows of B as column sets: the words of 32 columns that a row has entries in, and which of them.
+//
+// Several neighbouring columns are one atomic OR in place of one each. For kernels that only tell which columns a row has, with
+// flag::column_sets, where B is given so: `indices` number words, `sets` has their columns.
+// Deveci, Trott and Rajamanickam, Parallel Computing 78, 2018, doi:10.1016/j.parco.2018.06.009, call them compressed columns.
+#line 7 "codegen/templates/part/spgemm_sets.cuh"
+
+namespace oplus {
+
+// `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
+template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
+__device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,
+                                WarpProducts* scratch, F put, T take = {}) {
+  for_products<BATCH, WALK & ~u32(walk_huge)>(share, a_indices, first, last, b, low / 32, (high + 31) / 32, partial, scratch,
+                      [&](const Batch<BATCH>& p) {
+                        u32 word[BATCH], columns[BATCH];
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          if (!p.active[t]) continue;
+                          word[t] = b.indices[p.b[t]];
+                          columns[t] = b.sets[p.b[t]];
+                        }
+#pragma unroll
+                        for (u32 t = 0; t < BATCH; t++) {
+                          if (p.active[t]) put(word[t], columns[t]);
+                        }
+                      }, take);
+}
+
+}  // namespace oplus
+#line 4 "codegen/templates/part/spgemm_block.cuh"
 #line 1 "codegen/templates/part/spgemm_supernodes.cuh"
 // Kernels with flag::supernodes: how they walk B's rows.
 #line 3 "codegen/templates/part/spgemm_supernodes.cuh"
@@ -1774,7 +1808,7 @@ constexpr u32 supernode_walk = flag::supernodes ? walk_joined : 0, supernode_mos
 constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 
 }  // namespace oplus
-#line 4 "codegen/templates/part/spgemm_block.cuh"
+#line 5 "codegen/templates/part/spgemm_block.cuh"
 #line 1 "kernels/thread/rank.cuh"
 // Marked places: a bit each in `words`; starts[w] = marks before word w, for w up to the number of words.
 #line 3 "kernels/thread/rank.cuh"
@@ -1804,7 +1838,7 @@ __device__ inline u32 nth_mark(u32 word, u32 n) {
 __device__ inline bool is_marked(const u32* words, u64 p) { return words[p >> 5] >> (p & 31) & 1; }
 
 }  // namespace oplus
-#line 5 "codegen/templates/part/spgemm_block.cuh"
+#line 6 "codegen/templates/part/spgemm_block.cuh"
 
 namespace oplus {
 
@@ -1915,6 +1949,13 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
+  if constexpr (flag::column_sets) {
+    static_assert(!flag::column_sets || !flag::masked, "a mask is looked up column by column");
+    for_sets<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
+                          [&](u32 word, u32 columns) { window.set_word(word - u32(r.low / 32), columns); }, take);
+    __syncthreads();
+    return;
+  }
   for_products<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial,
                       window.products(), [&](const Batch<batch>& p) {
                         u32 column[batch];
@@ -2159,13 +2200,13 @@ __device__ inline C* sum_in(BlockValue* values, u64 place) {
 // zero. list, first, last are null.
 // saved: the bits that spgemm_block_count kept of the same list, or null; states, row_words, parts and flag::split as there, not
 // with flag::whole. flag::staged: rows that were not counted; how many entries each has goes to row_counts. joined: with
-// flag::supernodes, else unused.
+// flag::supernodes, else unused. With flag::column_sets, where sums are constant, b_offsets, b_indices and sets are B's rows as such.
 extern "C" __global__ void __launch_bounds__(u32(number::threads), 1024 / u32(number::threads))
 spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
              const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
              const u64* k_ids, const u64* j_ids, u64* control, u32 units, u32 begin, u32 tickets, const u32* list,
              const u32* first, const u32* last, u64* c_offsets, u32* c_indices, BlockValue* c_values, u64 rows, u64* state, u64 capacity, const u32* products,
-             u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, u64* row_counts, u64* page, u64 number, u64 words) {
+             u32* saved, u32* states, u32 row_words, u32 parts, const u32* joined, const u32* sets, u64* row_counts, u64* page, u64 number, u64 words) {
   constexpr u32 batch = supernode_batch, most = supernode_most, width = u32(number::width), threads = u32(number::threads);
   typedef BlockWindow<threads, flag::split> Window;
   typedef Exact<Semiring, C> Sums;
@@ -2177,6 +2218,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   static_assert(Semiring::constant || Sums::value, "sums that may be pre-set");
   static_assert(copies == 1 || (copies == threads / 32 && copies * width <= room && !flag::split), "a copy a warp");
   static_assert(width < 1u << 26, "as for_products is told");
+  static_assert(Semiring::constant || !flag::column_sets, "sets have no values");
   static_assert(fixed + bases_bytes + rounded(room * sizeof(C)) == shared_bytes::block, "");
   DYN_SHARED(unsigned char, shared);
   const Window window = {shared};
@@ -2184,7 +2226,7 @@ spgemm_block(const u64* a_offsets, const u32* a_indices, const A* a_values, cons
   C* near = reinterpret_cast<C*>(shared + fixed + bases_bytes);
   // The warp's own copy.
   Accumulator<Semiring, C, 32, 32> own = {{nullptr}, near + threadIdx.x / 32 * width, nullptr};
-  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined}, {m_offsets, m_indices}, columns};
+  const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices, joined, nullptr, 0, sets}, {m_offsets, m_indices}, columns};
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   __shared__ u64 place;
   u32 longest = 0;

@@ -5,6 +5,7 @@ use crate::backend::cuda::Buffer;
 use crate::backend::cuda::runtime::lanes::Fork;
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::Slate;
+use crate::backend::cuda::storage::column_sets::ColumnSets;
 use crate::backend::cuda::storage::row_bits::RowBits;
 use crate::error::{Error, Result};
 use oplus_codegen::{BlockShape, Spec, Template};
@@ -72,10 +73,10 @@ impl Run<'_> {
         // Few rows of many products are shared.
         let shared = size > 0 && self.listed.saved[size].is_some();
         let parts = if shared { (job.tries() / rows).clamp(1, PARTS_OF_ROW) } else { 1 };
-        let supernodes = job.supernodes()?.is_some();
+        let (supernodes, sets) = (job.supernodes()?.is_some(), job.column_sets(numeric)?.is_some());
         let with = |spec: Spec| {
             let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
-            spec.flag("supernodes", supernodes)
+            spec.flag("supernodes", supernodes).flag("column_sets", sets)
         };
         let (program, shape) = match numeric {
             true => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
@@ -96,13 +97,17 @@ impl Run<'_> {
                 continue;
             };
             let (saved, supernodes) = (listed.saved[size].as_ref(), job.supernodes()?);
+            let sets = job.column_sets(to.is_some())?;
             // A word a row, in which the blocks that share one meet.
             let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
-            let launch =
-                if to.is_some() { job.operands(launch) } else { job.patterns(launch) }.arg(&work.control.buffer);
+            let launch = match to {
+                Some(_) => job.operands_by(launch, job.b.values, sets),
+                None => job.patterns_by(launch, sets),
+            };
+            let launch = launch.arg(&work.control.buffer);
             let (units, begin) = places(BLOCK + size);
             let tickets = BLOCKS + size + if to.is_some() { BLOCK_SIZES } else { 0 };
             let launch = launch.arg(units).arg(begin).arg(tickets as u32).arg(&work.units);
@@ -116,8 +121,11 @@ impl Run<'_> {
             let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
             let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(supernodes);
             let launch = match to {
-                Some(_) => launch.arg(0u64).leaving(&Slate::UNTOLD),
-                None => RowBits::arguments(job.row_bits()?, launch),
+                Some(_) => launch.arg(ColumnSets::columns(sets)).arg(0u64).leaving(&Slate::UNTOLD),
+                None => {
+                    let launch = RowBits::arguments(job.row_bits()?, sets.is_some(), launch);
+                    launch.arg(ColumnSets::columns(sets))
+                }
             };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };

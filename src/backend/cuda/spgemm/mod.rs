@@ -40,6 +40,7 @@ mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
 use super::runtime::program::{Program, tuning};
+use super::storage::column_sets::{ColumnSets, column_sets};
 use super::storage::row_bits::{RowBits, row_bits};
 use super::storage::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
@@ -105,6 +106,8 @@ struct Job<'a> {
     joined: OnceCell<Option<Arc<Buffer>>>,
     /// Rows of B as bits, once somebody has asked.
     row_bits: OnceCell<Option<Arc<RowBits>>>,
+    /// Rows of B as column sets, once somebody has asked.
+    column_sets: OnceCell<Option<Arc<ColumnSets>>>,
 }
 
 /// What `find` finds when a product asks first: it asks B once, as what its kernels are depends on the answer.
@@ -124,8 +127,9 @@ impl<'a> Job<'a> {
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
         let tuning = tuning(context);
-        let (in_order, joined, row_bits) = (false, OnceCell::new(), OnceCell::new());
-        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, joined, row_bits })
+        let (in_order, joined) = (false, OnceCell::new());
+        let (row_bits, column_sets) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, joined, row_bits, column_sets })
     }
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
@@ -145,11 +149,30 @@ impl<'a> Job<'a> {
     fn row_bits(&self) -> Result<Option<&RowBits>> {
         if self.mask.is_some() { Ok(None) } else { asked_once(&self.row_bits, || row_bits(self.b.pattern)) }
     }
+    /// Rows of B as column sets, if they are known and few, for windows and blocks that only tell which columns there are: to count
+    /// them, or, `numeric`, where sums are constant. A mask is looked up column by column.
+    fn column_sets(&self, numeric: bool) -> Result<Option<&ColumnSets>> {
+        let tells_columns = self.mask.is_none() && (!numeric || self.semiring.is_constant());
+        if tells_columns { asked_once(&self.column_sets, || column_sets(self.b.pattern)) } else { Ok(None) }
+    }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
-        let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
-        let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(&self.b.pattern.offsets);
-        launch.arg(&self.b.pattern.indices).arg(m_offsets).arg(m_indices).arg(self.columns)
+        self.patterns_by(launch, None)
+    }
+    /// The same with B's rows perhaps as column sets.
+    fn patterns_by<'l>(&'l self, launch: Launch<'l>, sets: Option<&'l ColumnSets>) -> Launch<'l> {
+        let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices);
+        self.mask_and_columns(self.rows_of_b(launch, sets))
+    }
+    fn rows_of_b<'l>(&'l self, launch: Launch<'l>, sets: Option<&'l ColumnSets>) -> Launch<'l> {
+        match sets {
+            None => launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices),
+            Some(sets) => sets.rows(launch),
+        }
+    }
+    fn mask_and_columns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
+        let (offsets, indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
+        launch.arg(offsets).arg(indices).arg(self.columns)
     }
     /// Patterns, values and ids as arguments.
     fn operands<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
@@ -157,10 +180,12 @@ impl<'a> Job<'a> {
     }
     /// The same with B's values as they are laid out for one kernel.
     fn operands_with<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer) -> Launch<'l> {
-        let (m_offsets, m_indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
+        self.operands_by(launch, b_values, None)
+    }
+    /// The same with B's rows perhaps as column sets.
+    fn operands_by<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer, sets: Option<&'l ColumnSets>) -> Launch<'l> {
         let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(self.a.values);
-        let launch = launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices).arg(b_values);
-        self.named(launch.arg(m_offsets).arg(m_indices).arg(self.columns))
+        self.named(self.mask_and_columns(self.rows_of_b(launch, sets).arg(b_values)))
     }
     /// The names of positions as arguments.
     fn named<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {

@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
             self.listed.saved[size] = self.room_for_bits(size)?;
         }
         self.listed.long = self.made_long()?;
-        self.know_rows(true)?;
+        self.know_rows(true, staged.is_some())?;
         self.listed.control = ahead::listed(&|| self.wanted(true, staged.is_some()), || self.counted(staged))?;
         Ok(())
     }
@@ -139,11 +139,15 @@ impl<'a> Run<'a> {
         self.listed.work.control.read()
     }
 
-    /// Looks for B's supernodes and for its rows as bits where there are kernels that walk them: which kernels these are depends on that.
-    fn know_rows(&self, counting: bool) -> Result<()> {
+    /// Looks for B's supernodes, its rows as bits and its column sets where there are kernels that walk them: which kernels these are depends on that.
+    fn know_rows(&self, counting: bool, staged: bool) -> Result<()> {
         let any = |classes: Range<usize>| self.listed.control[UNITS..][classes].iter().any(|n| *n > 0);
         if !self.listed.limits.sorts_all() && any(short::WINDOW..TABLE) {
             self.job.supernodes()?;
+            let counted = if staged { BLOCK..TABLE } else { short::WINDOW..TABLE };
+            if self.job.semiring.is_constant() || (counting && any(counted)) {
+                self.job.column_sets(false)?;
+            }
             if counting && any(short::DENSE..TABLE) {
                 self.job.row_bits()?;
             }
@@ -166,7 +170,7 @@ impl<'a> Run<'a> {
         if let Some(long) = long {
             self.put_long(&long, &Rows { offsets: &self.listed.c_offsets, indices, values })?;
         }
-        self.know_rows(false)?;
+        self.know_rows(false, staged.is_some())?;
         ahead::listed(&|| self.wanted(false, staged.is_some()), || self.filled(indices, values, staged))
     }
 

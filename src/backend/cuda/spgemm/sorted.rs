@@ -39,6 +39,7 @@ impl Job<'_> {
             rows: count,
             joined: OnceCell::new(),
             row_bits: OnceCell::new(),
+            column_sets: OnceCell::new(),
             ..*self
         };
         let made = job.by_slices(Sorting::Tiles)?;

@@ -1,6 +1,7 @@
 //! Compressed rows in device memory.
 use super::asked::Asked;
 use super::band::Band;
+use super::column_sets::ColumnSets;
 use super::row_bits::RowBits;
 use super::row_tiles::RowTiles;
 use super::turned::Columns;
@@ -43,6 +44,8 @@ pub(crate) struct DevicePattern {
     pub(crate) supernodes: Mutex<Asked<Buffer>>,
     /// Its rows of many entries as bits, once they were asked for twice.
     pub(crate) row_bits: Mutex<Asked<RowBits>>,
+    /// Its rows as column sets, once they were asked for twice.
+    pub(crate) column_sets: Mutex<Asked<ColumnSets>>,
     /// Where its last product with a matrix without gaps had entries.
     pub(crate) full_product: Mutex<Remembered>,
     /// What the last product under it as a mask was found to cost.
@@ -65,7 +68,8 @@ impl<T> Clone for DeviceCsr<T> {
 impl DevicePattern {
     pub(crate) fn new((nrows, ncols): (usize, usize), nnz: u64, offsets: Buffer, indices: Buffer) -> Self {
         let (band, row_tiles, filled_columns) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (columns, supernodes, row_bits) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (columns, supernodes) = (Mutex::default(), Mutex::default());
+        let (row_bits, column_sets) = (Mutex::default(), Mutex::default());
         let (full_product, costs) = (Mutex::default(), Mutex::default());
         Self {
             nrows,
@@ -80,6 +84,7 @@ impl DevicePattern {
             columns,
             supernodes,
             row_bits,
+            column_sets,
             full_product,
             costs,
             merged: AtomicU64::new(0),
@@ -124,6 +129,10 @@ impl DevicePattern {
         }
         if let Some(bits) = bits {
             bits.footprint(to);
+        }
+        let sets = lock(&self.column_sets).kept();
+        if let Some(sets) = sets {
+            sets.footprint(to);
         }
         let product = lock(&self.full_product).kept();
         if let Some(product) = product {

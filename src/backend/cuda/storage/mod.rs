@@ -1,6 +1,7 @@
 //! What matrices and vectors are in device memory, and what is found out about their patterns and kept.
 pub(crate) mod asked;
 pub(crate) mod band;
+pub(crate) mod column_sets;
 pub(crate) mod dense;
 pub(crate) mod device_csr;
 pub(crate) mod held;

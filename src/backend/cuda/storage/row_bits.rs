@@ -29,10 +29,10 @@ impl RowBits {
         self.slots.footprint(to);
         self.bits.footprint(to);
     }
-    /// As arguments: nulls where there are none.
-    pub(crate) fn arguments<'l>(these: Option<&'l Self>, launch: Launch<'l>) -> Launch<'l> {
+    /// As arguments: nulls where there are none. `in_sets`: rows are sets of up to 32 columns each.
+    pub(crate) fn arguments<'l>(these: Option<&'l Self>, in_sets: bool, launch: Launch<'l>) -> Launch<'l> {
         let launch = launch.arg(these.map(|t| &t.slots)).arg(these.map(|t| &t.bits));
-        launch.arg(these.map_or(0, |t| t.least))
+        launch.arg(these.map_or(0, |t| if in_sets { t.least.div_ceil(32) } else { t.least }))
     }
 }
 

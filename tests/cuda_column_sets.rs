@@ -1,0 +1,125 @@
+//! Products on CUDA whose right operand has neighbouring columns: kernels that only tell which columns a row has take them as sets of
+//! 32, from the second product on.
+#![cfg(feature = "cuda")]
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use common::emulator;
+use oplus::prelude::*;
+use random::Rng;
+
+const GPU: Device = Device::Cuda(0);
+/// Of more rows than this no product is made without analysis.
+const MANY: u64 = 21_000;
+
+/// Rows of `runs` runs of up to `longest` columns each within `near` columns: across words, at both ends, some rows empty. `same` neighbouring
+/// rows have the same columns.
+fn runs(inner: u64, columns: u64, (runs, longest, near, same): (u64, u64, u64, u64)) -> Matrix<i64> {
+    let (mut coo, mut random) = (Coo::<i64>::new(inner, columns), Rng(17));
+    for node in 0..inner.div_ceil(same) {
+        let first = if columns > near { random.below(columns - near) } else { 0 };
+        let begins: Vec<u64> = (0..if node % 11 == 5 { 0 } else { runs }).map(|_| random.below(near)).collect();
+        for k in node * same..((node + 1) * same).min(inner) {
+            for begin in &begins {
+                let length = 1 + (begin * 7 + node) % longest;
+                (0..length)
+                    .for_each(|e| coo.push(k, (first + begin + e).min(columns - 1), random.below(100) as i64 - 50));
+            }
+        }
+    }
+    Matrix::build_with(&coo, Plus).unwrap()
+}
+
+/// `some` of the rows have up to `most` entries within `near` of each other.
+fn naming(rows: u64, some: u64, inner: u64, most: u64, near: u64) -> Matrix<i64> {
+    let (mut coo, mut random) = (Coo::<i64>::new(rows, inner), Rng(3));
+    for i in 0..some {
+        let from = random.below(inner - near + 1);
+        for _ in 0..1 + random.below(most) {
+            coo.push(i * (rows / some), from + random.below(near), random.below(9) as i64 - 4);
+        }
+    }
+    Matrix::build_with(&coo, Plus).unwrap()
+}
+
+/// Three products are those of the CPU, and what is kept with B grew as is said.
+fn same<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: Strategy, kept: bool) {
+    let expected = mxm(&a.over::<S>(), &b.over::<S>()).eval().unwrap().entries().unwrap();
+    let (a, b) = (a.to(&GPU).unwrap().over::<S>(), b.to(&GPU).unwrap().over::<S>());
+    let mut bytes = Vec::new();
+    for time in ["first", "second", "third"] {
+        let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
+        assert!(c.entries().unwrap() == expected, "{strategy:?}, the {time} time");
+        bytes.push(b.memory_bytes());
+    }
+    assert!(!kept || bytes[0] < bytes[1], "{strategy:?}: {bytes:?}");
+    assert_eq!(bytes[1], bytes[2]);
+}
+
+fn check(a: &Matrix<i64>, b: &Matrix<i64>, kept: bool) {
+    same::<AnyPair>(a, b, Strategy::Auto, kept);
+    same::<AnyPair>(a, b, Strategy::BitmapRank, kept);
+    same::<AnyPair>(a, b, Strategy::Window, false);
+    same::<PlusTimes>(a, b, Strategy::Auto, false);
+    let (ones, both) = (a.with_value(1).unwrap(), b.with_value(1).unwrap());
+    same::<PlusTimes>(&ones, &both, Strategy::Auto, false);
+    let plan = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+    let expected = mxm(a, b).eval().unwrap().entries().unwrap();
+    for _ in 0..2 {
+        // Which counts every row first.
+        let planned = mxm(&plan.0, &plan.1).plan().unwrap();
+        assert!(planned.run(&plan.0, &plan.1).unwrap().entries().unwrap() == expected, "planned");
+    }
+}
+
+/// A warp's window, and a block's.
+#[test]
+fn near_rows() {
+    if emulator::cuda().is_some() {
+        check(&naming(MANY, 60, 900, 60, 40), &runs(900, 3001, (9, 12, 300, 1)), true);
+        check(&naming(MANY, 20, 900, 200, 200), &runs(900, 7003, (12, 20, 3000, 1)), true);
+        // Fewer columns than a word has.
+        check(&naming(MANY, 60, 900, 60, 40), &runs(900, 29, (2, 9, 29, 1)), false);
+    }
+}
+
+/// Blocks with bits over the columns: one window, several, rows that they share.
+#[test]
+fn rows_of_many_columns() {
+    if emulator::cuda().is_some() {
+        check(&naming(MANY, 12, 900, 300, 900), &runs(900, 30_011, (12, 24, 30_011, 1)), true);
+        check(&naming(MANY, 9, 900, 200, 900), &runs(900, 4_000_037, (12, 24, 4_000_037, 1)), true);
+        check(&naming(MANY, 3, 1000, 2000, 1000), &runs(1000, 20_011, (12, 24, 20_011, 1)), true);
+    }
+}
+
+/// Rows with the same columns are walked together, those of very many columns come as bits.
+#[test]
+fn supernodes_and_hubs() {
+    if emulator::cuda().is_some() {
+        check(&naming(MANY, 25, 900, 60, 60), &runs(900, 3001, (9, 12, 300, 3)), true);
+        check(&naming(MANY, 9, 900, 100, 900), &runs(900, 9001, (9, 600, 9001, 3)), true);
+    }
+}
+
+/// Small products need no analysis.
+#[test]
+fn small_products() {
+    if emulator::cuda().is_some() {
+        check(&naming(500, 90, 900, 60, 60), &runs(900, 3001, (9, 12, 300, 1)), true);
+        check(&naming(500, 60, 900, 100, 900), &runs(900, 40_003, (12, 24, 40_003, 3)), false);
+    }
+}
+
+/// Columns that are never side by side are no sets.
+#[test]
+fn scattered_columns() {
+    if emulator::cuda().is_some() {
+        let (a, b) = (naming(MANY, 40, 900, 90, 60), runs(900, 30_000, (40, 1, 30_000, 1)));
+        let (a, b) = (a.to(&GPU).unwrap().over::<AnyPair>(), b.to(&GPU).unwrap().over::<AnyPair>());
+        let made: Vec<u64> = (0..3).map(|_| (mxm(&a, &b).eval().unwrap(), b.memory_bytes()).1).collect();
+        assert_eq!(made[0], made[1]);
+        assert_eq!(made[1], made[2]);
+    }
+}
