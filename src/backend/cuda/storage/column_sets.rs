@@ -10,8 +10,11 @@ use std::sync::Arc;
 
 /// Rows of fewer entries in the mean are not worth a look.
 const LEAST_MEAN: u64 = 2;
-/// So many halves of a set must have as many entries: a set is twice the bytes of an entry, and a fraction of the additions.
-const HALVES: u64 = 3;
+/// A set is twice the bytes of an entry and one addition: it must have so many entries in the mean, in rows as they are named. Of
+/// rows of few sets, which fill a warp's lanes badly, more than of those of `LONG` and more.
+const ENTRIES: u64 = 2;
+const ENTRIES_LONG: (u64, u64) = (3, 2);
+const LONG: u64 = 16;
 
 /// The rows of a matrix as such.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ fn look(pattern: &DevicePattern) -> Result<Option<ColumnSets>> {
     // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&starts).arg(&sums).run()? };
     let named: Vec<u64> = sums.read(0..2)?;
-    if u128::from(named[0]) * 2 < u128::from(named[1]) * u128::from(HALVES) {
+    if !are_worth_it(pattern.nnz, named[0], named[1]) {
         return Ok(None);
     }
     let (all, _) = sum_in_place(context, &starts, rows)?;
@@ -72,4 +75,27 @@ fn look(pattern: &DevicePattern) -> Result<Option<ColumnSets>> {
     // SAFETY: as above; `all` words were counted.
     unsafe { launch.arg(&starts).arg(&words).arg(&sets).run()? };
     Ok(Some(ColumnSets { starts, words, sets }))
+}
+
+/// Of rows that are named as often as they have entries, `rows` in all: their entries and sets.
+fn are_worth_it(rows: u64, entries: u64, sets: u64) -> bool {
+    let (entries, sets) = (u128::from(entries), u128::from(sets));
+    let (most, least) = ENTRIES_LONG;
+    let long = sets >= u128::from(LONG) * u128::from(rows);
+    entries >= u128::from(ENTRIES) * sets || (long && entries * u128::from(least) >= u128::from(most) * sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_worth_it;
+
+    #[test]
+    fn sets_of_few_entries_in_long_rows_alone() {
+        // Rows of 8 sets of two entries, of 15 of three halves, of 16.
+        assert!(are_worth_it(100, 1600, 800));
+        assert!(!are_worth_it(100, 2250, 1500));
+        assert!(are_worth_it(100, 2400, 1600));
+        assert!(!are_worth_it(100, 2399, 1600));
+        assert!(are_worth_it(1, u64::MAX, u64::MAX / 2));
+    }
 }
