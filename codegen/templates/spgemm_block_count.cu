@@ -39,8 +39,8 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(nu
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
-                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* row_slots, const u32* row_bits, u32 least,
-                   const u32* sets) {
+                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* sets, const u32* row_slots,
+                   const u32* row_bits, u32 least) {
   constexpr u32 width = u32(number::width), walk = supernode_walk | (flag::row_bits ? u32(walk_bits) : 0);
   static_assert(!(flag::row_bits && flag::masked), "bits of rows know no mask");
   typedef BlockWindow<u32(number::threads), flag::split> Window;

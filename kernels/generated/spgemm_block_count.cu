@@ -1288,6 +1288,11 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Sets bits of a word in shared memory that others set too: mostly they are set already.
+__device__ inline void set_bits(u32* word, u32 bits) {
+  if (bits & ~*const_cast<volatile u32*>(word)) atomicOr(word, bits);
+}
+
 // `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
 template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
 __device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,
@@ -1387,9 +1392,7 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
       if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
     }
   }
-  __device__ void set_word(u32 w, u32 word) const {
-    if (word & ~const_cast<volatile u32*>(bits())[w]) atomicOr(&bits()[w], word);
-  }
+  __device__ void set_word(u32 w, u32 word) const { set_bits(&bits()[w], word); }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -1462,8 +1465,8 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
+  static_assert(!(flag::column_sets && flag::masked), "a mask is looked up column by column");
   if constexpr (flag::column_sets) {
-    static_assert(!flag::column_sets || !flag::masked, "a mask is looked up column by column");
     for_sets<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
                           [&](u32 word, u32 columns) { window.set_word(word - u32(r.low / 32), columns); }, take);
     __syncthreads();
@@ -1620,8 +1623,8 @@ extern "C" __global__ void __launch_bounds__(u32(number::threads), 1536 / u32(nu
 spgemm_block_count(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices,
                    const u64* m_offsets, const u32* m_indices, u32 columns, u64* control, u32 units, u32 begin, u32 tickets,
                    const u32* list, const u32* products, const u32* first, const u32* last, u64* row_counts, u32* saved,
-                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* row_slots, const u32* row_bits, u32 least,
-                   const u32* sets) {
+                   u32* states, u32 row_words, u32 parts, const u32* joined, const u32* sets, const u32* row_slots,
+                   const u32* row_bits, u32 least) {
   constexpr u32 width = u32(number::width), walk = supernode_walk | (flag::row_bits ? u32(walk_bits) : 0);
   static_assert(!(flag::row_bits && flag::masked), "bits of rows know no mask");
   typedef BlockWindow<u32(number::threads), flag::split> Window;

@@ -38,9 +38,7 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
       if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
     }
   }
-  __device__ void set_word(u32 w, u32 word) const {
-    if (word & ~const_cast<volatile u32*>(bits())[w]) atomicOr(&bits()[w], word);
-  }
+  __device__ void set_word(u32 w, u32 word) const { set_bits(&bits()[w], word); }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -113,8 +111,8 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
+  static_assert(!(flag::column_sets && flag::masked), "a mask is looked up column by column");
   if constexpr (flag::column_sets) {
-    static_assert(!flag::column_sets || !flag::masked, "a mask is looked up column by column");
     for_sets<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
                           [&](u32 word, u32 columns) { window.set_word(word - u32(r.low / 32), columns); }, take);
     __syncthreads();

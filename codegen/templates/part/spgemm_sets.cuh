@@ -7,6 +7,11 @@
 
 namespace oplus {
 
+// Sets bits of a word in shared memory that others set too: mostly they are set already.
+__device__ inline void set_bits(u32* word, u32 bits) {
+  if (bits & ~*const_cast<volatile u32*>(word)) atomicOr(word, bits);
+}
+
 // `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
 template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
 __device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,

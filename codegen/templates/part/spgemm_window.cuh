@@ -50,10 +50,7 @@ struct BitWindow {
     for (u32 i = lane_id(); i <= (last - low) / 32; i += 32) bits[i] = 0;
     __syncwarp();
     for_sets<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
-                    [&](u32 word, u32 columns) {
-                      u32* const mine = &bits[word - low / 32];
-                      if (columns & ~*const_cast<volatile u32*>(mine)) atomicOr(mine, columns);
-                    });
+                    [&](u32 word, u32 columns) { set_bits(&bits[word - low / 32], columns); });
     __syncwarp();
   }
   // As that of a window.

@@ -1431,6 +1431,11 @@ __device__ inline void add_joined(C* sum, bool fresh, const Factors& f, const Op
 
 namespace oplus {
 
+// Sets bits of a word in shared memory that others set too: mostly they are set already.
+__device__ inline void set_bits(u32* word, u32 bits) {
+  if (bits & ~*const_cast<volatile u32*>(word)) atomicOr(word, bits);
+}
+
 // `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
 template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
 __device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,
@@ -1513,10 +1518,7 @@ struct BitWindow {
     for (u32 i = lane_id(); i <= (last - low) / 32; i += 32) bits[i] = 0;
     __syncwarp();
     for_sets<BATCH, supernode_walk>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
-                    [&](u32 word, u32 columns) {
-                      u32* const mine = &bits[word - low / 32];
-                      if (columns & ~*const_cast<volatile u32*>(mine)) atomicOr(mine, columns);
-                    });
+                    [&](u32 word, u32 columns) { set_bits(&bits[word - low / 32], columns); });
     __syncwarp();
   }
   // As that of a window.

@@ -1775,6 +1775,11 @@ __device__ inline void for_shares(const Memory& memory, u32 threads, u32 block, 
 
 namespace oplus {
 
+// Sets bits of a word in shared memory that others set too: mostly they are set already.
+__device__ inline void set_bits(u32* word, u32 bits) {
+  if (bits & ~*const_cast<volatile u32*>(word)) atomicOr(word, bits);
+}
+
 // `put(word, columns)` for each set of A's entries [first, last) within the columns [low, high), low a multiple of 32.
 template <u32 BATCH, u32 WALK, class F, class T = NoSlots>
 __device__ inline void for_sets(Share share, const u32* a_indices, u64 first, u64 last, Rows b, u64 low, u64 high, bool partial,
@@ -1874,9 +1879,7 @@ template <u32 THREADS, bool LEAVES> struct BlockWindow {
       if (active[t] && !(word[t] & bit)) atomicOr(&bits()[at[t] / 32], bit);
     }
   }
-  __device__ void set_word(u32 w, u32 word) const {
-    if (word & ~const_cast<volatile u32*>(bits())[w]) atomicOr(&bits()[w], word);
-  }
+  __device__ void set_word(u32 w, u32 word) const { set_bits(&bits()[w], word); }
   __device__ u32 count(u32 words) const {
     u32 n = 0;
     for (u32 i = threadIdx.x; i < words; i += THREADS) n += __popc(bits()[i]);
@@ -1949,8 +1952,8 @@ __device__ inline void mark_window(const Window& window, const Operands& x, u32 
   constexpr u32 batch = tuning::symbolic_batch;
   window.clear(u32((r.high - r.low + 31) / 32));
   __syncthreads();
+  static_assert(!(flag::column_sets && flag::masked), "a mask is looked up column by column");
   if constexpr (flag::column_sets) {
-    static_assert(!flag::column_sets || !flag::masked, "a mask is looked up column by column");
     for_sets<batch, WALK>(window.share(), x.a.indices, a_begin, a_end, x.b, r.low, r.high, r.partial, window.products(),
                           [&](u32 word, u32 columns) { window.set_word(word - u32(r.low / 32), columns); }, take);
     __syncthreads();

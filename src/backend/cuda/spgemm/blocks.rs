@@ -5,7 +5,6 @@ use crate::backend::cuda::Buffer;
 use crate::backend::cuda::runtime::lanes::Fork;
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::Slate;
-use crate::backend::cuda::storage::column_sets::ColumnSets;
 use crate::backend::cuda::storage::row_bits::RowBits;
 use crate::error::{Error, Result};
 use oplus_codegen::{BlockShape, Spec, Template};
@@ -73,11 +72,8 @@ impl Run<'_> {
         // Few rows of many products are shared.
         let shared = size > 0 && self.listed.saved[size].is_some();
         let parts = if shared { (job.tries() / rows).clamp(1, PARTS_OF_ROW) } else { 1 };
-        let (supernodes, sets) = (job.supernodes()?.is_some(), job.column_sets(numeric)?.is_some());
-        let with = |spec: Spec| {
-            let spec = spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES);
-            spec.flag("supernodes", supernodes).flag("column_sets", sets)
-        };
+        let walked = job.walked(numeric)?;
+        let with = |spec: Spec| walked.flagged(spec.flag("split", parts > 1).flag("far", size + 1 == BLOCK_SIZES));
         let (program, shape) = match numeric {
             true => job.block_program(Template::SpgemmBlock, sized, |s| with(job.with_semiring(s))),
             false => {
@@ -96,16 +92,15 @@ impl Run<'_> {
             let Some(Block { program, shape, rows: n, parts }) = self.block_program(size, to.is_some())? else {
                 continue;
             };
-            let (saved, supernodes) = (listed.saved[size].as_ref(), job.supernodes()?);
-            let sets = job.column_sets(to.is_some())?;
+            let (saved, walked) = (listed.saved[size].as_ref(), job.walked(to.is_some())?);
             // A word a row, in which the blocks that share one meet.
             let states = (parts > 1).then(|| work.control.shared(size as u64 - 1));
             let (threads, shared) = (shape.threads, program.spec.block_bytes(shape));
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, threads, shared, n * parts)?, threads, shared);
             let launch = match to {
-                Some(_) => job.operands_by(launch, job.b.values, sets),
-                None => job.patterns_by(launch, sets),
+                Some(_) => job.operands_by(launch, job.b.values, walked),
+                None => job.patterns_by(launch, walked),
             };
             let launch = launch.arg(&work.control.buffer);
             let (units, begin) = places(BLOCK + size);
@@ -119,13 +114,10 @@ impl Run<'_> {
                 None => launch.arg(&work.products).arg(&work.first).arg(&work.last).arg(&listed.c_offsets),
             };
             let launch = launch.arg(saved.map(|s| &s.bits)).arg(states.unwrap_or(0));
-            let launch = launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32).arg(supernodes);
+            let launch = walked.arguments(launch.arg(saved.map_or(0, |s| s.row_words)).arg(parts as u32));
             let launch = match to {
-                Some(_) => launch.arg(ColumnSets::columns(sets)).arg(0u64).leaving(&Slate::UNTOLD),
-                None => {
-                    let launch = RowBits::arguments(job.row_bits()?, sets.is_some(), launch);
-                    launch.arg(ColumnSets::columns(sets))
-                }
+                Some(_) => launch.arg(0u64).leaving(&Slate::UNTOLD),
+                None => RowBits::arguments(job.row_bits()?, walked.in_sets(), launch),
             };
             // SAFETY: as above.
             unsafe { launch.run_on(fork.next()?)? };

@@ -2,7 +2,7 @@
 //!
 //! Matrices on few diagonals (`band`), products of short rows (`whole`) and of few columns a row (`sampled`, `hashed`), small ones
 //! (`small`), positions alone of few rows (`by_bits`), and those under masks (`dot`, `masked`, what both find in `found`) have ways of their own; B's rows may be laid out for
-//! them (`packed`). All others (`run`): analysis, one look at its counts, rows of few products in one pass with room to spare (`short`, those that blocks draw in the order of `heaviest`; or
+//! them (`packed`), or walked by what is known of them (`walked`). All others (`run`): analysis, one look at its counts, rows of few products in one pass with room to spare (`short`, those that blocks draw in the order of `heaviest`; or
 //! counted first where that room is dear), the others counted (`blocks`, `tables`) or, if all are to be sorted, sorted in device memory
 //! (`sorted`), one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`. `explain` says which of these it would be, `plan` keeps what comes
@@ -35,14 +35,12 @@ mod slices;
 mod small;
 mod sorted;
 mod tables;
+mod walked;
 mod wanted;
 mod whole;
 
 use super::product::{DeviceIds, DeviceMask, Operand, Product, is_narrow};
 use super::runtime::program::{Program, tuning};
-use super::storage::column_sets::{ColumnSets, column_sets};
-use super::storage::row_bits::{RowBits, row_bits};
-use super::storage::supernodes::joined_rows;
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
@@ -50,7 +48,6 @@ use analysis::{COUNTS, Limits};
 use dot::Dots;
 use masked::MaskedRows;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 pub(super) use analysis::{bound, measured};
@@ -60,6 +57,7 @@ pub(super) use ordered::{is_exact, mxm_ordered};
 pub(super) use plan::{Prepared, prepare};
 pub(super) use reduce::mxm_reduce;
 use run::Run;
+use walked::{Known, Walked};
 use whole::Whole;
 
 const CONTROL: usize = 256;
@@ -102,23 +100,7 @@ struct Job<'a> {
     columns: u32,
     /// Rows go where their sums run in the order of k, as far as they can.
     in_order: bool,
-    /// Rows of B with the columns of the row before, once somebody has asked.
-    joined: OnceCell<Option<Arc<Buffer>>>,
-    /// Rows of B as bits, once somebody has asked.
-    row_bits: OnceCell<Option<Arc<RowBits>>>,
-    /// Rows of B as column sets, once somebody has asked.
-    column_sets: OnceCell<Option<Arc<ColumnSets>>>,
-}
-
-/// What `find` finds when a product asks first: it asks B once, as what its kernels are depends on the answer.
-fn asked_once<T>(
-    answer: &OnceCell<Option<Arc<T>>>,
-    find: impl FnOnce() -> Result<Option<Arc<T>>>,
-) -> Result<Option<&T>> {
-    if answer.get().is_none() {
-        let _ = answer.set(find()?);
-    }
-    Ok(answer.get().and_then(|found| found.as_deref()))
+    known: Known,
 }
 
 impl<'a> Job<'a> {
@@ -127,9 +109,8 @@ impl<'a> Job<'a> {
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
         let tuning = tuning(context);
-        let (in_order, joined) = (false, OnceCell::new());
-        let (row_bits, column_sets) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, joined, row_bits, column_sets })
+        let (in_order, known) = (false, Known::default());
+        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, known })
     }
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
@@ -141,34 +122,14 @@ impl<'a> Job<'a> {
     fn with_semiring(&self, spec: Spec) -> Spec {
         self.walking(spec.semiring(self.semiring.clone())).flag("mapped", self.ids.mapped())
     }
-    /// Rows of B with the columns of the row before, if they are known and many: what `supernodes` kernels walk together.
-    fn supernodes(&self) -> Result<Option<&Buffer>> {
-        asked_once(&self.joined, || joined_rows(self.b.pattern))
-    }
-    /// Rows of B as bits, if they are known and worth it, for blocks that count columns. A mask is looked up column by column.
-    fn row_bits(&self) -> Result<Option<&RowBits>> {
-        if self.mask.is_some() { Ok(None) } else { asked_once(&self.row_bits, || row_bits(self.b.pattern)) }
-    }
-    /// Rows of B as column sets, if they are known and few, for windows and blocks that only tell which columns there are: to count
-    /// them, or, `numeric`, where sums are constant. A mask is looked up column by column.
-    fn column_sets(&self, numeric: bool) -> Result<Option<&ColumnSets>> {
-        let tells_columns = self.mask.is_none() && (!numeric || self.semiring.is_constant());
-        if tells_columns { asked_once(&self.column_sets, || column_sets(self.b.pattern)) } else { Ok(None) }
-    }
     /// The patterns as arguments.
     fn patterns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
-        self.patterns_by(launch, None)
+        self.patterns_by(launch, Walked::default())
     }
-    /// The same with B's rows perhaps as column sets.
-    fn patterns_by<'l>(&'l self, launch: Launch<'l>, sets: Option<&'l ColumnSets>) -> Launch<'l> {
+    /// The same with B's rows as they are walked.
+    fn patterns_by<'l>(&'l self, launch: Launch<'l>, walked: Walked<'l>) -> Launch<'l> {
         let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices);
-        self.mask_and_columns(self.rows_of_b(launch, sets))
-    }
-    fn rows_of_b<'l>(&'l self, launch: Launch<'l>, sets: Option<&'l ColumnSets>) -> Launch<'l> {
-        match sets {
-            None => launch.arg(&self.b.pattern.offsets).arg(&self.b.pattern.indices),
-            Some(sets) => sets.rows(launch),
-        }
+        self.mask_and_columns(walked.rows(self.b.pattern, launch))
     }
     fn mask_and_columns<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
         let (offsets, indices) = (self.mask.map(|m| &m.pattern.offsets), self.mask.map(|m| &m.pattern.indices));
@@ -176,16 +137,12 @@ impl<'a> Job<'a> {
     }
     /// Patterns, values and ids as arguments.
     fn operands<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
-        self.operands_with(launch, self.b.values)
+        self.operands_by(launch, self.b.values, Walked::default())
     }
-    /// The same with B's values as they are laid out for one kernel.
-    fn operands_with<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer) -> Launch<'l> {
-        self.operands_by(launch, b_values, None)
-    }
-    /// The same with B's rows perhaps as column sets.
-    fn operands_by<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer, sets: Option<&'l ColumnSets>) -> Launch<'l> {
+    /// The same with B's values as they are laid out for one kernel, and its rows as they are walked.
+    fn operands_by<'l>(&'l self, launch: Launch<'l>, b_values: &'l Buffer, walked: Walked<'l>) -> Launch<'l> {
         let launch = launch.arg(&self.a.pattern.offsets).arg(&self.a.pattern.indices).arg(self.a.values);
-        self.named(self.mask_and_columns(self.rows_of_b(launch, sets).arg(b_values)))
+        self.named(self.mask_and_columns(walked.rows(self.b.pattern, launch).arg(b_values)))
     }
     /// The names of positions as arguments.
     fn named<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {

@@ -139,7 +139,8 @@ impl<'a> Run<'a> {
         self.listed.work.control.read()
     }
 
-    /// Looks for B's supernodes, its rows as bits and its column sets where there are kernels that walk them: which kernels these are depends on that.
+    /// Looks for B's supernodes, its rows as bits and its column sets where there are kernels that walk them: which kernels these are
+    /// depends on that. `staged`: rows of few products are made and not counted.
     fn know_rows(&self, counting: bool, staged: bool) -> Result<()> {
         let any = |classes: Range<usize>| self.listed.control[UNITS..][classes].iter().any(|n| *n > 0);
         if !self.listed.limits.sorts_all() && any(short::WINDOW..TABLE) {

@@ -1,11 +1,10 @@
 //! Rows of few products or near columns: whole rows by a thread, a warp or a block, in one pass or counted first.
 use super::run::Run;
+use super::walked::Walked;
 use super::{CLASS_COPY, CLASS_COUNT, DENSE_TICKETS, Job, Rows, THREAD, UNITS, places};
-use crate::backend::cuda::Buffer;
 use crate::backend::cuda::runtime::lanes::Fork;
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::Slate;
-use crate::backend::cuda::storage::column_sets::ColumnSets;
 use crate::backend::cuda::storage::row_bits::RowBits;
 use crate::error::Result;
 use oplus_codegen::{Spec, Template, Tuning};
@@ -167,8 +166,7 @@ impl Run<'_> {
         lengths: bool,
     ) -> Result<(Program<'_>, u32, u32, u64)> {
         let mut flags = SmallVec::<[&'static str; 4]>::new();
-        flags.extend(self.supernodes_of(kind)?.map(|_| "supernodes"));
-        flags.extend(self.sets_of(kind, numeric)?.map(|_| "column_sets"));
+        flags.extend(self.walked_by(kind, numeric)?.flags());
         // Rows on their way to their places have their sums as they are added.
         let differs = numeric && self.job.semiring.counted.is_some();
         flags.extend((lengths && (differs || matches!(kind, Kind::Dense(_)))).then_some("staged"));
@@ -178,28 +176,22 @@ impl Run<'_> {
         Ok(self.job.short(kind, numeric, &flags))
     }
 
-    /// What a class's kernels know of B's supernodes.
-    fn supernodes_of(&self, kind: Kind) -> Result<Option<&Buffer>> {
-        if let Kind::Window(_) | Kind::Dense(_) = kind { self.job.supernodes() } else { Ok(None) }
-    }
-
-    /// What a class's kernels know of B's column sets.
-    fn sets_of(&self, kind: Kind, numeric: bool) -> Result<Option<&ColumnSets>> {
-        if let Kind::Window(_) | Kind::Dense(_) = kind { self.job.column_sets(numeric) } else { Ok(None) }
+    /// How a class's kernels walk B's rows.
+    fn walked_by(&self, kind: Kind, numeric: bool) -> Result<Walked<'_>> {
+        if let Kind::Window(_) | Kind::Dense(_) = kind { self.job.walked(numeric) } else { Ok(Walked::default()) }
     }
 
     fn launch_short_rows(&self, fork: &Fork, to: Option<&Rows>, counted: bool) -> Result<()> {
         let (job, work, none) = (self.job, &self.listed.work, 0u64);
         let lengths = (counted || to.is_none()).then_some(&self.listed.c_offsets);
         for (class, kind, n) in self.short_classes() {
-            let (supernodes, sets) = (self.supernodes_of(kind)?, self.sets_of(kind, to.is_some())?);
-            let columns = ColumnSets::columns(sets);
+            let walked = self.walked_by(kind, to.is_some())?;
             let (program, block, shared, rows) = self.short_program(kind, to.is_some(), counted)?;
             let kernel = program.kernel(program.spec.template.name())?;
             let launch = kernel.launch(resident(&kernel, block, shared, n.div_ceil(rows))?, block, shared);
             let launch = match to {
-                Some(_) => job.operands_by(launch, job.b.values, sets),
-                None => job.patterns_by(launch, sets),
+                Some(_) => job.operands_by(launch, job.b.values, walked),
+                None => job.patterns_by(launch, walked),
             };
             let (units, begin) = places(class);
             let launch = launch.arg(&work.control.buffer).arg(units).arg(begin);
@@ -207,20 +199,20 @@ impl Run<'_> {
                 (Kind::Dense(_), None) => {
                     let launch = launch.arg(dense_tickets(class, false)).arg(&work.units).arg(&work.products);
                     let launch = launch.arg(&work.first).arg(&work.last).arg(lengths).arg(none).arg(none);
-                    let launch = launch.arg(0u32).arg(1u32).arg(supernodes);
-                    RowBits::arguments(job.row_bits()?, sets.is_some(), launch).arg(columns)
+                    let launch = walked.arguments(launch.arg(0u32).arg(1u32));
+                    RowBits::arguments(job.row_bits()?, walked.in_sets(), launch)
                 }
                 (Kind::Dense(_), Some(to)) => {
                     let launch = launch.arg(dense_tickets(class, true)).arg(&work.units).arg(&work.first);
                     let launch = launch.arg(&work.last).arg(to.offsets).arg(to.indices).arg(to.values).arg(none);
                     let launch = launch.arg(none).arg(none).arg(&work.products).arg(none).arg(none).arg(0u32);
-                    launch.arg(1u32).arg(supernodes).arg(columns).arg(lengths).leaving(&Slate::UNTOLD)
+                    walked.arguments(launch.arg(1u32)).arg(lengths).leaving(&Slate::UNTOLD)
                 }
                 (_, None) => {
                     let launch = launch.arg(&work.units).arg(&work.first).arg(&work.last).arg(lengths);
                     match kind {
                         Kind::Thread(_) => launch.arg(none).arg(none).arg(none).leaving(&Slate::UNTOLD),
-                        Kind::Window(_) => launch.arg(supernodes).arg(columns),
+                        Kind::Window(_) => walked.arguments(launch),
                         _ => launch,
                     }
                 }
@@ -229,7 +221,7 @@ impl Run<'_> {
                     let launch = launch.arg(lengths).arg(to.indices).arg(to.values);
                     match kind {
                         Kind::Sort(_) => launch,
-                        Kind::Window(_) => launch.arg(supernodes).arg(columns),
+                        Kind::Window(_) => walked.arguments(launch),
                         _ => launch.arg(none).arg(none).arg(none).leaving(&Slate::UNTOLD),
                     }
                 }

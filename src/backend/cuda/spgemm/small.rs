@@ -79,10 +79,9 @@ impl Job<'_> {
             0
         };
         let sized = (usize::from(mean > LARGE_ROWS), threads);
-        let (supernodes, sets) = (self.supernodes()?.is_some(), self.column_sets(true)?.is_some());
+        let walked = self.walked(true)?;
         let with = |spec: Spec, at_once: bool| {
-            let spec = self.with_semiring(spec).flag("whole", true).flag("at_once", at_once);
-            spec.flag("supernodes", supernodes).flag("column_sets", sets)
+            walked.flagged(self.with_semiring(spec).flag("whole", true).flag("at_once", at_once))
         };
         let (program, shape) = if let Some(shape) = self.copies() {
             let (at_once, copies) = (self.all_at_once(shape), u64::from(shape.threads / 32));

@@ -2,6 +2,7 @@
 //! device memory, sorted by blocks a tile each, the tiles of a row merged, contracted, and put among the others.
 use super::run::Run;
 use super::slices::Sorting;
+use super::walked::Known;
 use super::{BLOCK, Job, Made, Rows, UNITS, places};
 use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
@@ -10,7 +11,6 @@ use crate::backend::cuda::product::{DeviceIds, Operand};
 use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
 use oplus_codegen::Template;
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// These rows of A, and of the product.
@@ -37,9 +37,7 @@ impl Job<'_> {
             mask: mask.as_ref(),
             ids: self.ids_of(&list, count)?,
             rows: count,
-            joined: OnceCell::new(),
-            row_bits: OnceCell::new(),
-            column_sets: OnceCell::new(),
+            known: Known::default(),
             ..*self
         };
         let made = job.by_slices(Sorting::Tiles)?;

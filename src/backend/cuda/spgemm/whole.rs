@@ -6,10 +6,10 @@
 //! and is made again.
 use super::hashed::Tables;
 use super::short::Kind;
+use super::walked::Walked;
 use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, Made, NNZ};
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::SAID;
-use crate::backend::cuda::storage::column_sets::ColumnSets;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
 use crate::spgemm::Strategy;
@@ -254,10 +254,9 @@ impl Job<'_> {
         let kernel = program.kernel(program.spec.template.name())?;
         let grid = resident(&kernel, block, shared, tiles)?;
         // To find them may take a kernel of its own, which cannot run while this one's page is held.
-        let (supernodes, sets) =
-            if let Whole::Block = whole { (self.supernodes()?, self.column_sets(true)?) } else { (None, None) };
+        let walked = if let Whole::Block = whole { self.walked(true)? } else { Walked::default() };
         self.context.with_slate(words, |slate| {
-            let launch = self.operands_by(kernel.launch(grid, block, shared), b_values, sets);
+            let launch = self.operands_by(kernel.launch(grid, block, shared), b_values, walked);
             let (launch, none) = (launch.arg(slate.control), 0u64);
             // Some of the kernels may take rows from lists too, and write their lengths apart.
             let launch = match whole {
@@ -272,8 +271,7 @@ impl Job<'_> {
             let state = slate.control + 8 * CONTROL as u64;
             let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
             let launch = if let Whole::Block = whole {
-                let launch = launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32).arg(supernodes);
-                launch.arg(ColumnSets::columns(sets)).arg(none)
+                walked.arguments(launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32)).arg(none)
             } else {
                 launch
             };
