@@ -7,6 +7,7 @@ mod random;
 
 use common::emulator;
 use oplus::prelude::*;
+use oplus::primitive::Context;
 use random::Rng;
 
 const GPU: Device = Device::Cuda(0);
@@ -110,6 +111,66 @@ fn small_products() {
         check(&naming(500, 90, 900, 60, 60), &runs(900, 3001, (9, 12, 300, 1)), true);
         check(&naming(500, 60, 900, 100, 900), &runs(900, 40_003, (12, 24, 40_003, 3)), false);
     }
+}
+
+/// From the second product on B's rows are united as sets, by one of the kernels `by`, and C's columns listed in the end.
+fn united(a: &Matrix<i64>, b: &Matrix<i64>, by: &[&str]) {
+    let context = Context::get(0).unwrap();
+    let expected = mxm(&a.over::<AnyPair>(), &b.over::<AnyPair>()).eval().unwrap();
+    let columns = Matrix::<i64>::identity(b.ncols()).unwrap().to(&GPU).unwrap().over::<AnyPair>();
+    let (a, b) = (a.to(&GPU).unwrap().over::<AnyPair>(), b.to(&GPU).unwrap().over::<AnyPair>());
+    for (time, sets) in [("first", false), ("second", true), ("third", true)] {
+        let (c, ran) = context.trace(|| mxm(&a, &b).eval()).unwrap();
+        let ran: Vec<&str> = ran.iter().map(|launch| launch.kernel.as_str()).collect();
+        assert_eq!(ran.contains(&"set_columns"), sets, "the {time} time: {ran:?}");
+        assert!(!sets || by.iter().all(|kernel| ran.contains(kernel)), "the {time} time: {ran:?}");
+        assert!(c.entries().unwrap() == expected.entries().unwrap(), "the {time} time");
+        let said = mxm(&a, &b).explain().unwrap().to_string();
+        assert_eq!(said.contains("32 columns at a time"), sets, "after the {time} time: {said}");
+        // What is known of C's rows is what an uploaded matrix knows.
+        let known = expected.to(&GPU).unwrap();
+        let next = [&c, &known].map(|c| mxm(c, &columns).explain().unwrap().to_string());
+        assert_eq!(next[0], next[1]);
+    }
+    // Where there is room for nothing else, rows are made as they stand, some at a time.
+    let bytes = a.memory_bytes() + b.memory_bytes() + 12 * expected.nvals();
+    let c = mxm(&a, &b).memory_limit(bytes / 2).eval();
+    assert!(c.is_err() || c.unwrap().entries().unwrap() == expected.entries().unwrap());
+}
+
+/// `b` and below it `some` rows of long runs, which nobody names: products are many, as far as one can tell. `a` has as many columns then.
+fn as_if_large(a: &Matrix<i64>, b: &Matrix<i64>, some: u64) -> (Matrix<i64>, Matrix<i64>) {
+    let mut coo = Coo::<i64>::new(b.nrows() + some, b.ncols());
+    for e in b.entries().unwrap() {
+        coo.push(e.0, e.1, e.2);
+    }
+    for i in 0..some {
+        (0..b.ncols() / 2).for_each(|j| coo.push(b.nrows() + i, 2 * j - j % 16, 1));
+    }
+    let mut names = Coo::<i64>::new(a.nrows(), b.nrows() + some);
+    for e in a.entries().unwrap() {
+        names.push(e.0, e.1, e.2);
+    }
+    (Matrix::build_with(&names, Plus).unwrap(), Matrix::build_with(&coo, Plus).unwrap())
+}
+
+/// Rows that threads, warps and blocks make, and rows without products.
+#[test]
+fn positions_by_sets() {
+    let Some(_one) = emulator::alone() else { return };
+    let (a, b) = as_if_large(&naming(MANY, 900, 900, 12, 900), &runs(900, 60_001, (3, 24, 60_001, 1)), 40);
+    united(&a, &b, &["spgemm_esc"]);
+    let (a, b) = as_if_large(&naming(MANY, 60, 900, 400, 900), &runs(900, 300_007, (8, 20, 300_007, 1)), 12);
+    united(&a, &b, &["spgemm_block"]);
+    let (a, b) = as_if_large(&naming(MANY, 300, 900, 60, 40), &runs(900, 9_000, (6, 20, 3_000, 3)), 200);
+    united(&a, &b, &["spgemm_window"]);
+}
+
+/// Hash tables of sets, for rows of few sets.
+#[test]
+fn tables_of_sets() {
+    let Some(_one) = emulator::alone() else { return };
+    united(&naming(MANY, MANY, 2000, 24, 9), &runs(2000, 9_000, (2, 40, 300, 6)), &["spgemm_hash"]);
 }
 
 /// Columns that are never side by side are no sets.

@@ -28,6 +28,7 @@ impl Template {
             self,
             Self::Primitives
                 | Self::Structure
+                | Self::ColumnSets
                 | Self::Entries
                 | Self::Columns
                 | Self::Map

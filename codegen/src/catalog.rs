@@ -76,8 +76,8 @@ templates! {
     PackRows = "pack_rows", semiring false, functions [], types ["V"], flags ["valued"], numbers ["packed" = 2];
     /// Sparse product, rows of columns within `width`: how many they have.
     SpgemmWindowCount = "spgemm_window_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "supernodes", "column_sets"], numbers ["width" = 256];
-    /// Sparse product, rows of columns within `width`: summed in a dense window.
-    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes", "staged", "column_sets"], numbers ["width" = 256];
+    /// Sparse product, rows of columns within `width`: summed in a dense window. `united`: sums are sets, or-ed, none of them empty.
+    SpgemmWindow = "spgemm_window", semiring true, functions [], types [], flags ["narrow", "masked", "complement", "mapped", "supernodes", "staged", "column_sets", "united"], numbers ["width" = 256];
     /// Sparse product, rows of many products: how many columns they have.
     SpgemmBlockCount = "spgemm_block_count", semiring false, functions [], types [], flags ["narrow", "masked", "complement", "split", "far", "supernodes", "row_bits", "column_sets"],
         numbers ["width" = 4096, "threads" = 512];
@@ -150,6 +150,8 @@ templates! {
     CellsWrite = "cells_write", semiring false, functions ["op"], types [], flags ["left_one", "right_one", "region"], numbers [];
     /// A sparse vector met with a bitmap; `dense_left`: the bitmap's values are the left operands.
     BitmapMeet = "bitmap_meet", semiring false, functions ["op"], types [], flags ["dense_left", "one"], numbers [];
+    /// Rows as column sets, and the columns of those.
+    ColumnSets = "column_sets", semiring false, functions [], types [], flags [], numbers [];
     /// Offsets, keys and marks of entries.
     Structure = "structure", semiring false, functions [], types [], flags [], numbers [];
     /// Parts of equal higher bits of a key split by the next bits: where everything goes. `threads` a block.

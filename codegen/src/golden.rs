@@ -76,6 +76,15 @@ pub fn files() -> Result<Vec<(String, String)>, Error> {
     Ok(files)
 }
 
+/// (or, second) of column sets.
+fn sets() -> SemiringText {
+    SemiringText {
+        reads: Reads { a: false, ..BOTH },
+        identity: literal::u32(0),
+        ..uniform("or_second", built_in("u32", 4), "x | y", Atomic::Or, "y")
+    }
+}
+
 /// Semirings that between them take every path of the kernels: native, swapped, locked, value-free, positional, wide.
 #[must_use]
 pub fn trial_semirings() -> Vec<SemiringText> {
@@ -229,6 +238,8 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
             }
             let window = Spec::new(Template::SpgemmWindowCount, architecture).flag("narrow", true);
             all.push(("spgemm_window_count_column_sets".to_string(), window.flag("column_sets", true)));
+            let window = Spec::new(Template::SpgemmWindow, architecture).semiring(sets()).number("width", 1024);
+            all.push(("spgemm_window_united".to_string(), window.flag("narrow", true).flag("united", true)));
         }
         for template in [Template::SpgemmBlockCount, Template::SpgemmWindowCount] {
             let spec = with_mask(Spec::new(template, architecture)).flag("narrow", true).flag("supernodes", true);

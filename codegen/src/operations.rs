@@ -83,6 +83,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
     let new = |template| Spec::new(template, architecture);
     let mut all = vec![
         ("structure".to_string(), new(Template::Structure)),
+        ("column_sets".to_string(), new(Template::ColumnSets)),
         ("forms".to_string(), new(Template::Forms)),
         ("spgemm_bits".to_string(), new(Template::SpgemmBits)),
         ("spgemm_heaviest".to_string(), new(Template::SpgemmHeaviest)),

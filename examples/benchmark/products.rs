@@ -93,7 +93,7 @@ where
         "strategy": options.strategy.name(),
     });
     if options.semirings {
-        semirings(session, &format!("{name:22} {label:9}"), &factors, sum.entries, ours, &mut object)?;
+        semirings(session, &format!("{name:22} {label:9}"), &factors, (sum.entries, ours, options.trace), &mut object)?;
     }
     // The first product's result is the second's operand where there are three factors.
     let middle = match &factors {
@@ -204,8 +204,7 @@ fn semirings<T: Real>(
     session: &mut Session,
     label: &str,
     factors: &Factors<Matrix<T>>,
-    entries: u64,
-    ours: Timing,
+    (entries, ours, trace): (u64, Timing, bool),
     object: &mut Value,
 ) -> Outcome<()>
 where
@@ -214,7 +213,11 @@ where
     let least = factors.over::<MinPlus>();
     let truth = factors.map(|m| apply(m, Pair::<bool>::default()).eval())?.over::<LorLand>();
     let (least_time, c) = session.measure(|| Ok(least.eval(Strategy::Auto)?))?;
-    let (truth, d) = session.measure(|| Ok(truth.eval(Strategy::Auto)?))?;
+    let of_truth = || truth.eval(Strategy::Auto);
+    let (truth, d) = session.measure(|| Ok(of_truth()?))?;
+    if trace {
+        session.trace(&format!("{label} bool"), 0.005, of_truth)?;
+    }
     let other = least.eval(Strategy::Hash)?;
     let minima = Sum::of(&c.over())?.agrees::<T>(&Sum::of(&other.over())?);
     let same = minima && c.nvals() == entries && d.nvals() == entries;

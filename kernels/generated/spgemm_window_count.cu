@@ -1326,19 +1326,20 @@ constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 namespace oplus {
 
 // What tells whether a column has a product.
-template <bool COUNTS> struct SeenAs {
+template <bool IN_PLACE> struct SeenAs {
   typedef unsigned char Type;
 };
 template <> struct SeenAs<true> {
   typedef u32 Type;
 };
-// For kernels of any T, of which those that count have u32.
-template <class T> __device__ inline void add_number(T* sum, const T& n) {
-  if constexpr (SameType<T, u32>::value) atomicAdd(sum, n);
+// For kernels of any T, of which those that add in place have u32.
+template <bool UNITED, class T> __device__ inline void add_in_place(T* sum, const T& x) {
+  if constexpr (SameType<T, u32>::value && UNITED) set_bits(sum, x);
+  else if constexpr (SameType<T, u32>::value) atomicAdd(sum, x);
 }
 
 // A byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
-// so no atomics are needed and sums run in the order of A's entries. Numbers of products are that byte and the sum in one.
+// so no atomics are needed and sums run in the order of A's entries. Numbers of products, and sets, are that byte and the sum in one.
 template <class T> struct Window {
   T* seen;
 

@@ -872,46 +872,6 @@ joined_rows(u64 rows, const u64* offsets, const u32* indices, u32* joined, u64* 
   if (lane_id() == 0 && mine) atomicAdd(sum, mine);
 }
 
-// counts[r] = words of 32 columns in which row r has entries. Rows that have many entries are named often: sums[0] += entries and
-// sums[1] += words, each as often as the row has entries, up to 2^16. Any grid: a warp a row.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-column_set_counts(u64 rows, const u64* offsets, const u32* indices, u64* counts, u64* sums) {
-  u64 entries = 0, words = 0;
-  for (u64 r = global_thread() / 32; r < rows; r += u64(gridDim.x) * blockDim.x / 32) {
-    const u64 begin = offsets[r], end = offsets[r + 1], length = end - begin, often = length < 1 << 16 ? length : 1 << 16;
-    u32 n = 0;
-    for (u64 e = begin + lane_id(); e < end; e += 32) n += e == begin || indices[e - 1] / 32 != indices[e] / 32;
-    n = warp_sum(n);
-    if (lane_id() == 0) counts[r] = n;
-    entries += length * often;
-    words += n * often;
-  }
-  if (lane_id() == 0 && entries) {
-    atomicAdd(&sums[0], entries);
-    atomicAdd(&sums[1], words);
-  }
-}
-
-// These words, ascending in each row, and a bit for each of their columns. starts: sums of the counts; sets: 0 before. Any grid: a warp a row.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-column_sets(u64 rows, const u64* offsets, const u32* indices, const u64* starts, u32* words, u32* sets) {
-  for (u64 r = global_thread() / 32; r < rows; r += u64(gridDim.x) * blockDim.x / 32) {
-    const u64 begin = offsets[r], end = offsets[r + 1];
-    u64 at = starts[r];
-    for (u64 from = begin; from < end; from += 32) {
-      const u64 e = from + lane_id();
-      const bool in = e < end;
-      const u32 column = in ? indices[e] : 0;
-      const bool first = in && (e == begin || indices[e - 1] / 32 != column / 32);
-      const u32 all = __ballot_sync(full_warp, first);
-      const u64 place = at + __popc(all & (lanes_below() << 1 | 1)) - 1;
-      if (first) words[place] = column / 32;
-      if (in) atomicOr(&sets[place], 1u << (column & 31));
-      at += __popc(all);
-    }
-  }
-}
-
 // *sum += columns from the first to the last of each row. Any grid.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 row_spans(u64 rows, const u64* offsets, const u32* indices, u64* sum) {

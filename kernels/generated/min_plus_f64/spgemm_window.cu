@@ -331,6 +331,7 @@ constexpr bool mapped = false;
 constexpr bool supernodes = false;
 constexpr bool staged = false;
 constexpr bool column_sets = false;
+constexpr bool united = false;
 }  // namespace flag
 namespace number {
 #define OPLUS_NUMBER_width 256
@@ -1474,19 +1475,20 @@ constexpr u32 supernode_batch = flag::supernodes ? 1 : tuning::numeric_batch;
 namespace oplus {
 
 // What tells whether a column has a product.
-template <bool COUNTS> struct SeenAs {
+template <bool IN_PLACE> struct SeenAs {
   typedef unsigned char Type;
 };
 template <> struct SeenAs<true> {
   typedef u32 Type;
 };
-// For kernels of any T, of which those that count have u32.
-template <class T> __device__ inline void add_number(T* sum, const T& n) {
-  if constexpr (SameType<T, u32>::value) atomicAdd(sum, n);
+// For kernels of any T, of which those that add in place have u32.
+template <bool UNITED, class T> __device__ inline void add_in_place(T* sum, const T& x) {
+  if constexpr (SameType<T, u32>::value && UNITED) set_bits(sum, x);
+  else if constexpr (SameType<T, u32>::value) atomicAdd(sum, x);
 }
 
 // A byte a column tells whether it has a product yet. The warp adds one row of B at a time, in which columns are distinct,
-// so no atomics are needed and sums run in the order of A's entries. Numbers of products are that byte and the sum in one.
+// so no atomics are needed and sums run in the order of A's entries. Numbers of products, and sets, are that byte and the sum in one.
 template <class T> struct Window {
   T* seen;
 
@@ -1570,7 +1572,7 @@ constexpr u32 window_blocks = sizeof(C) > 8 ? 1 : flag::supernodes ? 8 : 10;
 
 // Launch: 1-D blocks of whole warps, any grid, window_launch's shared bytes. `units`, `begin`: the counters' places in the
 // control block. The row goes to out_offsets[row] on; its length to row_counts unless that is null. joined: with
-// flag::supernodes, else unused. With flag::column_sets, where sums are constant, b_offsets, b_indices and sets are B's rows as such.
+// flag::supernodes, else unused. With flag::united no sum is 0. With flag::column_sets, where sums are constant, b_offsets, b_indices and sets are B's rows as such.
 extern "C" __global__ void __launch_bounds__(tuning::window_block, window_blocks)
 spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
               const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids,
@@ -1589,10 +1591,12 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
-  // Numbers of products are added in any order, and tell which columns there are.
+  // Numbers of products are added in any order, and tell which columns there are; sets of columns are united so, none of which is empty.
   constexpr bool counts = SameType<C, u32>::value && Semiring::value_free && Semiring::atomic == atomic_add;
-  typedef SeenAs<counts>::Type Seen;
-  const Window<Seen> window = {reinterpret_cast<Seen*>(mine + sizeof(WarpProducts) + (counts ? 0 : values))};
+  constexpr bool in_place = counts || flag::united;
+  static_assert(!flag::united || (SameType<C, u32>::value && Semiring::atomic == atomic_or), "bits of sets");
+  typedef SeenAs<in_place>::Type Seen;
+  const Window<Seen> window = {reinterpret_cast<Seen*>(mine + sizeof(WarpProducts) + (in_place ? 0 : values))};
   const u64 n = control[units], from = control[begin], warps = blockDim.x / 32;
   for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
     const u32 row = list[from + u], base = first[row], span = last[row] - base + 1;
@@ -1611,7 +1615,7 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
     }
     window.clear(span);
     Joined<most> factor[batch];
-    window_products<batch, !(counts || Semiring::constant)>(
+    window_products<batch, !(in_place || Semiring::constant)>(
         x, row, scratch,
         [&](const Batch<batch>& p) {
 #pragma unroll
@@ -1621,10 +1625,10 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
         },
         [&](const Batch<batch>& p, u32 t, u32 column) {
           const u32 at = column - base;
-          if constexpr (counts) {
+          if constexpr (in_place) {
             C term;
             add_joined(&term, true, factors, x, factor[t], p, t, column, row);
-            add_number(&sums[at], term);
+            add_in_place<flag::united>(&sums[at], term);
             return;
           }
           if constexpr (!Semiring::constant) {

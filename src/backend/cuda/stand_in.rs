@@ -2,10 +2,10 @@
 use super::DeviceCsr;
 use super::mxv::full::Side;
 use crate::algebra::texts::SEMIRINGS;
-use crate::algebra::{AnyPair, PlusPair, semiring_text};
+use crate::algebra::{AnyPair, PlusPair, PlusSecond, semiring_text};
 use crate::backend::MxmOptions;
 use crate::backend::ring::Equals;
-use oplus_codegen::text::{Atomic, ScalarText};
+use oplus_codegen::text::{Atomic, OperatorText, ScalarText};
 use oplus_codegen::{SemiringText, Shared};
 use std::any::TypeId;
 
@@ -17,6 +17,15 @@ pub(crate) fn of_positions() -> Shared<SemiringText> {
     SEMIRINGS.get((TypeId::of::<AnyPair>(), "positions"), &|| {
         let text = semiring_text::<bool, bool, AnyPair>();
         SemiringText { c: ScalarText { size: 0, ..text.c }, ..text }
+    })
+}
+
+/// Sets of columns united: those of the rows of B, as bits, that a row of A names.
+pub(crate) fn of_sets() -> Shared<SemiringText> {
+    SEMIRINGS.get((TypeId::of::<AnyPair>(), "sets"), &|| {
+        let text = semiring_text::<bool, u32, PlusSecond>();
+        let add = OperatorText { parameters: &["x", "y"], expression: "x | y" };
+        SemiringText { name: "or_second".to_string(), add, atomic: Atomic::Or, ..text }
     })
 }
 

@@ -91,7 +91,7 @@ impl Job<'_> {
     }
 
     /// The way that `mxm` takes, in its order.
-    fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
+    pub(super) fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
         let (rows, entry) = (self.rows, 4 + self.semiring.written().size as u64);
         if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
             masked.explain(strategy, to);
@@ -133,6 +133,9 @@ impl Job<'_> {
                 + right * self.b.pattern.nrows as u64 * self.semiring.b.size as u64;
             // Which rows have gaps, and their diagonals of C.
             to.workspace = laid_out + rows * (12 + bands.pairs.groups());
+            return Ok(());
+        }
+        if self.explain_by_sets(strategy, to)? {
             return Ok(());
         }
         if let Some(whole) = self.whole(strategy) {

@@ -13,6 +13,7 @@ mod band;
 pub(crate) mod band_pairs;
 mod blocks;
 pub(super) mod by_bits;
+mod by_sets;
 pub(crate) mod chunks;
 mod dot;
 mod explain;
@@ -100,6 +101,8 @@ struct Job<'a> {
     columns: u32,
     /// Rows go where their sums run in the order of k, as far as they can.
     in_order: bool,
+    /// B's values are column sets, which are united: no sum is empty.
+    united: bool,
     known: Known,
 }
 
@@ -109,8 +112,8 @@ impl<'a> Job<'a> {
         let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
         let (rows, columns) = (a.pattern.nrows as u64, b.pattern.ncols as u32);
         let tuning = tuning(context);
-        let (in_order, known) = (false, Known::default());
-        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, known })
+        let (in_order, united, known) = (false, false, Known::default());
+        Ok(Self { context, tuning, semiring, a, b, mask, ids, rows, columns, in_order, united, known })
     }
     fn masked(&self, spec: Spec) -> Spec {
         spec.flag("masked", self.mask.is_some()).flag("complement", self.mask.is_some_and(|m| m.complement))
@@ -270,6 +273,9 @@ impl Job<'_> {
         if strategy == Strategy::Auto
             && let Some(made) = self.mxm_band()?
         {
+            return Ok(Some(made));
+        }
+        if let Some(made) = self.by_sets(strategy)? {
             return Ok(Some(made));
         }
         match self.whole(strategy).filter(takes) {

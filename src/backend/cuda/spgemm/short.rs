@@ -126,6 +126,7 @@ impl Job<'_> {
                     let shape = spec.dense_shape(width);
                     spec.block(shape)
                 }
+                Kind::Window(_) if numeric => sized.flag("united", self.united),
                 _ => sized,
             }
         };

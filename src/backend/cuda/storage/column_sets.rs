@@ -2,10 +2,13 @@
 //! together by products that only tell which columns there are. They are looked for when a matrix is a right operand for the
 //! second time, and kept with its positions.
 use super::asked::second_time;
-use crate::backend::cuda::runtime::program::{resident, sum_in_place};
-use crate::backend::cuda::{Buffer, DevicePattern, Kernel, Launch, entries};
+use crate::backend::cuda::product::Operand;
+use crate::backend::cuda::runtime::program::{Program, resident, scan_of_bits, sum_in_place};
+use crate::backend::cuda::runtime::report::SAID;
+use crate::backend::cuda::{Buffer, Context, DevicePattern, Kernel, Launch, entries};
 use crate::error::Result;
 use crate::storage::footprint::Footprint;
+use oplus_codegen::Template;
 use std::sync::Arc;
 
 /// Rows of fewer entries in the mean are not worth a look.
@@ -19,26 +22,28 @@ const LONG: u64 = 16;
 /// The rows of a matrix as such.
 #[derive(Debug)]
 pub(crate) struct ColumnSets {
-    /// u64 a row, and where the last one ends.
-    starts: Buffer,
-    /// u32 a set: which 32 columns; a bit for each.
-    words: Buffer,
+    /// Which 32 columns, an entry a set.
+    words: DevicePattern,
+    /// A bit for each of them: u32 a set.
     sets: Buffer,
 }
 
 impl ColumnSets {
     pub(crate) fn footprint(&self, to: &mut Footprint) {
-        self.starts.footprint(to);
         self.words.footprint(to);
         self.sets.footprint(to);
     }
     /// In place of offsets and columns, as arguments.
     pub(crate) fn rows<'l>(&'l self, launch: Launch<'l>) -> Launch<'l> {
-        launch.arg(&self.starts).arg(&self.words)
+        launch.arg(&self.words.offsets).arg(&self.words.indices)
     }
     /// The columns of each word as an argument: null where there are none.
     pub(crate) fn columns(these: Option<&Self>) -> Option<&Buffer> {
         these.map(|t| &t.sets)
+    }
+    /// As a matrix: a column for each 32, whose values are the sets.
+    pub(crate) fn operand(&self) -> Operand<'_> {
+        Operand { pattern: &self.words, values: &self.sets }
     }
 }
 
@@ -57,24 +62,54 @@ fn look(pattern: &DevicePattern) -> Result<Option<ColumnSets>> {
         let block = entries::block_and_tile(context).0;
         Ok((resident(kernel, block, 0, rows.div_ceil(u64::from(block) / 32))?, block))
     };
-    let kernel = entries::structure(context, "column_set_counts")?;
+    let kernel = program(context).kernel("column_set_counts")?;
     let (grid, block) = launched(&kernel)?;
     let launch = kernel.launch(grid, block, 0).arg(rows).arg(&pattern.offsets).arg(&pattern.indices);
-    // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
+    // SAFETY: of all launches here, parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
     unsafe { launch.arg(&starts).arg(&sums).run()? };
     let named: Vec<u64> = sums.read(0..2)?;
     if !are_worth_it(pattern.nnz, named[0], named[1]) {
         return Ok(None);
     }
-    let (all, _) = sum_in_place(context, &starts, rows)?;
+    let (all, longest) = sum_in_place(context, &starts, rows)?;
     let words = Buffer::alloc(context, 4 * all)?;
     let sets = Buffer::zeroed(context, 4 * all)?;
-    let kernel = entries::structure(context, "column_sets")?;
+    let kernel = program(context).kernel("column_sets")?;
     let (grid, block) = launched(&kernel)?;
     let launch = kernel.launch(grid, block, 0).arg(rows).arg(&pattern.offsets).arg(&pattern.indices);
     // SAFETY: as above; `all` words were counted.
     unsafe { launch.arg(&starts).arg(&words).arg(&sets).run()? };
-    Ok(Some(ColumnSets { starts, words, sets }))
+    let words = DevicePattern::new((pattern.nrows, pattern.ncols.div_ceil(32)), all, starts, words);
+    Ok(Some(ColumnSets { words: words.with_longest(longest), sets }))
+}
+
+fn program(context: &Arc<Context>) -> Program<'_> {
+    Program::new(context, Template::ColumnSets, |s| s)
+}
+
+/// The columns of rows of sets, one after the other; `columns`: of all rows.
+pub(crate) fn listed((words, sets): (DevicePattern, Buffer), columns: usize) -> Result<DevicePattern> {
+    let (context, rows) = (sets.context(), words.nrows as u64);
+    let block = entries::block_and_tile(context).0;
+    let starts = Buffer::alloc_for::<u64>(context, entries::places(words.nnz.saturating_add(1)))?;
+    let offsets = Buffer::alloc_for::<u64>(context, words.nrows + 1)?;
+    let listing = || vec![program(context).wanted("set_columns")];
+    let kernel = program(context).kernel_beside("set_offsets", listing)?;
+    scan_of_bits(context, &sets, &starts, words.nnz)?;
+    let [found, longest, ..] = context.with_slate(SAID as u64, |slate| {
+        let launch = kernel.launch((rows + 1).div_ceil(u64::from(block)), block, 0).arg(rows);
+        let launch = launch.arg(&words.offsets).arg(&starts).arg(&offsets).arg(slate.control);
+        // SAFETY: as in `look`.
+        unsafe { launch.leaving(slate).run() }
+    })?;
+    let indices = Buffer::alloc_for::<u32>(context, entries::places(found))?;
+    if words.nnz > 0 {
+        let kernel = program(context).kernel("set_columns")?;
+        let launch = kernel.launch(words.nnz.div_ceil(u64::from(block)), block, 0).arg(words.nnz);
+        // SAFETY: as in `look`; as many columns as were counted.
+        unsafe { launch.arg(&words.indices).arg(&sets).arg(&starts).arg(&indices).run()? };
+    }
+    Ok(DevicePattern::new((words.nrows, columns), found, offsets, indices).with_longest(longest))
 }
 
 /// Of rows that are named as often as they have entries, `rows` in all: their entries and sets.
