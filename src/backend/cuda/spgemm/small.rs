@@ -26,9 +26,7 @@ impl Job<'_> {
         // Smaller values do not make it worth more rows.
         let (tuning, size) = (self.tuning, 4 + (self.semiring.written().size as u64).max(8));
         let spec = Spec::new(Template::SpgemmBlock, self.context.properties().architecture);
-        // A block would have hardly a round of sets to unite.
-        !self.united
-            && self.rows <= u64::from(tuning.small_rows)
+        self.rows <= u64::from(tuning.small_rows)
             && self.columns <= tuning.block_columns
             && self.bound().is_some_and(|bound| bound <= self.context.properties().total_memory / ROOM / size)
             && (self.rows.saturating_mul(self.mean_products()) <= u64::from(tuning.small_work) || self.even_copies())

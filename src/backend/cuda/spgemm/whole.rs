@@ -144,7 +144,9 @@ impl Job<'_> {
         }
         if self.is_small() && !(hash && (tiny || (many && self.by_parts()) || apart)) {
             let short = self.likely_fits(most) && self.hash_might_fit(most);
-            return Some(if short { Whole::Hash } else { Whole::Block });
+            if short || !self.united {
+                return Some(if short { Whole::Hash } else { Whole::Block });
+            }
         }
         (hash && (many || tall || apart || self.rows <= u64::from(tuning.small_rows))).then_some(Whole::Hash)
     }
@@ -196,7 +198,8 @@ impl Job<'_> {
     }
     /// What is tried where rows do not suit `whole`; `None`: rows go by class.
     pub(super) fn otherwise(&self, whole: Whole, strategy: Strategy) -> Option<Whole> {
-        let block = || self.is_small().then_some(Whole::Block);
+        // Of sets a block would have hardly a round to unite.
+        let block = || (self.is_small() && !self.united).then_some(Whole::Block);
         match whole {
             Whole::Thread(_) | Whole::Block => None,
             Whole::Esc(..) => block().filter(|_| strategy == Strategy::Auto),
