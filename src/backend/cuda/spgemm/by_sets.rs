@@ -11,6 +11,8 @@ use crate::spgemm::{Analysis, Strategy};
 
 /// Of fewer products, listing the columns in the end takes longer than what is gained.
 const LEAST: u64 = 4 << 20;
+/// Sets must be so many times fewer than B's entries: it is no use if only its long rows have them.
+const ENTRIES: u64 = 2;
 /// Where words of C's columns have more products each, rows are better as bits from the beginning (`walked`).
 const FULL: u64 = 5;
 
@@ -54,6 +56,8 @@ impl Job<'_> {
         let product = Product { context, semiring, a, b, by_columns: false, mask: None, bits: None, at };
         let job = Job { united: true, ..Job::new(&product)? };
         let words = job.rows.saturating_mul(u64::from(job.columns));
-        if job.likely_products() > words.saturating_mul(FULL) { Ok(None) } else { work(&job).map(Some) }
+        let few = b.pattern.nnz.saturating_mul(ENTRIES) <= self.b.pattern.nnz;
+        let full = job.likely_products() > words.saturating_mul(FULL);
+        if few && !full { work(&job).map(Some) } else { Ok(None) }
     }
 }
