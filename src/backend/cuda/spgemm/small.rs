@@ -78,8 +78,8 @@ impl Job<'_> {
         } else {
             0
         };
-        let sized = (usize::from(mean > LARGE_ROWS), threads);
         let walked = self.walked(true)?;
+        let sized = (usize::from(walked.products(self.b.pattern, mean) > LARGE_ROWS), threads);
         let with = |spec: Spec, at_once: bool| {
             walked.flagged(self.with_semiring(spec).flag("whole", true).flag("at_once", at_once))
         };

@@ -43,6 +43,12 @@ impl<'a> Walked<'a> {
     pub(super) fn in_sets(self) -> bool {
         self.sets.is_some()
     }
+    /// How many of so many products with rows of B's pattern there are by sets; as many where there are none.
+    pub(super) fn products(self, pattern: &DevicePattern, products: u64) -> u64 {
+        let Some(sets) = self.sets else { return products };
+        let all = u128::from(products) * u128::from(sets.operand().pattern.nnz);
+        u64::try_from(all.div_ceil(u128::from(pattern.nnz.max(1)))).unwrap_or(products)
+    }
     /// The flags of kernels that walk rows so.
     pub(super) fn flags(self) -> impl Iterator<Item = &'static str> {
         self.supernodes.map(|_| "supernodes").into_iter().chain(self.sets.map(|_| "column_sets"))
