@@ -123,7 +123,7 @@ fn united(a: &Matrix<i64>, b: &Matrix<i64>, by: &[&str]) {
         let (c, ran) = context.trace(|| mxm(&a, &b).eval()).unwrap();
         let ran: Vec<&str> = ran.iter().map(|launch| launch.kernel.as_str()).collect();
         assert_eq!(ran.contains(&"set_columns"), sets, "the {time} time: {ran:?}");
-        assert!(!sets || by.iter().all(|kernel| ran.contains(kernel)), "the {time} time: {ran:?}");
+        assert!(!sets || by.iter().any(|kernel| ran.contains(kernel)), "the {time} time: {ran:?}");
         assert!(c.entries().unwrap() == expected.entries().unwrap(), "the {time} time");
         let said = mxm(&a, &b).explain().unwrap().to_string();
         assert_eq!(said.contains("32 columns at a time"), sets, "after the {time} time: {said}");
@@ -166,11 +166,11 @@ fn positions_by_sets() {
     united(&a, &b, &["spgemm_window"]);
 }
 
-/// Hash tables of sets, for rows of few sets.
+/// Rows of few sets: hash tables of them, or where a device is too large for a look at some rows first, sorted.
 #[test]
 fn tables_of_sets() {
     let Some(_one) = emulator::alone() else { return };
-    united(&naming(MANY, MANY, 2000, 24, 9), &runs(2000, 9_000, (2, 40, 300, 6)), &["spgemm_hash"]);
+    united(&naming(MANY, MANY, 2000, 24, 9), &runs(2000, 9_000, (2, 40, 300, 6)), &["spgemm_hash", "spgemm_esc"]);
 }
 
 /// Columns that are never side by side are no sets.
