@@ -3,14 +3,15 @@
 //! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
 //! does it, which ends the process. So is gzip's state, of one size whatever the data: `io/file.rs` sees first that it is there.
 //! `tests/host_memory.rs` lets every other larger allocation of every operation fail once.
+mod buffer;
 mod machine;
 mod pages;
 mod spare;
 
 use crate::algebra::Scalar;
 use crate::error::{Error, Result};
+pub(crate) use buffer::Buffer;
 use rayon::prelude::*;
-pub(crate) use spare::Buffer;
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
     Error::OutOfMemory {

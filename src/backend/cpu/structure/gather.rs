@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Finds where a column goes.
 enum Lookup<'a> {
-    /// Where each column goes, or [`NONE`]: to one place at most.
+    /// Where each column goes, or `NONE`: to one place at most.
     Map(Buffer<u32>),
     /// starts[c] .. starts[c + 1] are a column's pairs.
     Starts { starts: Vec<u64>, pairs: &'a [(u32, u32)] },
