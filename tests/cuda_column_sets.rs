@@ -1,5 +1,5 @@
 //! Products on CUDA whose right operand has neighbouring columns: kernels that only tell which columns a row has take them as sets of
-//! 32, from the second product on.
+//! 32, from the second product on, and large products of positions alone are those of the sets.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/random.rs"]

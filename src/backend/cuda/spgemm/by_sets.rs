@@ -22,7 +22,7 @@ impl Job<'_> {
         if !self.may_be_united(strategy) {
             return Ok(None);
         }
-        let made = self.united(self.column_sets(true)?, |job| {
+        let made = self.with_sets(self.column_sets(true)?, |job| {
             let pattern = listed(job.make(strategy)?, self.b.pattern.ncols)?;
             Ok((pattern, Buffer::alloc(self.context, 0)?))
         });
@@ -35,7 +35,7 @@ impl Job<'_> {
     /// Whether the next product is made so, and how.
     pub(super) fn explain_by_sets(&self, strategy: Strategy, to: &mut Analysis) -> Result<bool> {
         let kept = if self.may_be_united(strategy) { lock(&self.b.pattern.column_sets).kept() } else { None };
-        let explained = self.united(kept.as_deref(), |job| {
+        let explained = self.with_sets(kept.as_deref(), |job| {
             job.choose(strategy, &job.control(job.limits(strategy))?, to)?;
             let those = std::mem::take(&mut to.reason);
             to.reason = format!(
@@ -50,14 +50,14 @@ impl Job<'_> {
         strategy == Strategy::Auto && positions && !self.is_small() && self.likely_products() >= LEAST
     }
     /// What `work` makes of the product with sets in place of B's rows; `None` where there are none, or they are not worth it.
-    fn united<R>(&self, sets: Option<&ColumnSets>, work: impl FnOnce(&Job) -> Result<R>) -> Result<Option<R>> {
-        let Some(sets) = sets else { return Ok(None) };
+    fn with_sets<R>(&self, sets: Option<&ColumnSets>, work: impl FnOnce(&Job) -> Result<R>) -> Result<Option<R>> {
+        let few = |sets: &&ColumnSets| sets.operand().pattern.nnz.saturating_mul(ENTRIES) <= self.b.pattern.nnz;
+        let Some(sets) = sets.filter(few) else { return Ok(None) };
         let (context, semiring, a, b, at) = (self.context, of_sets(), self.a, sets.operand(), &Positions::default());
         let product = Product { context, semiring, a, b, by_columns: false, mask: None, bits: None, at };
         let job = Job { united: true, ..Job::new(&product)? };
         let words = job.rows.saturating_mul(u64::from(job.columns));
-        let few = b.pattern.nnz.saturating_mul(ENTRIES) <= self.b.pattern.nnz;
         let full = job.likely_products() > words.saturating_mul(FULL);
-        if few && !full { work(&job).map(Some) } else { Ok(None) }
+        if full { Ok(None) } else { work(&job).map(Some) }
     }
 }

@@ -1,6 +1,6 @@
 //! Rows as column sets: the words of 32 columns that a row has entries in, and which of them. Neighbouring columns are found
 //! together by products that only tell which columns there are. They are looked for when a matrix is a right operand for the
-//! second time, and kept with its positions.
+//! second time, and kept with its positions; and the columns of rows that are sets are listed.
 use super::asked::second_time;
 use crate::backend::cuda::product::Operand;
 use crate::backend::cuda::runtime::program::{Program, resident, scan_of_bits, sum_in_place};
