@@ -47,7 +47,70 @@ fn agrees(n: usize, edges: &[Edge], options: &ApspOptions) -> bool {
     })
 }
 
+/// Whether a cycle without a vertex twice, of a sum below 0, goes through `vertex`: by trying all ways.
+fn on_simple_negative_cycle(n: usize, edges: &[Edge], vertex: usize) -> bool {
+    fn goes_on(edges: &[Edge], end: usize, at: usize, length: f64, seen: &mut [bool]) -> bool {
+        edges.iter().filter(|e| e.0 == at).any(|(_, to, w)| {
+            if *to == end {
+                return length + w < 0.0;
+            }
+            if seen[*to] {
+                return false;
+            }
+            seen[*to] = true;
+            let found = goes_on(edges, end, *to, length + w, seen);
+            seen[*to] = false;
+            found
+        })
+    }
+    goes_on(edges, vertex, vertex, 0.0, &mut vec![false; n])
+}
+
+/// Edges of whole numbers from −3 to 3 as multiples of 2¹⁰²², of which four are no f64: what whole numbers say.
+fn agrees_at_the_ends_of_the_range(n: usize, edges: &[Edge], options: &ApspOptions) -> bool {
+    let unit = 1022f64.exp2();
+    let huge: Vec<Edge> = edges.iter().map(|(i, j, w)| (*i, *j, w * unit)).collect();
+    let found = apsp(&matrix(n, &huge), options);
+    let Some(d) = floyd_warshall(n, edges) else {
+        let Err(Error::NegativeCycle { operation: "apsp", vertex }) = found else { return false };
+        return on_simple_negative_cycle(n, edges, vertex as usize);
+    };
+    let pairs = || (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    if let Some((i, j)) = pairs().find(|(i, j)| d[*i][*j] <= -4.0) {
+        let Err(Error::InvalidValue { operation: "apsp", reason }) = found else { return false };
+        return reason == format!("the distance from vertex {i} to {j} is less than the least value of f64");
+    }
+    let Ok(found) = found else { return false };
+    let within = pairs().filter(|(i, j)| d[*i][*j] < 4.0).map(|(i, j)| (i as u64, j as u64, d[i][j] * unit));
+    let same = found.distances.entries().unwrap() == within.collect::<Vec<_>>();
+    let weight = |w: &[u64]| edges.iter().find(|e| (e.0 as u64, e.1 as u64) == (w[0], w[1])).map(|e| e.2);
+    let a_path = |i: usize, j: usize| match found.path(i as u64, j as u64).unwrap() {
+        Some(path) => path.windows(2).map(weight).sum::<Option<f64>>() == Some(d[i][j]) && d[i][j] < 4.0,
+        None => d[i][j] >= 4.0,
+    };
+    same && (!options.next_hops || pairs().all(|(i, j)| a_path(i, j)))
+}
+
 quickcheck! {
+    fn sums_at_the_ends_of_the_range(seed: u64) -> bool {
+        let (n, edges) = random(seed, 7, 2, (-3, 3));
+        let (more, upwards) = random(seed, 9, 3, (-2, 3));
+        every_way().all(|o| agrees_at_the_ends_of_the_range(n, &edges, &o)
+            && agrees_at_the_ends_of_the_range(more, &upwards, &o))
+    }
+    fn ends_of_the_range_without_negative_cycles(seed: u64) -> bool {
+        // Potentials: every cycle keeps a length that is not negative.
+        let (n, mut edges) = random(seed, 9, 3, (0, 1));
+        edges.iter_mut().for_each(|e| e.2 += (e.0 * 7 % 3) as f64 - (e.1 * 7 % 3) as f64);
+        every_way().all(|o| agrees_at_the_ends_of_the_range(n, &edges, &o))
+    }
+    fn the_vertex_named_is_on_a_negative_cycle(seed: u64) -> bool {
+        let (n, edges) = random(seed, 8, 2, (-3, 5));
+        every_way().all(|o| match apsp(&matrix(n, &edges), &o) {
+            Err(Error::NegativeCycle { operation: "apsp", vertex }) => on_simple_negative_cycle(n, &edges, vertex as usize),
+            found => found.is_ok() && floyd_warshall(n, &edges).is_some(),
+        })
+    }
     fn every_method_is_floyd_warshall(seed: u64) -> bool {
         let (n, edges) = random(seed, 24, 3, (0, 9));
         every_way().all(|o| agrees(n, &edges, &o))
@@ -113,6 +176,75 @@ fn loops_infinities_and_nothing() {
         let wide: Matrix<f64> = Matrix::new(2, 3).unwrap();
         assert!(matches!(apsp(&wide, &o), Err(Error::NotSquare { .. })));
     }
+}
+
+#[test]
+fn sums_above_the_range_are_no_path() {
+    for o in every_way() {
+        let found = apsp(&matrix(3, &[(0, 1, f64::MAX), (1, 2, f64::MAX)]), &o).unwrap();
+        let expected = [(0, 0, 0.0), (0, 1, f64::MAX), (1, 1, 0.0), (1, 2, f64::MAX), (2, 2, 0.0)];
+        assert_eq!(found.distances.entries().unwrap(), expected, "{o:?}");
+        assert!(!o.next_hops || found.path(0, 2).unwrap().is_none(), "{o:?}");
+        // What goes back into the range is a path: over 1 and 2 on the way to 3, though no f64 is as far as 2 from 0 or 3 from 4.
+        let back = [(0, 1, f64::MAX), (1, 2, f64::MAX), (2, 3, -f64::MAX), (4, 0, f64::MAX)];
+        let found = apsp(&matrix(5, &back), &o).unwrap();
+        let far: Vec<_> = found.distances.entries().unwrap().into_iter().filter(|e| e.0 != e.1).collect();
+        let one_edge = [(2, 3, -f64::MAX), (4, 0, f64::MAX)];
+        let expected =
+            [[(0, 1, f64::MAX), (0, 3, f64::MAX), (1, 2, f64::MAX), (1, 3, 0.0)].as_slice(), &one_edge].concat();
+        assert_eq!(far, expected, "{o:?}");
+        assert!(!o.next_hops || found.path(0, 3).unwrap() == Some(vec![0, 1, 2, 3]), "{o:?}");
+        assert!(!o.next_hops || found.path(4, 3).unwrap().is_none(), "{o:?}");
+    }
+}
+
+#[test]
+fn distances_below_the_range_are_refused() {
+    for o in every_way() {
+        let refused = |n, edges: &[Edge], pair: &str| match apsp(&matrix(n, edges), &o) {
+            Err(Error::InvalidValue { operation: "apsp", reason }) => {
+                assert_eq!(
+                    reason,
+                    format!("the distance from vertex {pair} is less than the least value of f64"),
+                    "{o:?}"
+                );
+            }
+            other => panic!("{o:?}: {other:?}"),
+        };
+        refused(3, &[(0, 1, -f64::MAX), (1, 2, -f64::MAX)], "0 to 2");
+        refused(5, &[(0, 1, -f64::MAX), (1, 2, -f64::MAX), (3, 4, f64::MAX), (4, 0, f64::MAX)], "0 to 2");
+        // The least value itself is a distance.
+        let found = apsp(&matrix(3, &[(0, 1, f64::MIN / 2.0), (1, 2, f64::MIN / 2.0)]), &o).unwrap();
+        assert_eq!(found.distances.get(0, 2).unwrap(), Some(f64::MIN), "{o:?}");
+        // A cycle whose sum is below the range is one.
+        let error = apsp(&matrix(2, &[(0, 1, -f64::MAX), (1, 0, -f64::MAX)]), &o).unwrap_err();
+        assert!(matches!(error, Error::NegativeCycle { vertex: 0 | 1, .. }), "{o:?}: {error}");
+        let far = [(0, 1, f64::MAX), (1, 2, f64::MAX), (2, 3, f64::MIN), (3, 4, f64::MIN), (4, 0, f64::MIN)];
+        let error = apsp(&matrix(5, &far), &o).unwrap_err();
+        assert!(matches!(error, Error::NegativeCycle { .. }), "{o:?}: {error}");
+    }
+}
+
+#[test]
+fn negative_cycles_are_named_by_their_own_vertices() {
+    let beside = [(0, 1, 3.0), (1, 2, -6.0), (2, 1, 1.0), (1, 0, 1.0)];
+    let between = [(0, 1, 2.0), (1, 0, 0.0), (1, 3, -3.0), (2, 0, 5.0), (2, 1, 0.0), (3, 1, -3.0)];
+    // Five edges, which squaring finds with walks of eight: two more edges lead to 0 and back.
+    let five: Vec<Edge> = (1..6).map(|i| (i, i % 5 + 1, -2.0)).chain([(0, 1, 1.0), (1, 0, 1.0)]).collect();
+    for (n, edges) in [(3, beside.as_slice()), (4, &between), (6, &five)] {
+        for o in every_way() {
+            match apsp(&matrix(n, edges), &o) {
+                Err(Error::NegativeCycle { vertex, .. }) => {
+                    assert!(on_simple_negative_cycle(n, edges, vertex as usize), "{o:?}: {vertex} of {edges:?}");
+                }
+                other => panic!("{o:?}: {other:?}"),
+            }
+        }
+    }
+    // Many vertices that nothing leads to cost nothing.
+    let sparse = Matrix::<f64>::build(1 << 40, 1 << 40, &[(7, 1 << 39, 1.0), (1 << 39, 7, -2.0)]).unwrap();
+    let error = apsp(&sparse, &ApspOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::NegativeCycle { vertex: 7 | 0x80_0000_0000, .. }), "{error}");
 }
 
 #[test]

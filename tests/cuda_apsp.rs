@@ -116,6 +116,27 @@ fn sums_that_are_rounded_are_those_of_the_cpu() {
 }
 
 #[test]
+fn sums_at_the_ends_of_the_range_are_those_of_the_cpu() {
+    let Some(_one) = emulator::alone() else { return };
+    let back = [(0, 1, f64::MAX), (1, 2, f64::MAX), (2, 3, -f64::MAX), (4, 0, f64::MAX)];
+    let below = [(0, 1, -f64::MAX), (1, 2, -f64::MAX), (3, 4, f64::MAX), (4, 0, f64::MAX)];
+    let cycle = [(0, 1, f64::MAX), (1, 2, -f64::MAX), (2, 1, 1.0), (1, 0, 1.0)];
+    for method in [ApspMethod::FloydWarshall, ApspMethod::RepeatedSquaring] {
+        for next_hops in [false, true] {
+            let options = options(method, next_hops);
+            let paths = found(&matrix(5, &back), &options).unwrap();
+            assert_eq!((paths.distances.nvals(), paths.distances.get(0, 3).unwrap()), (11, Some(f64::MAX)));
+            assert!(!next_hops || paths.path(0, 3).unwrap() == Some(vec![0, 1, 2, 3]));
+            assert!(!next_hops || paths.path(0, 2).unwrap().is_none());
+            let error = found(&matrix(5, &below), &options).unwrap_err();
+            assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("0 to 2")), "{error}");
+            let error = found(&matrix(3, &cycle), &options).unwrap_err();
+            assert!(matches!(error, Error::NegativeCycle { vertex: 1 | 2, .. }), "{error}");
+        }
+    }
+}
+
+#[test]
 fn auto_goes_on_densely_on_the_device() {
     let Some(_one) = emulator::alone() else { return };
     let ring: Vec<Edge> = (0..64).map(|i| (i, (i + 1) % 64, 1.0)).collect();

@@ -52,29 +52,8 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
     let n = square(operation, weights.shape())?;
     sources_in(operation, &[source], n)?;
     let (edges, negative) = weighted(operation, weights)?;
-    let mut distances: Vector<T, MinPlus> = Vector::build(n, &[(source, T::ZERO)])?.to(&weights.device())?;
-    let mut frontier = distances.clone();
-    let (mut rounds, mut next_check) = (0, 16);
-    while frontier.nvals() > 0 && options.max_rounds.is_none_or(|most| rounds < most) {
-        rounds += 1;
-        let reached = vxm(&frontier, &edges).eval()?;
-        let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
-        frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
-        apply(&frontier, Identity).accumulate(Min).into(&mut distances)?;
-        // Looked for at doubling distances, so that the search costs no more than the rounds; a simple path has
-        // fewer than n edges, so whatever still changes then comes round a cycle.
-        if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n) {
-            next_check *= 2;
-            if let Some(vertex) = on_negative_cycle(&edges, &distances)? {
-                return Err(Error::NegativeCycle { operation, vertex });
-            }
-            if rounds >= n.saturating_mul(2)
-                && let Some((vertex, _)) = frontier.entries()?.first()
-            {
-                return Err(Error::NegativeCycle { operation, vertex: *vertex });
-            }
-        }
-    }
+    let start: Vector<T, MinPlus> = Vector::build(n, &[(source, T::ZERO)])?.to(&weights.device())?;
+    let (distances, rounds) = relaxed(operation, &edges, negative, start, options.max_rounds)?;
     // A sum that stopped at the least value changes no more, nor does a cycle that came there.
     if negative
         && reduce(&distances, Min)? == T::BOTTOM
@@ -85,6 +64,40 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
     // A sum that overflowed to ∞ is no path; until here it was one that any other is better than.
     let distances = select(&distances, ValueLt, T::TOP).eval()?;
     Ok(Sssp { distances, rounds })
+}
+
+/// Bellman–Ford from these distances, by at most so many rounds; `NegativeCycle` of a vertex of one within reach.
+pub(super) fn relaxed<T: Ordered>(
+    operation: &'static str,
+    edges: &Matrix<T, MinPlus>,
+    negative: bool,
+    mut distances: Vector<T, MinPlus>,
+    max_rounds: Option<u64>,
+) -> Result<(Vector<T, MinPlus>, u64)> {
+    let n = edges.nrows();
+    let mut frontier = distances.clone();
+    let (mut rounds, mut next_check) = (0, 16);
+    while frontier.nvals() > 0 && max_rounds.is_none_or(|most| rounds < most) {
+        rounds += 1;
+        let reached = vxm(&frontier, edges).eval()?;
+        let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
+        frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
+        apply(&frontier, Identity).accumulate(Min).into(&mut distances)?;
+        // Looked for at doubling distances, so that the search costs no more than the rounds; a simple path has
+        // fewer than n edges, so whatever still changes then comes round a cycle.
+        if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n) {
+            next_check *= 2;
+            if let Some(vertex) = on_negative_cycle(operation, edges, &distances)? {
+                return Err(Error::NegativeCycle { operation, vertex });
+            }
+            if rounds >= n.saturating_mul(2)
+                && let Some((vertex, _)) = frontier.entries()?.first()
+            {
+                return Err(Error::NegativeCycle { operation, vertex: *vertex });
+            }
+        }
+    }
+    Ok((distances, rounds))
 }
 
 /// A vertex whose distance is less than the least value, where it stopped.
@@ -124,8 +137,11 @@ fn left_range<T: Ordered>(
 
 /// A vertex on a cycle of edges u→v with d(u) + w ≤ d(v), one of them with <: its weights sum to less than 0.
 /// Every cycle of parents is one. Strongly connected components by Tarjan, 1972, 10.1137/0201010. O(n + nnz(W)).
-fn on_negative_cycle<T: Ordered>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
-    let operation = "sssp";
+fn on_negative_cycle<T: Ordered>(
+    operation: &'static str,
+    edges: &Matrix<T, MinPlus>,
+    distances: &Vector<T, MinPlus>,
+) -> Result<Option<u64>> {
     // Vertices reached, by place: the graph may be hypersparse.
     let reached = distances.entries()?;
     let place = |v: u64| reached.binary_search_by_key(&v, |e| e.0).ok();

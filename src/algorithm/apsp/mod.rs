@@ -1,13 +1,14 @@
 //! Shortest paths between all pairs of vertices.
 use super::{placed, square, weighted};
-use crate::algebra::{Min, MinPlus};
+use crate::algebra::{Min, MinPlus, Second};
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::closure::closure;
-use crate::operation::reduce;
+use crate::operation::{apply_second, reduce, reduce_rows};
 
 mod path;
+mod range;
 mod sparse;
 
 use path::{Path, Route};
@@ -48,7 +49,8 @@ impl Default for ApspOptions {
 pub struct Apsp {
     /// (i, j): the length of a shortest path, where there is one; 0 on the diagonal.
     pub distances: Matrix<f64, MinPlus>,
-    /// (i, j): the vertex after i on a shortest path to j, one with the fewest edges; none on the diagonal.
+    /// (i, j): the vertex after i on a shortest path to j, one with the fewest edges; none on the diagonal. Also where the length is
+    /// above the range of f64: a path that comes back into it leads through there.
     pub next: Option<Matrix<u32>>,
     /// Sparse products made.
     pub squarings: u32,
@@ -65,9 +67,8 @@ impl Apsp {
     pub fn path(&self, from: u64, to: u64) -> Result<Option<Vec<u64>>> {
         let invalid = |reason: &str| Error::InvalidValue { operation: "path", reason: reason.into() };
         let next = self.next.as_ref().ok_or_else(|| invalid("apsp ran without `next_hops`"))?;
-        // Asked of the diagonal too, which has none: the ends must be vertices.
-        let first = next.get(from, to)?;
-        if from != to && first.is_none() {
+        // Asked of the diagonal too: the ends must be vertices.
+        if self.distances.get(from, to)?.is_none() {
             return Ok(None);
         }
         let (mut at, mut vertices) = (from, vec![from]);
@@ -89,10 +90,17 @@ impl Apsp {
 /// bits between methods, never between runs of one, nor between the CPU and CUDA where both go the same way. Floyd, *Algorithm 97*, 1962, 10.1145/367766.368168; in blocks:
 /// Venkataraman, Sahni, Mukhopadhyaya, 2003, 10.1145/996546.996553; in tiles on a GPU: Katz, Kider, 2008.
 ///
+/// A length above the range of f64 is no path, as ∞ is no edge; one below is an error, the same by every method. Only a path's whole length
+/// counts: one that leaves the range and comes back into it is a path, which for [`sssp`](fn@super::sssp) ends where it leaves. Where sums of
+/// 2n weights may leave the range, as some weight is above 2¹⁰²⁴ / 8n, all are computed with a power of two from 1/8n to 1/4n times as large;
+/// weights and sums below 2⁻¹⁰²² · 8n beside them lose bits by that.
+///
 /// W and the distances are n × n. Sums do not differ between devices for one method, and `Auto` chooses alike on all.
 ///
 /// # Errors
-/// `NotSquare`, `InvalidValue` for NaN and −∞, `IndexOverflow` for vertices from 2⁶³ on, `NegativeCycle` naming a vertex of one, `OutOfMemory`; on CUDA `Driver`.
+/// `NotSquare`, `InvalidValue` for NaN and −∞ and where a distance is less than the least value of f64, `IndexOverflow` for vertices from 2⁶³ on,
+/// `NegativeCycle` naming a vertex of one that goes through no vertex twice (a vertex the method saw a negative walk at, where only the way
+/// it rounds makes one), `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -111,13 +119,30 @@ pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> 
         refuse_negative_loop(&edges)?;
     }
     let edges = placed("apsp", super::without_loops(&edges))?;
+    let scale = range::scale(&edges, negative, n)?;
+    let edges = range::scaled(edges, scale)?;
     if !options.next_hops {
-        let (distances, squarings, dense) = solve::<f64>(edges, n, options)?;
-        return Ok(Apsp { distances, next: None, squarings, dense });
+        let solved = solve::<f64>(edges.clone(), n, options);
+        let (distances, squarings, dense) = solved.map_err(|error| on_its_cycle(error, &edges))?;
+        return Ok(Apsp { distances: range::unscaled(distances, scale)?, next: None, squarings, dense });
     }
-    let (paths, squarings, dense) = solve::<Path>(path::of_edges(&edges)?, n, options)?;
+    let solved = solve::<Path>(path::of_edges(&edges)?, n, options);
+    let (paths, squarings, dense) = solved.map_err(|error| on_its_cycle(error, &edges))?;
+    let distances = range::unscaled(Path::lengths(&paths)?, scale)?;
     let next = crate::operation::select(&path::next_of(&paths)?, crate::algebra::Offdiag, 0).eval()?;
-    Ok(Apsp { distances: Path::lengths(&paths)?, next: Some(next), squarings, dense })
+    Ok(Apsp { distances, next: Some(next), squarings, dense })
+}
+
+/// A method sees a negative walk from a vertex to itself, which may only lead to a negative cycle and back: one on the cycle, by
+/// Bellman–Ford from all vertices at once. O(n · nnz(W)).
+fn on_its_cycle(error: Error, edges: &Matrix<f64, MinPlus>) -> Error {
+    if !matches!(error, Error::NegativeCycle { .. }) {
+        return error;
+    }
+    // Vertices without edges are on none: a hypersparse graph's are not listed.
+    let from_all = reduce_rows(edges, Min).eval().and_then(|tails| apply_second(&tails, Second, 0.0).eval());
+    let found = from_all.and_then(|start| super::sssp::relaxed("apsp", edges, true, start, None));
+    found.err().unwrap_or(error)
 }
 
 fn refuse_negative_loop(edges: &Matrix<f64, MinPlus>) -> Result<()> {
