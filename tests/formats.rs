@@ -41,6 +41,11 @@ fn what_a_format_cannot_hold_is_an_error() {
         assert!(matches!(huge.to_format(format), Err(Error::IndexOverflow { value, .. }) if value == 1 << 40));
     }
     assert!(matches!(huge.to_format(Format::Bitmap), Err(Error::OutOfMemory { needed: u64::MAX, .. })));
+    // More bytes than 128 bits count.
+    let largest: Matrix<i64> = Matrix::build(u64::MAX, u64::MAX, &[(0, 0, 1)]).unwrap();
+    for format in [Format::Bitmap, Format::Full] {
+        assert!(matches!(largest.to_format(format), Err(Error::OutOfMemory { needed: u64::MAX, .. })));
+    }
     let columns = huge.to_format(Format::Csc).unwrap();
     assert_eq!((columns.format(), columns.entries().unwrap()), (Format::Csc, huge.entries().unwrap()));
     assert_eq!(columns.to_format(Format::Hypersparse).unwrap().format(), Format::Hypersparse);

@@ -107,7 +107,13 @@ fn impossible_sizes_are_errors() {
             assert!(matches!(told, Err(Error::OutOfMemory { .. })), "{n}: {told:?}");
         }
     }
-    for none in [uniform(all, 0, 9, 1), uniform(all, 9, 0, 1), hub(all, 0, 0, 9, 1), band(0, all, 1)] {
+    for none in [
+        uniform(all, 0, 9, 1),
+        uniform(all, 9, 0, 1),
+        hub(all, 0, 0, 9, 1),
+        band(0, all, 1),
+        small_world(all, 0, 0.5, 1),
+    ] {
         assert!(none.unwrap().is_empty());
     }
 }

@@ -149,7 +149,8 @@ pub fn small_world(n: u64, k: u64, p: f64, seed: u64) -> Result<Coo<f64>> {
     }
     let edges = usize::try_from(n as u128 * k as u128).unwrap_or(usize::MAX);
     let mut pairs: Vec<(u64, u64)> = memory::with_capacity("small_world", edges)?;
-    for i in 0..n {
+    // Of no edges, however many vertices there are.
+    for i in 0..if k == 0 { 0 } else { n } {
         let mut random = Random::new(seed, i);
         for d in 1..=k / 2 {
             let near = (i + d) % n;

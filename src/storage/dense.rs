@@ -3,6 +3,7 @@
 //! The list of entries is made when an operation asks for it, and kept until the vector changes.
 use super::footprint::Footprint;
 use super::pattern::Pattern;
+use super::recounted::Recounted;
 use crate::algebra::Scalar;
 use crate::backend::cpu;
 use crate::backend::host::HostCsr;
@@ -179,7 +180,8 @@ impl<T: Scalar> Dense<T> {
             return Ok(());
         }
         let Some((places, values)) = self.own(operation)? else { return Ok(()) };
-        places.count += cpu::placed(operation, &row.pattern.indices, (&mut places.words, values), &|part| {
+        let counted = Recounted { words: &mut places.words, count: &mut places.count };
+        let more = cpu::placed(operation, &row.pattern.indices, (&mut *counted.words, values), &|part| {
             let mut more = 0;
             for (j, new) in row.pattern.indices[part.entries.clone()].iter().zip(&row.values[part.entries]) {
                 if admits(*j) {
@@ -194,6 +196,7 @@ impl<T: Scalar> Dense<T> {
             }
             more
         })?;
+        *counted.count += more;
         Ok(())
     }
 }

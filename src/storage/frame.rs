@@ -52,7 +52,7 @@ pub(crate) fn slots(
     size: usize,
 ) -> Result<usize> {
     let n = lines as u128 * length as u128;
-    let bytes = n * size as u128 + n.div_ceil(8);
+    let bytes = n.saturating_mul(size as u128).saturating_add(n.div_ceil(8));
     if n >= MOST || bytes > isize::MAX as u128 {
         let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
         let device = if let Device::Cuda(_) = device { device.to_string() } else { "host".into() };

@@ -10,6 +10,7 @@ pub(crate) mod frame;
 pub(crate) mod held;
 pub(crate) mod listing;
 pub(crate) mod pattern;
+mod recounted;
 pub(crate) mod store;
 mod update;
 

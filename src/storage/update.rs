@@ -2,6 +2,7 @@
 use super::frame::{Form, Frame};
 use super::held::{Held, Values, filled};
 use super::pattern::Pattern;
+use super::recounted::Recounted;
 use crate::algebra::Scalar;
 use crate::algebra::scalar::same;
 use crate::backend::cpu::{Shared, each_piece};
@@ -82,11 +83,11 @@ fn put<T: Scalar, U: Scalar>(
 ) {
     let Some((cells, count)) = frame.changing() else { return };
     let ncols = cells.ncols;
+    let mut counted = cells.words.as_deref_mut().map(|words| Recounted { words, count: &mut *count });
     // SAFETY: same size and alignment, and nobody else has them meanwhile.
-    let words = cells
-        .words
-        .as_deref_mut()
-        .map(|words| unsafe { std::slice::from_raw_parts(words.as_mut_ptr().cast::<AtomicU64>(), words.len()) });
+    let words = counted.as_mut().map(|counted| unsafe {
+        std::slice::from_raw_parts(counted.words.as_mut_ptr().cast::<AtomicU64>(), counted.words.len())
+    });
     let (values, more) = (values.map(Shared::new), AtomicUsize::new(0));
     let row = |i: usize| {
         // SAFETY: rows are disjoint.
@@ -123,6 +124,7 @@ fn put<T: Scalar, U: Scalar>(
     // As many rows at a time as have so many entries in the mean.
     let rows = MANY * positions.nrows / positions.nnz().max(1);
     each_piece(positions.nrows, rows.max(1), &|rows| rows.for_each(row));
+    drop(counted);
     *count += more.into_inner();
     if *count == cells.nrows * ncols {
         cells.words = None;
