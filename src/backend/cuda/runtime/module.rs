@@ -167,12 +167,13 @@ impl Context {
         if status == cudarc::driver::sys::cudaError_enum::CUDA_ERROR_NOT_FOUND as u32 {
             return Err(missing());
         }
-        self.check(OPERATION, status)?;
+        // A driver that loads lazily takes memory for it now.
+        self.check_memory(OPERATION, status, 0)?;
         let read = |which| -> Result<u32> {
             let mut value = 0;
             // SAFETY: a function of this context; a valid place to write to.
             let status = unsafe { (self.driver().api.func_get_attribute)(&mut value, which, raw) };
-            self.check("read kernel attribute", status)?;
+            self.check_memory("read kernel attribute", status, 0)?;
             Ok(value.max(0) as u32)
         };
         let attributes = Attributes {

@@ -62,8 +62,10 @@ impl End for Numbered {
         let launch = launch.arg(sorted.bits).arg(self.0).arg(&a).arg(&b);
         // SAFETY: parameters as codegen/templates/README.md lists them: n places each, an entry a mark.
         unsafe { launch.arg(&indices).arg(&firsts).run()? };
-        self.0 += n;
         Ok(Part { products: n, nnz: sorted.nnz, indices, firsts, a, b })
+    }
+    fn made(&mut self, products: u64) {
+        self.0 += products;
     }
 }
 
@@ -112,7 +114,7 @@ impl Job<'_> {
     }
 
     /// How many products there are.
-    fn products(&self) -> Result<u64> {
+    pub(super) fn products(&self) -> Result<u64> {
         let (a, b, block) = (self.a.pattern, self.b.pattern, self.tuning.primitive_block);
         let total = Buffer::zeroed_for::<u64>(self.context, 1)?;
         let kernel = structure(self.context, "count_products")?;

@@ -85,6 +85,8 @@ pub(super) trait End {
     fn wanted(job: &Job) -> Wanted;
     /// Of sorted products, and what `spgemm_expand` wrote for each; nothing is kept of what fails.
     fn end(&mut self, job: &Job, sorted: &Sorted, terms: &Buffer) -> Result<Self::Made>;
+    /// A slice of so many products is done.
+    fn made(&mut self, _products: u64) {}
 }
 
 /// They are summed.
@@ -253,13 +255,14 @@ impl Job<'_> {
         let nnz = marks.ranked()?;
         let sorted = Sorted { n, keyed, marks, nnz, bits };
         let made = end.end(self, &sorted, &terms)?;
-        // With nothing left to fail but the device: a slice that finds no memory is made again in parts.
         let kernel = program.kernel("slice_counts")?;
         let launch = kernel.launch(slice.rows.div_ceil(u64::from(block)), block, 0).arg(slice.rows).arg(slice.begin);
         let launch = launch.arg(self.a.pattern.offsets.pointer() + 8 * slice.first).arg(slice.runs).arg(slice.origin);
         let launch = launch.arg(&sorted.marks.words).arg(&sorted.marks.starts);
         // SAFETY: the slice's rows are rows of A, of which `counts` has one each.
         unsafe { launch.arg(counts.pointer() + 8 * slice.first).run()? };
+        // Nothing is left to fail: a slice that finds no memory is made again in parts.
+        end.made(n);
         Ok(made)
     }
 

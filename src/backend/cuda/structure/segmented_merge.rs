@@ -133,7 +133,8 @@ pub(crate) fn sort_segments(context: &Arc<Context>, from: Keyed, n: u64, of: Seg
 ///
 /// # Errors
 /// `InvalidValue` for buffers of other contexts, lengths that do not fit each other, bounds that do not ascend as they should, and runs
-/// that are not sorted, all of which is looked at on the device; `OutOfMemory`, `Driver`.
+/// that are not sorted, all of which is looked at on the device; `IndexOverflow` for more than 2³² − 1 segments; `OutOfMemory`,
+/// `Driver`.
 pub fn segmented_merge(keys: Buffer, payloads: Buffer, runs: &Buffer, segments: &Buffer) -> Result<(Buffer, Buffer)> {
     let context = keys.context().clone();
     for other in [&payloads, runs, segments] {
@@ -158,6 +159,10 @@ const OPERATION: &str = "segmented merge";
 /// That bounds and runs are what a merge relies on.
 fn checked(context: &Arc<Context>, (keys, n): (&Buffer, u64), (runs, segments): (&Buffer, &Buffer)) -> Result<()> {
     let (q, p) = (runs.len_of::<u64>() as u64 - 1, segments.len_of::<u64>() as u64 - 1);
+    if p > u64::from(u32::MAX) {
+        let (operation, what, value, limit) = (OPERATION, "segments", p.into(), u32::MAX.into());
+        return Err(Error::IndexOverflow { operation, what, value, limit });
+    }
     let (program, block) = (Program::new(context, Template::SegmentedMerge, |s| s), tuning(context).primitive_block);
     let found = Buffer::zeroed_for::<u32>(context, 1)?;
     let refused = |reason: String| Error::InvalidValue { operation: OPERATION, reason };
