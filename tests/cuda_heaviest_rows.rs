@@ -104,13 +104,13 @@ fn heavy_rows_end_their_lists() {
         let mut control = vec![0u64; 256];
         control[0] = total;
         let control = Buffer::from_host(&context, &control).unwrap();
-        let units = Buffer::from_host(&context, &vec![u32::MAX; 28 * rows as usize]).unwrap();
+        let units = Buffer::from_host(&context, &vec![u32::MAX; 29 * rows as usize]).unwrap();
         let (count, list) = (kernel("spgemm_count_units"), kernel("spgemm_list_units"));
         let launch = |kernel| {
             let launch =
                 Kernel::launch(kernel, rows.div_ceil(256), 256u32, 0).arg(&offsets).arg(0u64).arg(rows).arg(&control);
             let launch = launch.arg(&products).arg(&first).arg(&last);
-            launch.arg(0u32).arg(0u32).arg(0u32).arg(0u32).arg(1u32)
+            launch.arg(0u32).arg(0u32).arg(0u32).arg(0u32).arg(1u32).arg(0u32)
         };
         if stride == 0 {
             // SAFETY: the kernel's parameters, buffers as long as it asks for.
@@ -120,7 +120,7 @@ fn heavy_rows_end_their_lists() {
         // SAFETY: as above; null for what a list alone needs not.
         unsafe { listing.arg(0u64).arg(0u64).arg(0u64).run() }.unwrap();
         let control: Vec<u64> = control.read(0..256).unwrap();
-        let units: Vec<u32> = units.read(0..28 * rows as usize).unwrap();
+        let units: Vec<u32> = units.read(0..29 * rows as usize).unwrap();
         for (n, kind) in kinds.iter().enumerate().filter_map(|(n, kind)| Some((n as u32, (*kind)?))) {
             let (begin, end) = (control[64 + kind] as usize, control[65 + kind] as usize);
             let (all, heavies) = (control[32 + kind] as usize, control[29 + kind - 20] as usize);
@@ -173,4 +173,59 @@ fn products_are_what_they_were() {
     assert!(ran("spgemm_heaviest") && ran("spgemm_block"), "{names:?}");
     let plan = mxm(&a, &b).plan().unwrap();
     assert!(plan.run(&a, &b).unwrap().entries().unwrap() == expected, "by a plan");
+}
+
+/// How many products rows have and where their columns begin and end, whatever number of lanes shares a row: of some entries, of more
+/// than those lanes take, and of so many that all of a block do.
+#[test]
+fn rows_are_measured_by_any_lanes() {
+    if emulator::emulator().is_none() {
+        return;
+    }
+    let context = Context::get(0).unwrap();
+    let (rows, inner) = (600u64, 3000u64);
+    let length =
+        |row: u64| [row % 7, 0, 150, row % 30, 2900][if row.is_multiple_of(97) { 4 } else { row as usize % 4 }];
+    let a: Vec<Vec<u64>> = (0..rows)
+        .map(|row| (0..length(row)).map(|e| (e * (inner / length(row).max(1)) + row % 3) % inner).collect())
+        .collect();
+    let b: Vec<Vec<u64>> = (0..inner).map(|k| (0..k % 5).map(|e| k * 31 % 4000 + e * 700).collect()).collect();
+    let upload = |lists: &[Vec<u64>]| {
+        let ends = lists.iter().scan(0, |end, list| {
+            *end += list.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let indices: Vec<u32> = lists.iter().flatten().map(|i| *i as u32).collect();
+        (Buffer::from_host(&context, &offsets).unwrap(), Buffer::from_host(&context, &indices).unwrap())
+    };
+    let (of_a, of_b) = (upload(&a), upload(&b));
+    for lanes in [2u64, 4, 8, 32] {
+        let spec = Spec::new(Template::SpgemmAnalyze, context.properties().architecture).number("lanes", lanes);
+        let text = spec.source().unwrap();
+        let source = Source { name: "analyze.cu", key: &format!("test/lanes{lanes}"), text: &text };
+        let kernel = context.kernel(&source, "spgemm_analyze").unwrap();
+        let [products, first, last] =
+            [(); 3].map(|()| Buffer::from_host(&context, &vec![7u32; rows as usize]).unwrap());
+        let control = Buffer::from_host(&context, &[0u64; 256]).unwrap();
+        let launch = Kernel::launch(&kernel, (rows * lanes).div_ceil(256), 256u32, 0).arg(&of_a.0).arg(&of_a.1);
+        let launch = launch.arg(&of_b.0).arg(&of_b.1).arg(rows).arg(&control).arg(&products).arg(&first).arg(&last);
+        // SAFETY: the kernel's parameters, buffers as long as it asks for.
+        unsafe { launch.run() }.unwrap();
+        let read = |buffer: &Buffer| buffer.read::<u32>(0..rows as usize).unwrap();
+        let (products, first, last) = (read(&products), read(&first), read(&last));
+        let (mut all, mut largest) = (0, 0);
+        for (row, entries) in a.iter().enumerate() {
+            let columns: Vec<u64> = entries.iter().flat_map(|k| b[*k as usize].iter().copied()).collect();
+            let ends =
+                (columns.iter().min().map_or(u32::MAX, |c| *c as u32), columns.iter().max().map_or(0, |c| *c as u32));
+            assert_eq!(
+                (products[row], (first[row], last[row])),
+                (columns.len() as u32, ends),
+                "row {row}, {lanes} lanes"
+            );
+            (all, largest) = (all + columns.len() as u64, largest.max(columns.len() as u64));
+        }
+        assert_eq!(control.read::<u64>(0..2).unwrap(), [all, largest]);
+    }
 }

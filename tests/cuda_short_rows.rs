@@ -385,3 +385,50 @@ fn a_wrong_guess_only_costs_time() {
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
+
+/// Rows of B that nearly all entries name have many entries, and C far more than its guess: the pass ends before it has made most rows,
+/// and is made again with room for all products.
+#[test]
+fn much_more_than_guessed() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 30_000;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in 0..n {
+        // One row in fifty has 15 entries, and they are those that all others name.
+        match row % 50 {
+            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
+            1..40 => coo.push(row, row / 50 * 50, row as i64 % 100),
+            _ => {}
+        }
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+    let a = a.to(&Device::Cuda(0)).unwrap();
+    let (c, trace) = mxm(&a, &a).traced().unwrap();
+    let ran = |name: &str| trace.kernels.iter().filter(|k| k.name == name).count();
+    assert_eq!((ran("spgemm_esc"), ran("count_products")), (2, 1), "{trace}");
+    assert!(c.nvals() > 4 * a.nvals() * a.nvals() / n);
+}
+
+/// Rows of hardly any entry among columns so many that keys of many products had room for few rows.
+#[test]
+fn narrow_keys_of_many_rows() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (n, columns) = (40_000, 1 << 22);
+    let (mut a, mut b) = (Coo::<i64>::new(n, n), Coo::<i64>::new(n, columns));
+    for row in 0..n {
+        (0..row % 5 / 3).for_each(|e| a.push(row, (row * 46 + e * 4001) % n, (row + e) as i64 % 100));
+        (0..row % 7 / 2).for_each(|e| b.push(row, (row * 77_003 + e * 99_991) % columns, (row + e) as i64 % 99));
+    }
+    let (a, b): (Matrix<i64>, Matrix<i64>) =
+        (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+    let on = |device: Device| (a.to(&device).unwrap(), b.to(&device).unwrap());
+    let ((x, y), (a, b)) = (on(Device::Reference), on(Device::Cuda(0)));
+    assert_eq!(mxm(&a, &b).eval().unwrap().entries().unwrap(), mxm(&x, &y).eval().unwrap().entries().unwrap());
+    let said = mxm(&a, &b).strategy(Strategy::Esc).explain().unwrap().to_string();
+    assert!(said.contains("at a time") && said.contains("at most 64 products"), "{said}");
+}

@@ -162,3 +162,36 @@ fn plans_run_again() {
         assert!(plan.run(&a, &b).unwrap().entries().unwrap() == expected.entries().unwrap(), "times {by}");
     }
 }
+
+/// Without being asked for: rows whose columns lie further apart than windows reach. Where B's long rows are not named, there are far
+/// fewer products than there likely are.
+#[test]
+fn rows_of_far_columns() {
+    let Some(_one) = emulator::alone() else { return };
+    let (n, columns) = (128, 4 << 20);
+    let (mut a, mut b, mut state) = (Coo::new(n, 4096), Coo::new(4096, columns), 11);
+    for i in 0..n {
+        // Few products, as many as are sorted in device memory, or none.
+        let length = [2, 150, 110, 0][i as usize % 4];
+        (0..length).for_each(|e| a.push(i, 2 * ((i * 29 + e * 7) % 2048), below(&mut state, 100) as i64 - 50));
+    }
+    for k in 0..4096 {
+        let (length, step) = if k % 2 == 0 { (40 + k % 7, columns / 64) } else { (4096, 97) };
+        (0..length).for_each(|e| b.push(k, (k * 131 + e * step) % columns, (k + e) as i64 % 100 - 50));
+    }
+    let (a, b): (Matrix<i64>, Matrix<i64>) =
+        (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+    fn far<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>) {
+        let on = |device| (a.to(&device).unwrap().over::<S>(), b.to(&device).unwrap().over());
+        let ((a, b), (x, y)) = (on(GPU), on(Device::Reference));
+        let said = mxm(&a, &b).explain().unwrap().to_string();
+        assert!(said.contains("sort tiles"), "{said}");
+        let (c, launches) = Context::get(0).unwrap().trace(|| mxm(&a, &b).eval()).unwrap();
+        assert!(launches.iter().any(|l| l.kernel == "merge_sort_tiles"), "{launches:?}");
+        let expected = mxm(&x, &y).eval().unwrap();
+        assert!(c.entries().unwrap() == expected.entries().unwrap(), "{}", std::any::type_name::<S>());
+    }
+    far::<PlusTimes>(&a, &b);
+    far::<MinPlus>(&a, &b);
+    far::<Compose<Max, FirstI>>(&a, &b);
+}

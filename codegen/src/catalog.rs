@@ -45,7 +45,7 @@ templates! {
     /// Prefix sums, sorting and binning: no semiring.
     Primitives = "primitives", semiring false, functions [], types [], flags [], numbers [];
     /// Sparse product: work a row, lists of rows by class.
-    SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers [];
+    SpgemmAnalyze = "spgemm_analyze", semiring false, functions [], types [], flags ["masked", "complement", "reduce"], numbers ["lanes" = 8];
     /// Sparse product: how many columns each row of C has. `kernels`: bit t table size t.
     SpgemmSymbolic = "spgemm_symbolic", semiring false, functions [], types [], flags ["narrow", "masked", "complement"], numbers ["kernels" = 31];
     /// Sparse product: columns and values. `kernels`: bit 0 short rows, bit 1 + t table size t.

@@ -46,8 +46,12 @@ tuning! {
     reduce_chunk,
     /// Threads of a block of the row analysis.
     analyze_block,
-    /// Lanes that share a row of A there.
+    /// Lanes that share a row of A there,
     analyze_lanes,
+    /// or so many where rows are at least as many as this and have no more entries than these take at once.
+    analyze_lanes_few,
+    /// As above.
+    analyze_many,
     /// Rows of A with more entries are analysed by a whole block.
     analyze_long,
     /// Threads of a block of the binning kernels, one a row.
@@ -290,6 +294,8 @@ pub const SM_90: Tuning = Tuning {
     reduce_chunk: 4096,
     analyze_block: 256,
     analyze_lanes: 8,
+    analyze_lanes_few: 2,
+    analyze_many: 1 << 18,
     analyze_long: 128,
     bin_block: 256,
     list_places: 1 << 21,

@@ -55,13 +55,13 @@ struct Measured {
 };
 
 // products[i] = number of products of row i; first[i], last[i] = their smallest and largest column, ~0 and 0 if there are none.
-// control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
-// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
+// control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, number::lanes lanes a row, grid
+// ceil(rows · number::lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
 // whole block.
 extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
 spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
                u64* control, u32* products, u32* first, u32* last) {
-  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block, warps = block / 32;
+  constexpr u32 lanes = u32(number::lanes), block = tuning::analyze_block, warps = block / 32;
   constexpr u64 longest = 16 * u64(tuning::analyze_long);
   __shared__ u32 long_rows[block / lanes];
   __shared__ u32 long_count;
@@ -142,7 +142,8 @@ struct Limits {
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 dense;   // a block's sums, one a column: at most so many columns; 0, or 1024 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can;
-               // bit 2: all others are sorted in device memory, and listed as class_block; bit 3: products are counted
+               // bit 2: all others are class_sorted; bit 3: products are counted
+  u32 far;     // rows of columns further apart than this, and of fewer products than columns between, are class_sorted; 0: none is
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -179,7 +180,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block & 4) return class_block;
+  if (limits.block & 4 || (limits.far && span > limits.far && work < span)) return class_sorted;
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device. Of many
   // products a block may have some more than its share: cutting its row would cost more.
   const bool few = total < (1u << 25);
@@ -212,8 +213,7 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
   const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
   if (small != class_count) {
-    // Who sorts rows in device memory takes them from the beginning of the list.
-    return {small, 1, is_block(small) && !(limits.block & 4) && u64(work) * tuning::heavy_share >= total};
+    return {small, 1, is_block(small) && u64(work) * tuning::heavy_share >= total};
   }
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
@@ -296,11 +296,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // list of all rows for each class …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
+                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0);
 }
@@ -312,14 +312,14 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units, u64 stride, u64* slices, u32* row_units,
+                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far, u32* units, u64 stride, u64* slices, u32* row_units,
                   u64* row_counts, u32* row_kinds, u64* room_offsets, u64* state, u64* page, u64 number) {
   __shared__ u64 place, scratch[34];
   const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
   u64 room = 0;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
     if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
@@ -354,23 +354,23 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

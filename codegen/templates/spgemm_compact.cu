@@ -1,16 +1,58 @@
 // Rows that were written with room to spare, moved together: the end of products made in one pass.
-#include "portable.cuh"
+#include "warp/scan.cuh"
 
 namespace oplus {
 
+// A warp's 32 rows, one a lane, which begin at `from` and at `out` and have n entries to move: those of all rows are written side by
+// side, as few sectors as there are, however short rows are. All lanes call.
+__device__ inline void move_together(u64 from, u64 out, u32 n, const u32* from_indices, const V* from_values, u32* out_indices, W* out_values) {
+  constexpr u32 batch = 4;
+  const u32 stop = warp_inclusive_sum(n), all = shuffle(stop, 31);
+  // Where the first entry of all would be, were it the row's.
+  from -= stop - n;
+  out -= stop - n;
+  for (u32 first = 0; first < all; first += 32 * batch) {
+    u64 to[batch];
+    u32 index[batch];
+    V value[batch];
+#pragma unroll
+    for (u32 t = 0; t < batch; t++) {
+      const u32 e = first + t * 32 + lane_id();
+      u32 row = 0;
+#pragma unroll
+      for (u32 step = 16; step > 0; step /= 2) {
+        if (shuffle(stop, row + step - 1) <= e) row += step;
+      }
+      const u64 at = shuffle(from, row) + e;
+      to[t] = shuffle(out, row) + e;
+      if (e >= all) continue;
+      index[t] = from_indices[at];
+      if (from_values) value[t] = from_values[at];
+    }
+#pragma unroll
+    for (u32 t = 0; t < batch; t++) {
+      if (first + t * 32 + lane_id() >= all) continue;
+      out_indices[to[t]] = index[t];
+      if (from_values) out_values[to[t]] = static_cast<W>(value[t]);
+    }
+  }
+}
+
 // Values V become W: sums what they are written as.
 // Row r: out_offsets[r + 1] - out_offsets[r] entries from `from_offsets[r]` to out_offsets[r] on; rows without room in
-// `from` (from_offsets equal) are left alone, and so are values where these are null. `lanes`: a power of two to 32, the lanes that share a row.
-// Launch: 1-D blocks of tuning::primitive_block threads, grid ceil(rows · lanes / block).
+// `from` (from_offsets equal) are left alone, and so are values where these are null. `lanes`: a power of two to 32, the lanes that share a row; 0: 32 rows
+// are a warp's. Launch: 1-D blocks of tuning::primitive_block threads, grid ceil(rows · max(lanes, 1) / block).
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 spgemm_compact(u64 rows, u32 lanes, const u64* from_offsets, const u32* from_indices, const V* from_values,
                const u64* out_offsets, u32* out_indices, W* out_values) {
-  const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x, row = thread / lanes;
+  const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (lanes == 0) {
+    const bool in = thread < rows && from_offsets[thread + 1] != from_offsets[thread];
+    const u64 from = in ? from_offsets[thread] : 0, out = in ? out_offsets[thread] : 0;
+    move_together(from, out, in ? u32(out_offsets[thread + 1] - out) : 0, from_indices, from_values, out_indices, out_values);
+    return;
+  }
+  const u64 row = thread / lanes;
   if (row >= rows) return;
   const u64 from = from_offsets[row], out = out_offsets[row];
   if (from_offsets[row + 1] == from) return;

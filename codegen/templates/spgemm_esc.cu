@@ -21,8 +21,8 @@ constexpr u32 esc_blocks = sizeof(C) > 8 ? 1
 // flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
 // rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
-// (0 before): then C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
+// control[control_entries] and control[control_longest]; control[control_failed] (0 before): failed_row if a row has more products
+// than that, failed_room if C has no room and most of it is still to come. Then rows not begun yet are left out, and C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
@@ -93,7 +93,10 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
             const u64 from = shuffle(begins, r), to = shuffle(run.stop, r + piece - 1);
             filled = expand_rows<width, batch>(x, run, from, to, bits, keys, scratch, load, put);
             if (filled > width && piece == 1) {
-              if (lane_id() == 0) atomicMax(&control[control_failed], u64(1));
+              if (lane_id() == 0) {
+                atomicOr(&control[control_failed], u64(failed_row));
+                draw_no_more(state, rows);
+              }
               filled = 0;
             }
             if (filled > width) {
@@ -134,7 +137,13 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
         }
         if (warp == 0) {
           const u64 found = look_back(state + 1, tile, sum);
-          if (lane_id() == 0) place = found;
+          if (lane_id() == 0) {
+            place = found;
+            if (found > capacity && 2 * tile * warps * held < rows) {
+              atomicOr(&control[control_failed], u64(failed_room));
+              draw_no_more(state, rows);
+            }
+          }
         }
         __syncthreads();
         out = place + before;

@@ -16,8 +16,8 @@ namespace oplus {
 constexpr u32 hash_blocks = 8;
 
 // C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows / rows of a block)] zeros. nnz(C) and the
-// longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1 if a row
-// has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots.
+// longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = failed_row if a row
+// has more columns than fit, and then C is not complete: rows not begun yet are left out. Columns are below 2^32 / number::slots.
 // page, number: Report; `words` from `control` on are left zero.
 // Launch: 1-D blocks of tuning::hash_block threads, any grid, hash_bytes' shared bytes a warp.
 extern "C" __global__ void __launch_bounds__(tuning::hash_block, hash_blocks)
@@ -80,7 +80,10 @@ spgemm_hash(const u64* a_offsets, const u32* a_indices, const A* a_values, const
     if constexpr (groups == 1) n = warp_columns<slots, flag::fitted, batch>(table, x, live, row, scratch, load, use);
     else n = group_columns<lanes, slots, flag::fitted, batch>(table, x, live, row, load, use);
     if (n == 0xffffffffu) {
-      if (lane == 0) atomicMax(&control[control_failed], u64(1));
+      if (lane == 0) {
+        atomicOr(&control[control_failed], u64(failed_row));
+        draw_no_more(state, rows);
+      }
       n = 0;
     }
     if (n > longest) longest = n;

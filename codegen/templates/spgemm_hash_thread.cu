@@ -25,8 +25,8 @@ constexpr u32 threads = u32(number::block), hash_thread_blocks = (number::slots 
 constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = sizeof(B) <= 8 ? 4 : sizeof(B) <= 16 ? 2 : 1;
 
 // As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / number::block)] zeros.
-// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1
-// if a row has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots. page, number: Report;
+// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = failed_row
+// if a row has more columns than fit, and then C is not complete: rows not begun yet are left out. Columns are below 2^32 / number::slots. page, number: Report;
 // `words` from `control` on are left zero.
 // With number::packed b_values are B's rows as pack_rows leaves them, of up to so many entries.
 // Launch: 1-D blocks of number::block threads, any grid, hash_bytes' shared bytes a warp.
@@ -195,7 +195,8 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       }
     }
     if (table.lost) {
-      atomicMax(&control[control_failed], u64(1));
+      atomicOr(&control[control_failed], u64(failed_row));
+      draw_no_more(state, rows);
       table.used = 0;
     }
     const u32 n = u32(__popc(table.used)), stop = warp_inclusive_sum(n), ours = shuffle(stop, 31);

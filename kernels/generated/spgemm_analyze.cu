@@ -295,6 +295,8 @@ constexpr bool complement = false;
 constexpr bool reduce = false;
 }  // namespace flag
 namespace number {
+#define OPLUS_NUMBER_lanes 8
+constexpr u64 lanes = 8ull;
 }  // namespace number
 namespace shared_bytes {
 constexpr u32 symbolic_table0 = 14592;
@@ -302,7 +304,7 @@ constexpr u32 symbolic_table1 = 22784;
 constexpr u32 symbolic_table2 = 6432;
 constexpr u32 symbolic_table3 = 20768;
 constexpr u32 symbolic_table4 = 74016;
-constexpr u32 esc = 3136, sort = 720, window = 576, block = 1584, thread = 16384, hash = 768;
+constexpr u32 esc = 3136, sort = 720, window = 576, block = 1584, thread = 16384, hash = 1024;
 }  // namespace shared_bytes
 
 }  // namespace oplus
@@ -310,7 +312,6 @@ constexpr u32 esc = 3136, sort = 720, window = 576, block = 1584, thread = 16384
 namespace oplus {
 namespace tuning {
 constexpr u32 analyze_block = 256;
-constexpr u32 analyze_lanes = 8;
 constexpr u32 analyze_long = 128;
 constexpr u32 bin_block = 256;
 constexpr u32 heavy_share = 1056;
@@ -549,6 +550,9 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
+// No further tile below `end` is drawn: what was made so far is useless. One thread calls.
+__device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
+
 }  // namespace oplus
 #line 7 "codegen/templates/spgemm_analyze.cu"
 #line 1 "kernels/device/report.cuh"
@@ -599,10 +603,9 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's (or, where all
-// rows are sorted, what none but device memory has room for), class_block + 1:
-// a large one's, class_block + 2: a large one's in wide windows;
-// `class_table + t` is table size t of the tuning numbers.
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows; `class_table + t` is table size t of the tuning numbers; class_sorted:
+// what is sorted in device memory.
 enum {
   class_empty,
   class_copy,
@@ -612,7 +615,8 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5,
+  class_sorted = class_table + 5,
+  class_count,
   block_classes = class_table - class_block
 };
 
@@ -629,7 +633,7 @@ enum {
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
-  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_failed = 13,    // why a pass over all rows ended early: failed_…
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -643,6 +647,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
 constexpr u32 control_words = 256;
@@ -760,13 +767,13 @@ struct Measured {
 };
 
 // products[i] = number of products of row i; first[i], last[i] = their smallest and largest column, ~0 and 0 if there are none.
-// control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, analyze_lanes lanes a row, grid
-// ceil(rows · analyze_lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
+// control: total and largest row. Launch: 1-D blocks of tuning::analyze_block threads, number::lanes lanes a row, grid
+// ceil(rows · number::lanes / analyze_block). Rows of A over analyze_long entries are taken by a warp, over 16 times as many by the
 // whole block.
 extern "C" __global__ void __launch_bounds__(tuning::analyze_block)
 spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets, const u32* b_indices, u64 rows,
                u64* control, u32* products, u32* first, u32* last) {
-  constexpr u32 lanes = tuning::analyze_lanes, block = tuning::analyze_block, warps = block / 32;
+  constexpr u32 lanes = u32(number::lanes), block = tuning::analyze_block, warps = block / 32;
   constexpr u64 longest = 16 * u64(tuning::analyze_long);
   __shared__ u32 long_rows[block / lanes];
   __shared__ u32 long_count;
@@ -847,7 +854,8 @@ struct Limits {
   u32 window;  // a warp's window: at most so many columns; 0, or 256 and more, a power of two
   u32 dense;   // a block's sums, one a column: at most so many columns; 0, or 1024 and more, a power of two
   u32 block;   // bit 0: rows may get a block and bits over their columns; bit 1: windows and blocks take all rows that they can;
-               // bit 2: all others are sorted in device memory, and listed as class_block; bit 3: products are counted
+               // bit 2: all others are class_sorted; bit 3: products are counted
+  u32 far;     // rows of columns further apart than this, and of fewer products than columns between, are class_sorted; 0: none is
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
@@ -884,7 +892,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     // Column and number of the product make one key.
     if (span << bits >> 32 == 0) return class_esc + bits - 6;
   }
-  if (limits.block & 4) return class_block;
+  if (limits.block & 4 || (limits.far && span > limits.far && work < span)) return class_sorted;
   // Rows of hardly more products than are sorted are better off in tables, if there are enough of them to fill the device. Of many
   // products a block may have some more than its share: cutting its row would cost more.
   const bool few = total < (1u << 25);
@@ -917,8 +925,7 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   if (flag::masked && !flag::complement && mask == 0) return {class_empty, 1};
   const u32 small = small_class(row, work, first, last, a_offsets, total, limits);
   if (small != class_count) {
-    // Who sorts rows in device memory takes them from the beginning of the list.
-    return {small, 1, is_block(small) && !(limits.block & 4) && u64(work) * tuning::heavy_share >= total};
+    return {small, 1, is_block(small) && u64(work) * tuning::heavy_share >= total};
   }
   const u64 span = u64(last) - first + 1, span_words = (last >> 5) - (first >> 5) + 1;
   u64 bound = work < span ? work : span;
@@ -1001,11 +1008,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
 // list of all rows for each class …
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
+                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
   }
   bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0);
 }
@@ -1017,14 +1024,14 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
-                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units, u64 stride, u64* slices, u32* row_units,
+                  const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far, u32* units, u64 stride, u64* slices, u32* row_units,
                   u64* row_counts, u32* row_kinds, u64* room_offsets, u64* state, u64* page, u64 number) {
   __shared__ u64 place, scratch[34];
   const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
   u64 room = 0;
   Choice choice = {class_empty, 1};
   if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block});
+    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
     if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
     if (row_kinds) row_kinds[row] = 0;
     if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
@@ -1059,23 +1066,23 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
 // The same for the numeric phase, from the offsets of C. value_bytes: TableLaunch::value_bytes.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block) {
+                   const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
   bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
-                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32* units) {
+                 const u64* c_offsets, const u32* first, const u32* last, u32 value_bytes, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far, u32* units) {
   const u64 row = u64(blockIdx.x) * tuning::bin_block + threadIdx.x;
   Choice choice = {class_empty, 1};
   if (row < rows) {
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
-                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block});
+                         a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
   const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);

@@ -520,6 +520,9 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
+// No further tile below `end` is drawn: what was made so far is useless. One thread calls.
+__device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
+
 }  // namespace oplus
 #line 13 "codegen/templates/spgemm_hash_thread.cu"
 #line 1 "kernels/device/report.cuh"
@@ -872,10 +875,9 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's (or, where all
-// rows are sorted, what none but device memory has room for), class_block + 1:
-// a large one's, class_block + 2: a large one's in wide windows;
-// `class_table + t` is table size t of the tuning numbers.
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows; `class_table + t` is table size t of the tuning numbers; class_sorted:
+// what is sorted in device memory.
 enum {
   class_empty,
   class_copy,
@@ -885,7 +887,8 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5,
+  class_sorted = class_table + 5,
+  class_count,
   block_classes = class_table - class_block
 };
 
@@ -902,7 +905,7 @@ enum {
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
-  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_failed = 13,    // why a pass over all rows ended early: failed_…
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -916,6 +919,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
 constexpr u32 control_words = 256;
@@ -1745,8 +1751,8 @@ constexpr u32 threads = u32(number::block), hash_thread_blocks = (number::slots 
 constexpr u32 a_ahead = sizeof(A) <= 8 ? 4 : sizeof(A) <= 16 ? 2 : 1, b_ahead = sizeof(B) <= 8 ? 4 : sizeof(B) <= 16 ? 2 : 1;
 
 // As spgemm_hash: C's offsets to c_offsets, nothing written past `capacity` entries. state: u64[1 + ceil(rows · lanes / number::block)] zeros.
-// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = 1
-// if a row has more columns than fit, and then C is not complete. Columns are below 2^32 / number::slots. page, number: Report;
+// nnz(C) and the longest row's length to control[control_entries] and control[control_longest] (0 before); control[control_failed] = failed_row
+// if a row has more columns than fit, and then C is not complete: rows not begun yet are left out. Columns are below 2^32 / number::slots. page, number: Report;
 // `words` from `control` on are left zero.
 // With number::packed b_values are B's rows as pack_rows leaves them, of up to so many entries.
 // Launch: 1-D blocks of number::block threads, any grid, hash_bytes' shared bytes a warp.
@@ -1915,7 +1921,8 @@ spgemm_hash_thread(const u64* a_offsets, const u32* a_indices, const A* a_values
       }
     }
     if (table.lost) {
-      atomicMax(&control[control_failed], u64(1));
+      atomicOr(&control[control_failed], u64(failed_row));
+      draw_no_more(state, rows);
       table.used = 0;
     }
     const u32 n = u32(__popc(table.used)), stop = warp_inclusive_sum(n), ours = shuffle(stop, 31);

@@ -1184,10 +1184,9 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's (or, where all
-// rows are sorted, what none but device memory has room for), class_block + 1:
-// a large one's, class_block + 2: a large one's in wide windows;
-// `class_table + t` is table size t of the tuning numbers.
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows; `class_table + t` is table size t of the tuning numbers; class_sorted:
+// what is sorted in device memory.
 enum {
   class_empty,
   class_copy,
@@ -1197,7 +1196,8 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5,
+  class_sorted = class_table + 5,
+  class_count,
   block_classes = class_table - class_block
 };
 
@@ -1214,7 +1214,7 @@ enum {
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
-  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_failed = 13,    // why a pass over all rows ended early: failed_…
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -1228,6 +1228,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
 constexpr u32 control_words = 256;

@@ -515,6 +515,9 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
+// No further tile below `end` is drawn: what was made so far is useless. One thread calls.
+__device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
+
 }  // namespace oplus
 #line 8 "codegen/templates/spgemm_esc.cu"
 #line 1 "kernels/device/report.cuh"
@@ -869,10 +872,9 @@ template <u32 THREADS, u32 SLOTS, bool RANKED, bool LISTED> struct WordTable {
 namespace oplus {
 
 // Classes of rows: by the products they may have, class_thread + n: 16 << n, class_esc + n: 64 << n; by the columns from first
-// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's (or, where all
-// rows are sorted, what none but device memory has room for), class_block + 1:
-// a large one's, class_block + 2: a large one's in wide windows;
-// `class_table + t` is table size t of the tuning numbers.
+// to last, class_window + n: 256 << n, class_dense + n, of many products: 1024 << n; class_block: a small block's, class_block + 1:
+// a large one's, class_block + 2: a large one's in wide windows; `class_table + t` is table size t of the tuning numbers; class_sorted:
+// what is sorted in device memory.
 enum {
   class_empty,
   class_copy,
@@ -882,7 +884,8 @@ enum {
   class_dense = class_window + 5,
   class_block = class_dense + 4,
   class_table = class_block + 3,
-  class_count = class_table + 5,
+  class_sorted = class_table + 5,
+  class_count,
   block_classes = class_table - class_block
 };
 
@@ -899,7 +902,7 @@ enum {
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
-  control_failed = 13,    // 1 if a row had no room, where all rows are made in one pass
+  control_failed = 13,    // why a pass over all rows ended early: failed_…
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -913,6 +916,9 @@ enum {
   sums_begin = 160,
   sums_cursor = 192,
 };
+
+// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
 constexpr u32 control_words = 256;
@@ -1857,8 +1863,8 @@ constexpr u32 esc_blocks = sizeof(C) > 8 ? 1
 // flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
 // rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
 // entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest], and 1 to control[control_failed] if a row has more products than that
-// (0 before): then C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
+// control[control_entries] and control[control_longest]; control[control_failed] (0 before): failed_row if a row has more products
+// than that, failed_room if C has no room and most of it is still to come. Then rows not begun yet are left out, and C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
@@ -1929,7 +1935,10 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
             const u64 from = shuffle(begins, r), to = shuffle(run.stop, r + piece - 1);
             filled = expand_rows<width, batch>(x, run, from, to, bits, keys, scratch, load, put);
             if (filled > width && piece == 1) {
-              if (lane_id() == 0) atomicMax(&control[control_failed], u64(1));
+              if (lane_id() == 0) {
+                atomicOr(&control[control_failed], u64(failed_row));
+                draw_no_more(state, rows);
+              }
               filled = 0;
             }
             if (filled > width) {
@@ -1974,6 +1983,10 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
         }
         __syncthreads();
         out = place + before;
+        if (lane_id() == 31 && out + stops > capacity && at < rows / 2) {
+          atomicOr(&control[control_failed], u64(failed_room));
+          draw_no_more(state, rows);
+        }
         if (lane_id() < held && at + lane_id() < rows) {
           out_offsets[row] = out + start;
           if (row + 1 == rows) out_offsets[rows] = control[control_entries] = out + stops;

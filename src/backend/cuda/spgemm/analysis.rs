@@ -79,29 +79,22 @@ pub(super) struct Limits {
     /// Bit 0: rows of many products may get a block and bits over their columns. Bit 1: windows and blocks take every row
     /// that they can. Bit 2: all others are sorted in device memory ([`super::sorted`]). Bit 3: products are counted.
     pub(super) block: u32,
+    /// So are rows whose columns lie further apart and are not that many; 0: none is.
+    pub(super) far: u32,
 }
 
 /// Bit of [`Limits::block`]: what no other kernel takes is sorted in device memory.
-const SORTS_ALL: u32 = 4;
+pub(super) const SORTS_ALL: u32 = 4;
 /// Bit of it: sums are counts, of which more are near each other.
 pub(super) const COUNTS: u32 = 8;
 
 impl Limits {
     /// None is.
-    pub(super) const NONE: Limits = Limits { thread: 0, esc: 0, window: 0, dense: 0, block: 0 };
-
-    /// The same, and rows that would get a table or a block are sorted in device memory.
-    pub(super) fn sorting_all(self) -> Limits {
-        Limits { block: self.block | SORTS_ALL, ..self }
-    }
-    /// Whether they are.
-    pub(super) fn sorts_all(self) -> bool {
-        self.block & SORTS_ALL != 0
-    }
+    pub(super) const NONE: Limits = Limits { thread: 0, esc: 0, window: 0, dense: 0, block: 0, far: 0 };
 
     /// As arguments, in the order of the kernels' `Limits`.
     pub(super) fn arguments(self, launch: Launch<'_>) -> Launch<'_> {
-        launch.arg(self.thread).arg(self.esc).arg(self.window).arg(self.dense).arg(self.block)
+        launch.arg(self.thread).arg(self.esc).arg(self.window).arg(self.dense).arg(self.block).arg(self.far)
     }
 }
 
@@ -142,7 +135,7 @@ pub(super) fn measure(
     (products, first, last): (&Buffer, &Buffer, &Buffer),
 ) -> Result<()> {
     let (a, b, tuning) = (job.a.pattern, job.b.pattern, job.tuning);
-    let grid = (job.rows * tuning.analyze_lanes as u64).div_ceil(tuning.analyze_block as u64);
+    let grid = (job.rows * lanes(job)).div_ceil(tuning.analyze_block as u64);
     let kernel = program.kernel(MEASURE)?;
     let launch = kernel.launch(grid, tuning.analyze_block, 0).arg(&a.offsets).arg(&a.indices).arg(&b.offsets);
     let launch = launch.arg(&b.indices).arg(job.rows).arg(control).arg(products);
@@ -165,7 +158,19 @@ pub(super) fn analyzing(job: &Job, reduce: bool) -> Vec<Wanted> {
 
 /// The kernels that count and list rows.
 pub(super) fn program<'a>(job: &Job<'a>, reduce: bool) -> Program<'a> {
-    Program::new(job.context, Template::SpgemmAnalyze, |s| job.masked(s).flag("reduce", reduce))
+    Program::new(job.context, Template::SpgemmAnalyze, |s| {
+        job.masked(s).flag("reduce", reduce).number("lanes", lanes(job))
+    })
+}
+
+/// Lanes that share a row of A.
+fn lanes(job: &Job) -> u64 {
+    // Entries that a lane looks at side by side.
+    const AT_ONCE: u64 = 4;
+    let (tuning, a) = (job.tuning, job.a.pattern);
+    let few = u64::from(tuning.analyze_lanes_few);
+    let many = job.rows >= tuning.analyze_many.into() && a.nnz <= job.rows.saturating_mul(few * AT_ONCE / 2);
+    if many { few } else { tuning.analyze_lanes.into() }
 }
 
 /// `limits`: which rows are sorted, and which get a window. Of a product, what is in the control block too.

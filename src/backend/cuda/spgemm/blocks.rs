@@ -46,9 +46,6 @@ impl Run<'_> {
     /// Room for the bits of the rows of a block size, where the device can spare it.
     pub(super) fn room_for_bits(&self, size: usize) -> Result<Option<SavedBits>> {
         let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
-        if self.listed.limits.sorts_all() {
-            return Ok(None);
-        }
         let columns = if size < 2 { job.columns.min(job.tuning.block_columns) } else { job.columns };
         let row_words = columns / 32 + 2;
         let bytes = rows.saturating_mul(4 * u64::from(row_words));
@@ -65,7 +62,7 @@ impl Run<'_> {
     /// The program for the rows of a block size, if there are any: `numeric` or only to count.
     pub(super) fn block_program(&self, size: usize, numeric: bool) -> Result<Option<Block<'_>>> {
         let (job, rows) = (self.job, self.listed.control[UNITS + BLOCK + size]);
-        if rows == 0 || self.listed.limits.sorts_all() {
+        if rows == 0 {
             return Ok(None);
         }
         let sized = (size, if size > 0 { job.tuning.block_threads } else { 0 });

@@ -6,7 +6,8 @@ use super::ordered::is_exact;
 use super::short::{self, Kind};
 use super::whole::Whole;
 use super::{
-    BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, STAGED, TABLE, TABLES, THREAD, UNITS,
+    BLOCK, BLOCK_SIZES, CLASS_COPY, CLASS_COUNT, Job, LARGEST, PRODUCTS, SLICES, SORTED, STAGED, TABLE, TABLES, THREAD,
+    UNITS,
 };
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{listed_pattern, listed_rows};
@@ -161,7 +162,7 @@ impl Job<'_> {
             Strategy::Auto => "rows differ: each goes where its products and their columns are cheapest".into(),
             asked => format!("{asked} was asked for"),
         };
-        (to.bins, to.workspace) = self.by_class(strategy, control);
+        (to.bins, to.workspace) = self.by_class(control);
         Ok(())
     }
 
@@ -190,7 +191,7 @@ impl Job<'_> {
         let mut ways = Vec::new();
         while self.may_not_suit(whole) {
             let Some(other) = self.otherwise(whole, strategy) else {
-                ways.push(self.by_class(strategy, control).0);
+                ways.push(self.by_class(control).0);
                 break;
             };
             ways.push(vec![self.whole_rows(other)]);
@@ -200,11 +201,9 @@ impl Job<'_> {
     }
 
     /// Rows by class, and the bytes beside them.
-    fn by_class(&self, strategy: Strategy, control: &[u64]) -> (Vec<Bin>, u64) {
-        let (mut bins, mut workspace) = (self.bins(control), self.workspace(control));
-        let long = if self.limits(strategy).sorts_all() { control[UNITS + BLOCK] } else { 0 };
-        if let Some(bin) = bins.iter_mut().find(|bin| long > 0 && bin.name == block_name(0)) {
-            *bin = Bin::new("sort tiles", "more products: tiles sorted by a block each, those of a row merged", long);
+    fn by_class(&self, control: &[u64]) -> (Vec<Bin>, u64) {
+        let (bins, mut workspace) = (self.bins(control), self.workspace(control));
+        if control[UNITS + SORTED] > 0 {
             let products = control[PRODUCTS].min(self.most_products());
             workspace = workspace.saturating_add(products.saturating_mul(self.product_bytes()));
         }
@@ -283,6 +282,7 @@ fn describe(class: usize) -> (String, String) {
             let about = ["few products", "many products", "columns far apart"].get(class - BLOCK).unwrap_or(&"");
             (block_name(class - BLOCK), format!("{about}: a block a row, bits over its columns"))
         }
+        SORTED => ("sort tiles".into(), "more products: tiles sorted by a block each, those of a row merged".into()),
         _ => {
             let about = match class - TABLE {
                 0 | 1 => "a table a warp",

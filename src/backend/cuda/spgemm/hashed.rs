@@ -4,7 +4,7 @@ use super::packed::PACKED;
 use super::sampled::Sampled;
 use super::small::AT_ONCE;
 use super::whole::{Room, Whole};
-use super::{FAILED, Job, Made};
+use super::{Job, Made};
 use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::runtime::report::SAID;
 use crate::error::{Error, Result};
@@ -117,14 +117,8 @@ impl Job<'_> {
             if seen.most + spare > u64::from(tables.slots - if tables.own { 1 } else { tables.lanes }) {
                 continue;
             }
-            let mut failed = false;
-            let made = self.allocated(seen.entries.min(bound), |c| {
-                let found = self.by_hash(tables, c)?;
-                failed = found[FAILED] > 0;
-                Ok(found)
-            })?;
-            if !failed {
-                return Ok(Some(made));
+            if let made @ Some(_) = self.allocated(seen.entries.min(bound), |c| self.by_hash(tables, c))? {
+                return Ok(made);
             }
         }
         Ok(None)

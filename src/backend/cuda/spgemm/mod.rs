@@ -45,7 +45,7 @@ use super::runtime::program::{Program, tuning};
 use super::{Buffer, Context, DevicePattern, Launch};
 use crate::error::Result;
 use crate::spgemm::Strategy;
-use analysis::{COUNTS, Limits};
+use analysis::{COUNTS, Limits, SORTS_ALL};
 use dot::Dots;
 use masked::MaskedRows;
 use oplus_codegen::{BlockShape, SemiringText, Shared, Spec, Template, Tuning};
@@ -72,6 +72,9 @@ const PARTS: usize = 4;
 const STAGED: usize = 5;
 const LONGEST: usize = 7;
 const FAILED: usize = 13;
+/// Bits of it: a row had no room; C had none, of which most was still to come.
+const FAILED_ROW: u64 = 1;
+const FAILED_ROOM: u64 = 2;
 const UNITS: usize = 32;
 const SUMS: usize = 128;
 /// From the rows of a class to the first of them.
@@ -83,10 +86,15 @@ const THREAD: usize = 2;
 const BLOCK: usize = short::END;
 const BLOCK_SIZES: usize = 3;
 const TABLE: usize = BLOCK + BLOCK_SIZES;
-const CLASS_COUNT: usize = TABLE + TABLES;
+/// Rows sorted in device memory.
+const SORTED: usize = TABLE + TABLES;
+const CLASS_COUNT: usize = SORTED + 1;
 /// Tickets for the rows of each block size, and of each class with a sum a column: for their sums, then to count them.
 const BLOCKS: usize = 224;
 const DENSE_TICKETS: usize = 232;
+
+/// Of fewer products, to sort some rows in device memory takes longer than blocks with windows.
+const FAR: u64 = 1 << 24;
 
 /// The operands of one product, ready.
 struct Job<'a> {
@@ -213,14 +221,17 @@ impl<'a> Job<'a> {
         } else {
             0
         };
+        // Of windows one after the other each looks for its part of every row of B: more than three are not worth it.
+        let wide = self.block_shape(&spec, BLOCK_SIZES - 1, self.tuning.block_threads).width;
+        let far = if block > 0 && self.mask.is_none() && self.likely_products() >= FAR { 3 * wide } else { 0 };
         let counts = if self.semiring.counted.is_some() { COUNTS } else { 0 };
         let thread = self.thread_limit(&spec.clone().flag("wide", self.is_wide()));
         match strategy {
             Strategy::Hash => Limits { thread, ..Limits::NONE },
-            Strategy::Esc => Limits { thread, esc, ..Limits::NONE }.sorting_all(),
+            Strategy::Esc => Limits { thread, esc, block: SORTS_ALL, ..Limits::NONE },
             Strategy::Window => Limits { window, block: 2, ..Limits::NONE },
             Strategy::BitmapRank => Limits { window, block: block | 2, ..Limits::NONE },
-            _ => Limits { thread, esc, window, dense, block: block | counts },
+            _ => Limits { thread, esc, window, dense, block: block | counts, far },
         }
     }
 }

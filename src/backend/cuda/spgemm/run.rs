@@ -3,8 +3,8 @@ use super::analysis::{Limits, PerRow, Work, analyze, analyzing};
 use super::blocks::SavedBits;
 use super::sorted::LongRows;
 use super::{
-    BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, Rows, SLICES, STAGED, TABLE, TABLES,
-    THREAD, UNITS, short,
+    BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, Rows, SLICES, SORTED, STAGED, TABLE,
+    TABLES, THREAD, UNITS, short,
 };
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::runtime::ahead;
@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
     /// depends on that. `staged`: rows of few products are made and not counted.
     fn know_rows(&self, counting: bool, staged: bool) -> Result<()> {
         let any = |classes: Range<usize>| self.listed.control[UNITS..][classes].iter().any(|n| *n > 0);
-        if !self.listed.limits.sorts_all() && any(short::WINDOW..TABLE) {
+        if any(short::WINDOW..TABLE) {
             self.job.supernodes()?;
             let counted = if staged { BLOCK..TABLE } else { short::WINDOW..TABLE };
             if self.job.semiring.is_constant() || (counting && any(counted)) {
@@ -194,7 +194,9 @@ impl<'a> Run<'a> {
     /// Whether there are rows that are not made in one pass.
     fn has_others(&self) -> bool {
         let counts = &self.listed.control[UNITS..];
-        self.listed.parts_room > 0 || counts[CLASS_COPY] > 0 || counts[BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0)
+        self.listed.parts_room > 0
+            || counts[CLASS_COPY] + counts[SORTED] > 0
+            || counts[BLOCK..][..BLOCK_SIZES].iter().any(|n| *n > 0)
     }
 
     /// Room for the rows that one pass makes, where the device can spare it.
@@ -227,10 +229,15 @@ impl<'a> Run<'a> {
     /// The rows made in one pass, moved to where they belong.
     fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
         let (job, Some((program, n))) = (self.job, self.compacting()) else { return Ok(()) };
-        let lanes = (entries / n / 4).max(1).next_power_of_two().min(32) as u32;
+        // Rows of few entries are a warp's 32 together.
+        const FEW: u64 = 64;
+        let lanes = if entries / n <= FEW { 0 } else { (entries / n / 4).next_power_of_two().min(32) as u32 };
         let block = job.tuning.primitive_block;
         let kernel = program.kernel(program.spec.template.name())?;
-        let launch = kernel.launch((job.rows * lanes as u64).div_ceil(block as u64), block, 0).arg(job.rows).arg(lanes);
+        let launch = kernel
+            .launch((job.rows * u64::from(lanes.max(1))).div_ceil(block as u64), block, 0)
+            .arg(job.rows)
+            .arg(lanes);
         let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
         // SAFETY: as above.
         unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }

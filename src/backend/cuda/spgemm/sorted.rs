@@ -1,9 +1,9 @@
-//! Rows of more products than a block sorts in shared memory, where sorting was asked for: taken out of A, their products expanded in
-//! device memory, sorted by blocks a tile each, the tiles of a row merged, contracted, and put among the others.
+//! Rows of more products than a block sorts in shared memory, where sorting was asked for or columns lie too far apart for windows: taken
+//! out of A, their products expanded in device memory, sorted by blocks a tile each, the tiles of a row merged, contracted, and put among the others.
 use super::run::Run;
 use super::slices::Sorting;
 use super::walked::Known;
-use super::{BLOCK, Job, Made, Rows, UNITS, places};
+use super::{Job, Made, Rows, SORTED, UNITS, places};
 use crate::backend::MaskOn;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::entries::{block_and_tile, listed_pattern, listed_rows, movable};
@@ -63,12 +63,12 @@ impl Job<'_> {
 impl Run<'_> {
     /// How many rows are sorted in device memory.
     fn long_count(&self) -> u64 {
-        if self.listed.limits.sorts_all() { self.listed.control[UNITS + BLOCK] } else { 0 }
+        self.listed.control[UNITS + SORTED]
     }
 
     /// These rows, if there are any.
     pub(super) fn made_long(&self) -> Result<Option<LongRows>> {
-        let (count, begin) = (self.long_count(), places(BLOCK).1 as usize);
+        let (count, begin) = (self.long_count(), places(SORTED).1 as usize);
         let made = || self.job.long_rows(&self.listed.work.units, self.listed.control[begin], count);
         (count > 0).then(made).transpose()
     }

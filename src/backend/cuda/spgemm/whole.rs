@@ -7,7 +7,7 @@
 use super::hashed::Tables;
 use super::short::Kind;
 use super::walked::Walked;
-use super::{BLOCKS, CONTROL, FAILED, Job, LONGEST, Made, NNZ};
+use super::{BLOCKS, CONTROL, FAILED, FAILED_ROOM, FAILED_ROW, Job, LONGEST, Made, NNZ};
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
@@ -19,10 +19,15 @@ use oplus_codegen::{Spec, Template};
 const SMALL: u64 = 4 << 20;
 /// One stretch of rows of so many is counted.
 pub(super) const SAMPLE: u64 = 64;
-/// Products that a warp sorts at once, at least.
+/// C of a small matrix has hardly ever so many times the likely products.
+const UNEVENLY_USED: u64 = 16;
+/// Products that a warp sorts at once, most often, and at least.
 const ESC_WIDTH: u32 = 256;
-/// Rows may have so many products by the longest ones of A and B, and still be tried as rows that a warp sorts.
+const ESC_LEAST: u32 = 64;
+/// Rows may have so many products by the longest ones of A and B, and still be tried as rows that a warp sorts,
 const MEETING: u64 = 8192;
+/// where they are no more than this: those that have many keep all others waiting for their place, longer than an analysis takes.
+const MEETING_ROWS: u64 = 1 << 18;
 /// If a warp sorts at least so many of them at once.
 const TINY_TOGETHER: u32 = 8;
 /// Unless a row of B may have so many times the mean's entries.
@@ -91,21 +96,41 @@ impl Job<'_> {
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
-        let surely = u32::try_from(most).ok()?.next_power_of_two().max(ESC_WIDTH);
+        let surely = u32::try_from(most).ok()?.next_power_of_two().max(ESC_LEAST);
         // Where a longest row of A would have to meet longest rows of B for more products than fit, it hardly ever does.
-        let width = if most <= MEETING { surely.min(self.tuning.esc_products) } else { surely };
-        let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
-        let often = self.rows.saturating_mul(u64::from(width) * 3 / 4) / self.likely_products().max(1);
-        // Fewer where not every multiprocessor would have warps enough.
-        let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
-        let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
-        let rows = if rows == 0 { return None } else { 1 << rows.ilog2() };
+        let meeting = most <= MEETING && self.rows <= MEETING_ROWS && self.longest_fit(self.tuning.esc_products);
+        let widest = surely.max(ESC_WIDTH).min(if meeting { self.tuning.esc_products } else { u32::MAX });
+        // Keys of fewer products have room for more rows.
+        let narrower =
+            std::iter::successors(Some(widest), |width| Some(width / 2)).take_while(|w| *w >= surely.min(widest));
+        let each = narrower.map(|width| (width, self.rows_at_once(width, most)));
+        let (width, rows) = each.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+        if rows == 0 {
+            return None;
+        }
         if width < surely && rows < TINY_TOGETHER {
             return None;
         }
         let fits =
             width <= self.tuning.esc_products && self.short(Kind::Rows(width, rows), true, &["whole"]).2 <= 64 << 10;
         fits.then_some((width, rows))
+    }
+    /// Whether a longest row of A that meets mean rows of B has at most half of `width` products, and a mean row that meets longest ones.
+    fn longest_fit(&self, width: u32) -> bool {
+        let half = u128::from(width / 2);
+        let fits = |longest: Option<u64>, other: &DevicePattern| {
+            longest.is_some_and(|n| u128::from(n) * u128::from(other.nnz) <= half * other.nrows as u128)
+        };
+        fits(self.a.pattern.longest, self.b.pattern) && fits(self.b.pattern.longest, self.a.pattern)
+    }
+    /// How many rows of at most `most` products a warp takes at once that sorts `width` products.
+    fn rows_at_once(&self, width: u32, most: u64) -> u32 {
+        let code = u64::from(self.columns).next_power_of_two() * u64::from(width);
+        let often = self.rows.saturating_mul(u64::from(width) * 3 / 4) / self.likely_products().max(1);
+        // Fewer where not every multiprocessor would have warps enough.
+        let each = self.rows / (ESC_WARPS * u64::from(self.context.properties().multiprocessors));
+        let rows = (u64::from(width) / most.max(1)).max(often).min((1 << 32) / code).min(each.max(1)).min(32);
+        rows.checked_ilog2().map_or(0, |log| 1 << log)
     }
     /// Warps that sort, where there are rows enough of few products.
     fn whole_by_sorting(&self) -> Option<Whole> {
@@ -156,7 +181,7 @@ impl Job<'_> {
         match whole {
             Whole::Thread(width) => {
                 let guess = if small { bound } else { self.sampled_by_threads(width)? };
-                self.allocated(guess.min(bound), |c| self.by_threads(width, c)).map(Some)
+                self.allocated(guess.min(bound), |c| self.by_threads(width, c))
             }
             Whole::Esc(width, rows) => {
                 // Rows of B are hardly ever used so unevenly that half as many again, or where rows are uneven twice as many,
@@ -165,19 +190,12 @@ impl Job<'_> {
                 let uneven = self.may_not_suit(whole);
                 let room = guess.saturating_add(if uneven { guess } else { guess / 2 });
                 let room = if small { bound } else { room };
-                let mut failed = false;
-                let made = self.allocated(room.min(bound), |c| {
-                    let found = self.by_sorting(width, rows, c)?;
-                    failed = found[FAILED] > 0;
-                    Ok(found)
-                })?;
-                if failed { self.mxm_otherwise(whole, strategy) } else { Ok(Some(made)) }
+                match self.allocated(room.min(bound), |c| self.by_sorting(width, rows, c))? {
+                    None => self.mxm_otherwise(whole, strategy),
+                    made => Ok(made),
+                }
             }
-            Whole::Block => {
-                // C is hardly ever that full.
-                let room = if small { bound } else { bound - bound / 4 };
-                self.allocated(room.min(self.most_likely_products()), |c| self.by_blocks(c)).map(Some)
-            }
+            Whole::Block => self.allocated(self.room_of_blocks(bound), |c| self.by_blocks(c)),
             Whole::Hash => match self.mxm_hashed(bound, small)? {
                 None => self.mxm_otherwise(whole, strategy),
                 made => Ok(made),
@@ -207,12 +225,23 @@ impl Job<'_> {
         }
     }
 
-    /// What `pass` makes in room for `capacity` entries, or else in as much as it has found that it needs.
+    /// How many entries C of blocks gets room for, of which there are at most `bound`.
+    fn room_of_blocks(&self, bound: u64) -> u64 {
+        let (size, likely) = (4 + self.semiring.written().size as u64, self.likely_products());
+        if bound.saturating_mul(size) <= 2 * SMALL || bound / 2 <= likely {
+            return bound.min(self.most_likely_products());
+        }
+        // C is hardly ever that full, however unevenly rows of B are used.
+        (bound - bound / 4).min(self.most_likely_products()).min(likely.saturating_mul(UNEVENLY_USED).max(SMALL / size))
+    }
+
+    /// What `pass` makes in room for `capacity` entries, or else in as much as it has found that it needs; `None` where a row had no
+    /// room.
     pub(super) fn allocated(
         &self,
         mut capacity: u64,
         mut pass: impl FnMut(&Room) -> Result<[u64; SAID]>,
-    ) -> Result<(DevicePattern, Buffer)> {
+    ) -> Result<Option<Made>> {
         let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.written().size as u64);
         let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
         loop {
@@ -221,14 +250,19 @@ impl Job<'_> {
             let mut room = Room { capacity, offsets, indices, values };
             let found = pass(&room)?;
             let (nnz, longest) = (found[NNZ], found[LONGEST]);
-            if nnz > capacity {
-                (capacity, offsets) = (nnz, room.offsets);
+            if found[FAILED] & FAILED_ROW != 0 {
+                return Ok(None);
+            }
+            if found[FAILED] & FAILED_ROOM != 0 || nnz > capacity {
+                // What was not counted to the end has no more entries than products.
+                capacity = if nnz > capacity { nnz } else { self.products()?.min(self.bound().unwrap_or(u64::MAX)) };
+                offsets = room.offsets;
                 continue;
             }
             room.indices.shorten(nnz * 4)?;
             room.values.shorten(nnz * size)?;
             let (ncols, Room { offsets, indices, values, .. }) = (self.b.pattern.ncols, room);
-            return Ok((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values));
+            return Ok(Some((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values)));
         }
     }
 
