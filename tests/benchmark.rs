@@ -5,6 +5,8 @@
 mod aggregation;
 #[path = "../examples/benchmark/cases.rs"]
 mod cases;
+#[path = "../examples/benchmark/drawn.rs"]
+mod drawn;
 #[path = "common/emulator.rs"]
 mod emulator;
 #[path = "../examples/benchmark/plots/mod.rs"]
@@ -158,6 +160,27 @@ fn what_is_no_result_is_refused() {
     assert_eq!(error(&line.replace("\"ms\":0.1", "\"ms\":-1")), "line 1: \"ms\" is no positive number");
     assert_eq!(error(&line.replace("\"matrix\":", "\"m\":")), "line 1: no text \"matrix\"");
     assert!(cases::files(std::path::Path::new("/no/such/folder")).is_err());
+}
+
+#[test]
+fn drawn_matrices_are_those_of_their_seeds() {
+    let names: Vec<String> = (0..1000).map(|seed| drawn::Drawn::new(seed).name()).collect();
+    let lengths = ["same", "spread", "power", "hubs", "sparse", "two"];
+    let columns = ["anywhere", "near", "power", "runs", "nearruns", "blocks", "shared", "diagonals"];
+    let more = ["", "-sym", "-perm", "-sym-perm"];
+    for end in more.iter().flat_map(|m| columns.iter().map(move |c| format!("-{c}{m}"))) {
+        assert!(names.iter().any(|name| name.ends_with(&end)), "no {end}");
+    }
+    assert!(lengths.iter().all(|l| names.iter().any(|name| name.contains(&format!("-{l}-")))));
+    // Small ones, a few of all kinds.
+    for seed in [16, 23, 45, 59, 74, 102, 110] {
+        let (one, same) = (drawn::Drawn::new(seed).make().unwrap(), drawn::Drawn::new(seed).make().unwrap());
+        assert_eq!((&one.rows, &one.columns, &one.values), (&same.rows, &same.columns, &same.values));
+        let a = Rows::of(&one).unwrap();
+        assert!(a.nnz() > 0 && a.products(&a) <= 1 << 29, "{}", names[seed as usize]);
+        let symmetric = a.transposed().columns == a.columns;
+        assert!(symmetric || !names[seed as usize].contains("-sym"), "{}", names[seed as usize]);
+    }
 }
 
 /// `cargo test` builds the examples beside the tests.

@@ -1,4 +1,5 @@
 //! The matrices a benchmark runs on, by name.
+use crate::drawn::Drawn;
 use oplus::generate::*;
 use oplus::prelude::*;
 use std::path::Path;
@@ -38,6 +39,12 @@ pub(crate) fn generated() -> Vec<Case> {
         all.push(case(&format!("band{half}_perm"), move || permuted(band(n, half, 1)?, 2)));
     }
     all
+}
+
+/// So many matrices drawn at random, of seeds from `seed` on.
+pub(crate) fn drawn(count: u64, seed: u64) -> Vec<Case> {
+    let case = |drawn: Drawn| Case { name: drawn.name(), make: Box::new(move || drawn.make()) };
+    (0..count).map(|n| case(Drawn::new(seed.wrapping_add(n)))).collect()
 }
 
 /// Every square Matrix Market file of a folder, by name.

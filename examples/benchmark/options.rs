@@ -106,6 +106,12 @@ pub(crate) struct Common {
     /// A folder of Matrix Market files to take besides the generated matrices
     #[arg(long, global = true)]
     pub(crate) data: Option<PathBuf>,
+    /// So many matrices drawn at random instead of the generated ones, of all kinds and sizes
+    #[arg(long, global = true, default_value_t = 0)]
+    pub(crate) drawn: u64,
+    /// The first drawn matrix's number; the others' follow it
+    #[arg(long, global = true, default_value_t = 1, requires = "drawn")]
+    pub(crate) seed: u64,
     /// Matrices (of `bandwidth` rows of the table) with one of these in their name only
     #[arg(long, global = true, value_delimiter = ',')]
     pub(crate) only: Vec<String>,

@@ -64,7 +64,10 @@ impl<'a> Session<'a> {
     }
 
     fn cases(&self) -> Outcome<Vec<Case>> {
-        let mut all = cases::generated();
+        let mut all = match self.options.drawn {
+            0 => cases::generated(),
+            count => cases::drawn(count, self.options.seed),
+        };
         if let Some(folder) = &self.options.data {
             all.extend(cases::files(folder).map_err(|e| named(folder, e))?);
         }
