@@ -432,3 +432,17 @@ fn narrow_keys_of_many_rows() {
     let said = mxm(&a, &b).strategy(Strategy::Esc).explain().unwrap().to_string();
     assert!(said.contains("at a time") && said.contains("at most 64 products"), "{said}");
 }
+
+/// A row so long that twice as many products as the longest rows might have are no number of 32 bits.
+#[test]
+fn longest_rows_beyond_powers_of_two() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 70_000;
+    let mut coo = Coo::<i64>::new(n, n);
+    (0..60_000).for_each(|e| coo.push(1, e + 9000, e as i64 % 50));
+    (0..n).filter(|row| *row != 1).for_each(|row| coo.push(row, (row * 31 + 2) % n, row as i64 % 100));
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+}

@@ -96,7 +96,7 @@ impl Job<'_> {
     /// How many products a warp sorts at once, where no row has more than `most`, and of how many rows: as many as always or
     /// most often fit, while keys hold them.
     fn esc_rows(&self, most: u64) -> Option<(u32, u32)> {
-        let surely = u32::try_from(most).ok()?.next_power_of_two().max(ESC_LEAST);
+        let surely = u32::try_from(most).ok()?.checked_next_power_of_two()?.max(ESC_LEAST);
         // Where a longest row of A would have to meet longest rows of B for more products than fit, it hardly ever does.
         let meeting = most <= MEETING && self.rows <= MEETING_ROWS && self.longest_fit(self.tuning.esc_products);
         let widest = surely.max(ESC_WIDTH).min(if meeting { self.tuning.esc_products } else { u32::MAX });
