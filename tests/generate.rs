@@ -140,3 +140,13 @@ fn permuted_wants_entries_inside() {
         }
     }
 }
+
+#[test]
+fn permuted_wants_lists_of_one_length() {
+    let lists = |r, c, v| Coo { nrows: 2, ncols: 2, rows: vec![1; r], columns: vec![0; c], values: vec![1.0; v] };
+    for (r, c, v) in [(1, 0, 1), (0, 1, 1), (1, 1, 0), (2, 2, 1)] {
+        let told = permuted(lists(r, c, v), 1).unwrap_err();
+        assert!(matches!(told, Error::InvalidValue { operation: "permuted", .. }), "{told:?}");
+        assert_eq!(told.to_string(), format!("permuted: {r} rows, {c} columns and {v} values"));
+    }
+}

@@ -104,7 +104,7 @@ pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
 /// Rows and columns of a square matrix under one random permutation. O(n + nnz).
 ///
 /// # Errors
-/// `InvalidValue` where it is not square; `IndexOutOfBounds` for an entry outside it; `OutOfMemory`.
+/// `InvalidValue` where it is not square or its lists differ in length; `IndexOutOfBounds` for an entry outside it; `OutOfMemory`.
 /// ```
 /// use oplus::generate::{band, permuted};
 /// let (a, b) = (band(100, 2, 1)?, permuted(band(100, 2, 1)?, 7)?);
@@ -115,6 +115,10 @@ pub fn band(n: u64, half_width: u64, seed: u64) -> Result<Coo<f64>> {
 pub fn permuted<T>(mut a: Coo<T>, seed: u64) -> Result<Coo<T>> {
     if a.nrows != a.ncols {
         return invalid("permuted", format!("the matrix must be square, it is {}×{}", a.nrows, a.ncols));
+    }
+    if a.rows.len() != a.values.len() || a.columns.len() != a.values.len() {
+        let (rows, columns, values) = (a.rows.len(), a.columns.len(), a.values.len());
+        return invalid("permuted", format!("{rows} rows, {columns} columns and {values} values"));
     }
     for (what, indices) in [("row", &a.rows), ("column", &a.columns)] {
         if let Some(position) = indices.iter().position(|i| *i >= a.nrows) {
