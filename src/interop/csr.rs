@@ -105,7 +105,10 @@ fn listed(axis: &Axis) -> Option<&[u64]> {
 }
 
 /// What an axis counts, one and many.
-type Noun = (&'static str, &'static str);
+pub(super) type Noun = (&'static str, &'static str);
+
+pub(super) const ROW: Noun = ("row", "rows");
+pub(super) const COLUMN: Noun = ("column", "columns");
 
 /// A dimension from what somebody says of it.
 fn axis(operation: &'static str, (what, many): Noun, n: u64, ids: Option<Vec<u64>>) -> Result<Axis> {
@@ -142,16 +145,17 @@ fn ids(operation: &'static str, axis: Axis) -> Result<Option<Vec<u64>>> {
     }
 }
 
-fn store<T: Scalar>(operation: &'static str, parts: CsrParts<T>) -> Result<Store<T>> {
-    let rows = axis(operation, ("row", "rows"), parts.nrows, parts.row_ids)?;
-    let cols = axis(operation, ("column", "columns"), parts.ncols, parts.column_ids)?;
+/// A store of its arrays, whose errors tell its rows and columns as `lines`.
+pub(super) fn store<T: Scalar>(operation: &'static str, lines: [Noun; 2], parts: CsrParts<T>) -> Result<Store<T>> {
+    let rows = axis(operation, lines[0], parts.nrows, parts.row_ids)?;
+    let cols = axis(operation, lines[1], parts.ncols, parts.column_ids)?;
     let pattern = Pattern::new(rows.places(), cols.places(), parts.offsets, parts.indices);
-    pattern.validate(operation, parts.values.len())?;
+    pattern.validate_lines(operation, parts.values.len(), lines.map(|(one, _)| one))?;
     Ok(Store::host(rows, cols, pattern, parts.values, Device::Cpu))
 }
 
 /// A vector's entries, told as those of one.
-fn row<T: Scalar>(operation: &'static str, parts: VectorParts<T>) -> Result<Store<T>> {
+pub(super) fn row<T: Scalar>(operation: &'static str, parts: VectorParts<T>) -> Result<Store<T>> {
     let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
     let VectorParts { len, ids, indices, values } = parts;
     if values.len() != indices.len() {
@@ -200,7 +204,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn from_csr_parts(parts: CsrParts<T>) -> Result<Self> {
-        store("from_csr_parts", parts).map(Self::of)
+        store("from_csr_parts", [ROW, COLUMN], parts).map(Self::of)
     }
     /// Its arrays: moved where no clone, mask, view or iterator shares them, else copied; downloaded from a device. O(1) moved,
     /// else O(m + nnz), as where a format other than rows is listed.

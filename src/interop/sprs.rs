@@ -55,12 +55,12 @@ impl<T: Scalar, S, I: SpIndex + 'static> TryFrom<CsVecI<T, I>> for Vector<T, S> 
         let (indices, values) = x.into_raw_storage();
         if u32::try_from(len).is_ok() {
             let indices = width::indices(operation, indices)?;
-            return Vector::from_parts(VectorParts { len, ids: None, indices, values });
+            return super::csr::row(operation, VectorParts { len, ids: None, indices, values }).map(Vector::of);
         }
         let ids: Vec<u64> = width::indices(operation, indices)?;
         let mut places = crate::memory::with_capacity(operation, ids.len())?;
         places.extend((0..ids.len()).map(|place| place as u32));
-        Vector::from_parts(VectorParts { len, ids: Some(ids), indices: places, values })
+        super::csr::row(operation, VectorParts { len, ids: Some(ids), indices: places, values }).map(Vector::of)
     }
 }
 

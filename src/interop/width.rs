@@ -1,5 +1,6 @@
 //! Compressed rows with other widths of indices: moved where the width is the same, converted where it fits.
 use super::CsrParts;
+use super::csr::{COLUMN, ROW, store};
 use crate::algebra::Scalar;
 use crate::container::Matrix;
 use crate::error::{Error, Result};
@@ -88,40 +89,63 @@ pub(super) fn matrix<T: Scalar, S, I: PrimInt + 'static, P: PrimInt + 'static>(
         }
     }
     let (outer, inner) = if columns { (ncols, nrows) } else { (nrows, ncols) };
+    // Whoever gave columns is told of columns.
+    let lines = if columns { [COLUMN, ROW] } else { [ROW, COLUMN] };
     let a = match (u32::try_from(outer), u32::try_from(inner)) {
-        (Ok(_), Ok(_)) => Matrix::from_csr_parts(CsrParts {
-            nrows: outer as u64,
-            ncols: inner as u64,
-            offsets,
-            indices: indices(operation, others)?,
-            values,
-            ..Default::default()
-        })?,
-        _ => listed(operation, (outer, inner), &offsets, others, values)?,
+        (Ok(_), Ok(_)) => {
+            let (nrows, ncols, indices) = (outer as u64, inner as u64, indices(operation, others)?);
+            let parts = CsrParts { nrows, ncols, offsets, indices, values, ..Default::default() };
+            Matrix::of(store(operation, lines, parts)?)
+        }
+        _ => listed(operation, lines.map(|(one, _)| one), (outer, inner), &offsets, others, values)?,
     };
-    if columns { crate::operation::transpose(&a).eval() } else { Ok(a) }
+    let a = if columns { crate::operation::transpose(&a).eval() } else { Ok(a) };
+    a.map_err(|e| e.in_operation(operation))
 }
 
-/// The same where u32 does not count the indices.
+/// The same where u32 does not count the indices: what is wrong is told as where it does.
 fn listed<T: Scalar, S, I: PrimInt + 'static>(
     operation: &'static str,
+    [line, across]: [&'static str; 2],
     (outer, inner): (usize, usize),
     offsets: &[u64],
     others: Vec<I>,
     values: Vec<T>,
 ) -> Result<Matrix<T, S>> {
-    let mut coo = Coo::new(outer as u64, inner as u64);
-    coo.rows = memory::with_capacity(operation, others.len())?;
-    for (row, w) in offsets.windows(2).enumerate() {
-        let length = w[1].checked_sub(w[0]).filter(|_| w[1] <= others.len() as u64);
-        let length = length.ok_or_else(|| Error::InvalidValue {
-            operation,
-            reason: format!("row {row} is said to be entries {} to {} of {}", w[0], w[1], others.len()),
-        })?;
-        coo.rows.extend(std::iter::repeat_n(row as u64, length as usize));
+    let invalid = |reason: String| Error::InvalidValue { operation, reason };
+    let entries = others.len();
+    if offsets.len() as u128 != outer as u128 + 1 {
+        let reason = format!("{} offsets for {outer} {line}s: {line}s + 1 are needed", offsets.len());
+        return Err(invalid(reason));
     }
+    if offsets[outer] != entries as u64 {
+        let reason =
+            format!("offsets run from {} to {}, they must run from 0 to {entries}", offsets[0], offsets[outer]);
+        return Err(invalid(reason));
+    }
+    if values.len() != entries {
+        return Err(invalid(format!("{} values for {entries} {across} indices", values.len())));
+    }
+    if let Some(r) = offsets.windows(2).position(|w| w[0] > w[1]) {
+        return Err(invalid(format!("offsets decrease at {line} {r}: {} to {}", offsets[r], offsets[r + 1])));
+    }
+    let mut coo = Coo::new(outer as u64, inner as u64);
     coo.columns = indices(operation, others)?;
     coo.values = values;
+    coo.rows = memory::with_capacity(operation, entries)?;
+    for (r, w) in offsets.windows(2).enumerate() {
+        // They ascend to the number of entries.
+        let row = &coo.columns[w[0] as usize..w[1] as usize];
+        if let Some(e) = row.iter().position(|index| *index >= inner as u64) {
+            let (position, index, bound) = (w[0] + e as u64, row[e], inner as u64);
+            return Err(Error::IndexOutOfBounds { operation, what: across, position, index, bound });
+        }
+        if let Some(e) = row.windows(2).position(|w| w[0] >= w[1]) {
+            let position = w[0] + e as u64 + 1;
+            return Err(invalid(format!("{across}s of {line} {r} are not ascending at position {position}")));
+        }
+        coo.rows.extend(std::iter::repeat_n(r as u64, row.len()));
+    }
     Matrix::from_coo(&coo)
 }
 

@@ -49,9 +49,22 @@ impl Pattern {
     }
     /// The one place where foreign CSR arrays are checked.
     pub(crate) fn validate(&self, operation: &'static str, values: usize) -> Result<()> {
+        self.validate_lines(operation, values, ["row", "column"])
+    }
+    /// The same of somebody's columns, which are rows here: they are told by the words given, what is compressed and what `indices` count.
+    pub(crate) fn validate_lines(
+        &self,
+        operation: &'static str,
+        values: usize,
+        [line, across]: [&'static str; 2],
+    ) -> Result<()> {
         let invalid = |reason: String| Err(Error::InvalidValue { operation, reason });
         if self.offsets.len() != self.nrows + 1 {
-            return invalid(format!("{} offsets for {} rows: rows + 1 are needed", self.offsets.len(), self.nrows));
+            return invalid(format!(
+                "{} offsets for {} {line}s: {line}s + 1 are needed",
+                self.offsets.len(),
+                self.nrows
+            ));
         }
         if self.offsets[0] != 0 || self.offsets[self.nrows] != self.indices.len() as u64 {
             let (first, last) = (self.offsets[0], self.offsets[self.nrows]);
@@ -61,10 +74,10 @@ impl Pattern {
             ));
         }
         if values != self.indices.len() {
-            return invalid(format!("{values} values for {} column indices", self.indices.len()));
+            return invalid(format!("{values} values for {} {across} indices", self.indices.len()));
         }
         if let Some(r) = (0..self.nrows).find(|r| self.offsets[*r] > self.offsets[r + 1]) {
-            return invalid(format!("offsets decrease at row {r}: {} to {}", self.offsets[r], self.offsets[r + 1]));
+            return invalid(format!("offsets decrease at {line} {r}: {} to {}", self.offsets[r], self.offsets[r + 1]));
         }
         for r in 0..self.nrows {
             let (row, start) = (self.row(r), self.offsets[r]);
@@ -72,14 +85,17 @@ impl Pattern {
                 let (position, index) = (start + e as u64, row[e] as u64);
                 return Err(Error::IndexOutOfBounds {
                     operation,
-                    what: "column",
+                    what: across,
                     position,
                     index,
                     bound: self.ncols as u64,
                 });
             }
             if let Some(e) = row.windows(2).position(|w| w[0] >= w[1]) {
-                return invalid(format!("columns of row {r} are not ascending at position {}", start + e as u64 + 1));
+                return invalid(format!(
+                    "{across}s of {line} {r} are not ascending at position {}",
+                    start + e as u64 + 1
+                ));
             }
         }
         Ok(())

@@ -60,6 +60,57 @@ fn duplicates_triplets_and_slices() {
     assert_eq!((slice.shape(), slice.entries().unwrap()), ((2, 3), vec![(1, 1, 3.5)]));
 }
 
+/// What sprs has not checked is told in its terms, whether u32 counts the dimensions or not.
+#[test]
+fn malformed_arrays_are_refused() {
+    use sprs::CompressedStorage::{CSC, CSR};
+    let told = |storage, shape, offsets: &[usize], indices: &[usize], values: &[i64]| {
+        let (offsets, indices, values) = (offsets.to_vec(), indices.to_vec(), values.to_vec());
+        // SAFETY: nothing is asked of it but its arrays.
+        let a = unsafe { CsMatI::<i64, usize>::new_unchecked(storage, shape, offsets, indices, values) };
+        Matrix::<i64>::try_from(a).unwrap_err().to_string()
+    };
+    for inner in [3, 1 << 40] {
+        for (storage, shape, line, across) in [(CSR, (2, inner), "row", "column"), (CSC, (inner, 2), "column", "row")] {
+            for (offsets, indices, values, expected) in [
+                (
+                    &[0, 3][..],
+                    &[0, 1, 2][..],
+                    &[1, 2, 3][..],
+                    format!("2 offsets for 2 {line}s: {line}s + 1 are needed"),
+                ),
+                (
+                    &[0, 1, 3, 3, 3, 3],
+                    &[0, 1, 2],
+                    &[1, 2, 3],
+                    format!("6 offsets for 2 {line}s: {line}s + 1 are needed"),
+                ),
+                (&[], &[], &[], format!("0 offsets for 2 {line}s: {line}s + 1 are needed")),
+                (&[0, 1, 2], &[0, 1, 2], &[1, 2, 3], "offsets run from 0 to 2, they must run from 0 to 3".into()),
+                (&[0, 3, 2], &[0, 1], &[1, 2], format!("offsets decrease at {line} 1: 3 to 2")),
+                (&[0, 1, 3], &[0, 1, 2], &[1, 2], format!("2 values for 3 {across} indices")),
+                (&[0, 1, 3], &[0, 2, 1], &[1, 2, 3], format!("{across}s of {line} 1 are not ascending at position 2")),
+                (&[0, 1, 3], &[0, 1, 1], &[1, 2, 3], format!("{across}s of {line} 1 are not ascending at position 2")),
+                (
+                    &[0, 1, 3],
+                    &[0, 1, 1 << 41],
+                    &[1, 2, 3],
+                    match inner {
+                        3 => format!("index is {}, the limit is {}", 1u64 << 41, u32::MAX),
+                        _ => format!("{across} {} at position 2 is out of range, the bound is {inner}", 1u64 << 41),
+                    },
+                ),
+            ] {
+                assert_eq!(told(storage, shape, offsets, indices, values), format!("from sprs: {expected}"));
+            }
+        }
+    }
+    let tall = told(CSR, (1 << 40, 3), &[0, 3], &[0, 1, 2], &[1, 2, 3]);
+    assert_eq!(tall, "from sprs: 2 offsets for 1099511627776 rows: rows + 1 are needed");
+    let beyond = told(CSC, (3, 1), &[0, 2], &[0, 9], &[1, 2]);
+    assert_eq!(beyond, "from sprs: row 9 at position 1 is out of range, the bound is 3");
+}
+
 quickcheck! {
     fn rows_columns_and_widths(a: Stored<f64>) -> bool {
         let expected = bits(&a.0);
