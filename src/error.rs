@@ -212,6 +212,27 @@ impl Error {
             other => other,
         }
     }
+    /// The same error of two operands that are vectors, rows or columns.
+    pub(crate) fn told_of_vectors(mut self) -> Self {
+        if let Error::DimensionMismatch { vectors, .. } = &mut self {
+            *vectors = (true, true);
+        }
+        self
+    }
+    /// The same error of an operation whose parts are others: of the one asked for.
+    pub(crate) fn of_parts(mut self, part: &'static str, whole: &'static str) -> Self {
+        if let Error::DimensionMismatch { operation, .. }
+        | Error::DeviceMismatch { operation, .. }
+        | Error::InvalidValue { operation, .. }
+        | Error::IndexOverflow { operation, .. }
+        | Error::NotSupported { operation, .. }
+        | Error::OutOfMemory { operation, .. } = &mut self
+            && *operation == part
+        {
+            *operation = whole;
+        }
+        self
+    }
     /// Memory that ran out in a part of an operation ran out in that.
     pub(crate) fn in_operation(self, operation: &'static str) -> Self {
         match self {

@@ -128,7 +128,7 @@ fn transposes_and_triple_products() {
             Err(Error::InvalidValue { operation: "plan", .. })
         ));
         for small in [triple(0).memory_limit(64).eval(), triple(0).memory_limit(64).plan().map(|_| p[0].clone())] {
-            let refused = matches!(small, Err(Error::OutOfMemory { operation: "mxm", .. }));
+            let refused = matches!(small, Err(Error::OutOfMemory { operation: "triple_product", .. }));
             assert!(refused || device == Device::Reference, "{small:?}");
         }
         // A·P has its part of the limit: what is enough for each product by itself need not be for both.

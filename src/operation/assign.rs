@@ -49,7 +49,7 @@ pub fn assign_vector<X>(u: &X, indices: impl Into<Indices>) -> Assignment<Scalar
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    let mut assignment = Assignment::of("assign", u, (..).into(), indices.into());
+    let mut assignment = Assignment::of("assign_vector", u, (..).into(), indices.into());
     assignment.core.names.1 = "index";
     assignment
 }
@@ -74,7 +74,7 @@ pub fn assign_row<X>(u: &X, row: u64, cols: impl Into<Indices>) -> Assignment<Sc
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    let mut assignment = Assignment::of("assign", u, Indices::one(row), cols.into());
+    let mut assignment = Assignment::of("assign_row", u, Indices::one(row), cols.into());
     assignment.core.shape = Shape::Row;
     assignment
 }
@@ -100,7 +100,8 @@ where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
     let (u, _) = u.operand();
-    let mut assignment = Assignment::new("assign", Source::Store(u.0.clone(), true), rows.into(), Indices::one(column));
+    let mut assignment =
+        Assignment::new("assign_column", Source::Store(u.0.clone(), true), rows.into(), Indices::one(column));
     assignment.core.shape = Shape::Column;
     assignment
 }
@@ -125,7 +126,7 @@ pub fn assign_scalar<T: Scalar>(
     rows: impl Into<Indices>,
     cols: impl Into<Indices>,
 ) -> Assignment<T, OfMatrices> {
-    Assignment::new("assign", Source::Value(Some(value)), rows.into(), cols.into())
+    Assignment::new("assign_scalar", Source::Value(Some(value)), rows.into(), cols.into())
 }
 
 /// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w. With a mask that is not complemented
@@ -146,7 +147,8 @@ pub fn assign_scalar<T: Scalar>(
 /// # Ok(()) }
 /// ```
 pub fn assign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
-    let mut assignment = Assignment::new("assign", Source::Value(Some(value)), (..).into(), indices.into());
+    let mut assignment =
+        Assignment::new("assign_scalar_vector", Source::Value(Some(value)), (..).into(), indices.into());
     assignment.core.names.1 = "index";
     assignment
 }
@@ -167,7 +169,7 @@ pub fn assign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) ->
 /// # Ok(()) }
 /// ```
 pub fn assign_empty<T: Scalar>(rows: impl Into<Indices>, cols: impl Into<Indices>) -> Assignment<T, OfMatrices> {
-    Assignment::new("assign", Source::Value(None), rows.into(), cols.into())
+    Assignment::new("assign_empty", Source::Value(None), rows.into(), cols.into())
 }
 
 /// w(indices)⟨m⟩ = nothing, as [`assign_empty`]. O(nnz(w)); O(nnz(m)) of all indices of a [`Bitmap`](crate::Format::Bitmap) on the CPU
@@ -186,7 +188,7 @@ pub fn assign_empty<T: Scalar>(rows: impl Into<Indices>, cols: impl Into<Indices
 /// # Ok(()) }
 /// ```
 pub fn assign_empty_vector<T: Scalar>(indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
-    let mut assignment = Assignment::new("assign", Source::Value(None), (..).into(), indices.into());
+    let mut assignment = Assignment::new("assign_empty_vector", Source::Value(None), (..).into(), indices.into());
     assignment.core.names.1 = "index";
     assignment
 }
@@ -235,7 +237,7 @@ pub fn subassign_vector<X>(u: &X, indices: impl Into<Indices>) -> Assignment<Sca
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    assign_vector(u, indices).sub("subassign")
+    assign_vector(u, indices).sub("subassign_vector")
 }
 
 /// C(i, cols)⟨m⟩ ⊙= u as [`assign_row`], with a mask as long as u that reaches these columns alone. O(nnz(C) + nnz(u)).
@@ -257,7 +259,7 @@ pub fn subassign_row<X>(u: &X, row: u64, cols: impl Into<Indices>) -> Assignment
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    assign_row(u, row, cols).sub("subassign")
+    assign_row(u, row, cols).sub("subassign_row")
 }
 
 /// C(rows, j)⟨m⟩ ⊙= u as [`assign_column`], with a mask as long as u that reaches these rows alone. O(nnz(C) + nnz(u)).
@@ -279,7 +281,7 @@ pub fn subassign_column<X>(u: &X, rows: impl Into<Indices>, column: u64) -> Assi
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    assign_column(u, rows, column).sub("subassign")
+    assign_column(u, rows, column).sub("subassign_column")
 }
 
 /// C(rows, cols)⟨M⟩ ⊙= x as [`assign_scalar`], with a mask of the region's shape that reaches the region alone.
@@ -303,7 +305,7 @@ pub fn subassign_scalar<T: Scalar>(
     rows: impl Into<Indices>,
     cols: impl Into<Indices>,
 ) -> Assignment<T, OfMatrices> {
-    assign_scalar(value, rows, cols).sub("subassign")
+    assign_scalar(value, rows, cols).sub("subassign_scalar")
 }
 
 /// w(indices)⟨m⟩ ⊙= x as [`assign_scalar_vector`], with a mask as long as the indices that reaches these alone.
@@ -323,5 +325,5 @@ pub fn subassign_scalar<T: Scalar>(
 /// # Ok(()) }
 /// ```
 pub fn subassign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
-    assign_scalar_vector(value, indices).sub("subassign")
+    assign_scalar_vector(value, indices).sub("subassign_scalar_vector")
 }

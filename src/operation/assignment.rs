@@ -134,6 +134,8 @@ impl<T, K, F> Assignment<T, K, F> {
 impl<T: Scalar, K, F> Assignment<T, K, F> {
     /// C(rows, cols)⟨M, replace⟩ ⊙= A: the part of `c` is written. `c` is untouched on error, and may be an operand or the mask. What it costs is said where the
     /// assignment is made: O(nnz(C) + nnz(A)), and less where little of `c` changes. Nothing is summed: the same bits on every device.
+    /// A panic of an operator of the caller's own is no error: accumulating in place it may leave some entries of `c` done and others not, but
+    /// `c` is a well-formed matrix or vector still.
     ///
     /// # Errors
     /// `IndexOutOfBounds` naming the position, `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
@@ -153,7 +155,7 @@ impl<T: Scalar, K, F> Assignment<T, K, F> {
         // A line of a matrix is a vector.
         let vectors = C::VECTOR || self.core.shape != Shape::All;
         let mask = self.mask.map(|mask| mask.given(vectors));
-        let made = self.core.assign::<_, F>(mask.as_ref(), self.replace, c.parts_mut().0);
+        let made = self.core.assign::<_, F>(mask.as_ref(), self.replace, vectors, c.parts_mut().0);
         made.map_err(|e| C::told(e.in_operation(self.core.name)))
     }
 }
@@ -177,11 +179,12 @@ impl<T: Scalar, F> Assignment<T, OfMatrices, F> {
 }
 
 impl<T: Scalar> Core<T> {
-    /// `c` becomes what it should be.
+    /// `c` becomes what it should be; `vectors` where A is a u: a vector, told by its length.
     fn assign<C: Scalar, F: Accumulate<C, T>>(
         &self,
         mask: Option<&Mask>,
         replace: bool,
+        vectors: bool,
         c: &mut Store<C>,
     ) -> Result<()> {
         let (name, (nrows, ncols)) = (self.name, c.shape());
@@ -190,15 +193,17 @@ impl<T: Scalar> Core<T> {
             cols: self.cols.within(name, self.names.1, ncols)?,
         };
         if let Source::Store(a, transposed) = &self.source {
-            same_shape(name, ("A", shape_of(a, *transposed)), ("the region", part.shape()))?;
-            same_device(name, ("A", a.device), ("the output", c.device))?;
+            let source = if vectors { "u" } else { "A" };
+            let fit = same_shape(name, (source, shape_of(a, *transposed)), ("the region", part.shape()));
+            fit.map_err(|e| if vectors { e.told_of_vectors() } else { e })?;
+            same_device(name, (source, a.device), ("the output", c.device))?;
         }
         // Of a long vector, nobody looks at every place for a few.
         if (nrows, matches!(part.cols, Chosen::All(_))) == (1, false)
             && is_hypersparse(ncols, c.nvals().saturating_add(part.cols.count()))
             && let Some(mut listed) = c.listed((false, true), name)?
         {
-            self.assign::<C, F>(mask, replace, &mut listed)?;
+            self.assign::<C, F>(mask, replace, vectors, &mut listed)?;
             *c = listed;
             return Ok(());
         }

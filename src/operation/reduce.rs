@@ -36,7 +36,8 @@ pub fn reduce_rows<T: Scalar, S, M: Reduction<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
 ) -> Operation<Lines<T, Vector<M::Sum, S>>> {
-    let mut lines = Lines::new("reduce", a.operand(), |a| rows_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
+    let mut lines =
+        Lines::new("reduce_rows", a.operand(), |a| rows_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
     lines.core.turned = Some(|a| columns_summed::<M::Sum, M::Monoid>(terms::<T, M>(a)?.as_ref()));
     Operation::new(lines)
 }
@@ -175,7 +176,7 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
 pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result<M::Sum> {
-    Ok(reduce_stored(a, monoid)?.unwrap_or_else(<M::Monoid as Monoid<M::Sum>>::identity))
+    Ok(reduced("reduce", a, monoid)?.unwrap_or_else(<M::Monoid as Monoid<M::Sum>>::identity))
 }
 
 /// s = ⊕ of all entries, or `None` where there are none: the empty scalar. O(nnz(A)).
@@ -191,10 +192,18 @@ pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
-pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, _monoid: M) -> Result<Option<M::Sum>> {
+pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result<Option<M::Sum>> {
+    reduced("reduce_stored", a, monoid)
+}
+
+fn reduced<X: Operand, M: Reduction<ScalarOf<X>>>(
+    operation: &'static str,
+    a: &X,
+    _monoid: M,
+) -> Result<Option<M::Sum>> {
     let (a, transposed) = a.operand();
     let sum = || sum::<M::Sum, M::Monoid>(terms::<ScalarOf<X>, M>(&oriented(a.0, transposed)?)?.as_ref());
-    sum().map_err(|e| e.in_operation("reduce"))
+    sum().map_err(|e| e.in_operation(operation))
 }
 
 fn sum<T: Scalar, M: Monoid<T>>(a: &Store<T>) -> Result<Option<T>> {

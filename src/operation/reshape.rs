@@ -11,8 +11,6 @@ use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, axes_for};
 use std::sync::Arc;
 
-const OPERATION: &str = "reshape";
-
 /// C(p div n′, p mod n′) = A(i, j) for p = i·n + j: the places of A row by row as those of a matrix of `nrows` × `ncols` = m′ × n′.
 /// O(m + m′ + nnz(A)); hypersparse results sort the columns in use, O(nnz(A) log nnz(A)).
 ///
@@ -35,9 +33,10 @@ pub fn reshape<T: Scalar, S>(
     nrows: u64,
     ncols: u64,
 ) -> Result<Matrix<T, S>> {
+    let operation = "reshape";
     let (a, transposed) = a.operand();
-    let made = oriented(a.0, transposed).and_then(|a| reshaped(&a, (nrows, ncols)));
-    made.map(Matrix::of).map_err(|e| e.in_operation(OPERATION))
+    let made = oriented(a.0, transposed).and_then(|a| reshaped(operation, &a, (nrows, ncols)));
+    made.map(Matrix::of).map_err(|e| e.in_operation(operation))
 }
 
 /// C(p mod m′, p div m′) = A(i, j) for p = i + j·m: the places of A column by column as those of a matrix of `nrows` × `ncols` = m′ × n′,
@@ -59,25 +58,26 @@ pub fn reshape_columns<T: Scalar, S>(
     nrows: u64,
     ncols: u64,
 ) -> Result<Matrix<T, S>> {
+    let operation = "reshape_columns";
     let (a, transposed) = a.operand();
     let (nrows_of_a, ncols_of_a) = super::shape_of(a.0, transposed);
-    fits((nrows_of_a, ncols_of_a), (nrows, ncols))?;
-    let turned = oriented(a.0, !transposed).and_then(|a| reshaped(&a, (ncols, nrows)));
+    fits(operation, (nrows_of_a, ncols_of_a), (nrows, ncols))?;
+    let turned = oriented(a.0, !transposed).and_then(|a| reshaped(operation, &a, (ncols, nrows)));
     let made = turned.and_then(|turned| oriented(&turned, true));
-    made.map(full_where_full).map(Matrix::of).map_err(|e| e.in_operation(OPERATION))
+    made.map(full_where_full).map(Matrix::of).map_err(|e| e.in_operation(operation))
 }
 
-fn fits(left: (u64, u64), right: (u64, u64)) -> Result<()> {
+fn fits(operation: &'static str, left: (u64, u64), right: (u64, u64)) -> Result<()> {
     let places = |(m, n): (u64, u64)| u128::from(m) * u128::from(n);
     if places(left) == places(right) {
         return Ok(());
     }
     let (left_name, right_name, vectors) = ("A", "the new shape", (false, false));
-    Err(Error::DimensionMismatch { operation: OPERATION, left_name, left, right_name, right, vectors })
+    Err(Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors })
 }
 
-fn reshaped<T: Scalar>(a: &Store<T>, shape: (u64, u64)) -> Result<Store<T>> {
-    fits(a.shape(), shape)?;
+fn reshaped<T: Scalar>(operation: &'static str, a: &Store<T>, shape: (u64, u64)) -> Result<Store<T>> {
+    fits(operation, a.shape(), shape)?;
     let positions = a.pattern()?;
     let (mut rows, mut cols) = axes_for(shape, a.nvals());
     let counted = |rows: &Axis, cols: &Axis| matches!((rows, cols), (Axis::Full(_), Axis::Full(_)));
@@ -91,15 +91,20 @@ fn reshaped<T: Scalar>(a: &Store<T>, shape: (u64, u64)) -> Result<Store<T>> {
         }
     }
     let from = on_backend!(a.device, |backend| { backend.download_pattern(backend.pattern(&positions.body)?)? });
-    let pattern = Arc::new(moved(&from, a, (&mut rows, &mut cols))?);
+    let pattern = Arc::new(moved(operation, &from, a, (&mut rows, &mut cols))?);
     let body = on_backend!(a.device, |backend| { PatternBody::from(backend.upload_pattern(&pattern)?) });
     Ok(full_where_full(Store { rows, cols, body: a.body.at(body)?, device: a.device }))
 }
 
 /// The positions on axes that list what is in use, where they list anything. Their order stays.
-fn moved<T>(from: &Pattern, a: &Store<T>, (rows, cols): (&mut Axis, &mut Axis)) -> Result<Pattern> {
+fn moved<T>(
+    operation: &'static str,
+    from: &Pattern,
+    a: &Store<T>,
+    (rows, cols): (&mut Axis, &mut Axis),
+) -> Result<Pattern> {
     let (n, width) = (u128::from(a.cols.n()), cols.n().max(1));
-    let (mut i, mut j) = (memory::with_capacity(OPERATION, from.nnz())?, memory::with_capacity(OPERATION, from.nnz())?);
+    let (mut i, mut j) = (memory::with_capacity(operation, from.nnz())?, memory::with_capacity(operation, from.nnz())?);
     for row in 0..from.nrows {
         let before = u128::from(a.rows.id(row)) * n;
         for column in from.row(row) {
@@ -113,8 +118,8 @@ fn moved<T>(from: &Pattern, a: &Store<T>, (rows, cols): (&mut Axis, &mut Axis)) 
             j.push(across);
         }
     }
-    let (i, indices) = (places(OPERATION, "row", rows, &i)?, places(OPERATION, "column", cols, &j)?);
-    let mut offsets = memory::with_capacity(OPERATION, rows.places() + 1)?;
+    let (i, indices) = (places(operation, "row", rows, &i)?, places(operation, "column", cols, &j)?);
+    let mut offsets = memory::with_capacity(operation, rows.places() + 1)?;
     offsets.push(0);
     for (e, row) in i.iter().enumerate() {
         offsets.resize(*row as usize + 1, e as u64);

@@ -1,13 +1,16 @@
 //! R·A·P: two products, and their plans.
 use super::factors::beside;
 use super::product::{Product, mxm};
-use super::{Operand, Operation, Plan, limited};
+use super::{Operand, Operation, Plan, limited, shape_of};
 use crate::algebra::{Scalar, Semiring};
 use crate::backend::untyped::UntypedStore;
 use crate::container::Matrix;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mask::{AsMask, Mask};
+use crate::storage::store::same_device;
+
+const OPERATION: &str = "triple_product";
 
 /// R·A·P over a semiring, as R·(A·P): what [`triple_product`] asks for.
 #[must_use = "nothing is computed before .eval() or .plan()"]
@@ -72,6 +75,27 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         self.memory_limit = Some(bytes);
         self
     }
+    /// Whether R, A and P fit together. The two products would tell of an A and a B.
+    fn check(&self) -> Result<()> {
+        let fit = |left_name, left: (u64, u64), right_name, right: (u64, u64)| match left.1 == right.0 {
+            true => Ok(()),
+            false => Err(Error::DimensionMismatch {
+                operation: OPERATION,
+                left_name,
+                left,
+                right_name,
+                right,
+                vectors: (false, false),
+            }),
+        };
+        let (r, a, p) = (&self.r, &self.a, &self.p);
+        let shape = shape_of(&a.0.store, a.1);
+        fit("R", shape_of(&r.0.store, r.1), "A", shape)?;
+        fit("A", shape, "P", shape_of(&p.0.store, p.1))?;
+        same_device(OPERATION, ("R", r.0.device()), ("A", a.0.device()))?;
+        same_device(OPERATION, ("A", a.0.device()), ("P", p.0.device()))?;
+        Ok(())
+    }
     fn inner<T: Scalar>(&self) -> Inner<A, P, T, S>
     where
         S: Semiring<A, P, Out = T>,
@@ -92,7 +116,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         operation.kernel.core.options.memory_limit = match (self.memory_limit, inner.device()) {
             // The device counts what is held by itself.
             (limit, Device::Cuda(_)) | (limit @ None, _) => limit,
-            (Some(limit), _) => Some(beside("mxm", limit, UntypedStore::of(&inner.store).bytes())?),
+            (Some(limit), _) => Some(beside(OPERATION, limit, UntypedStore::of(&inner.store).bytes())?),
         };
         operation.mask = self.mask.clone();
         Ok(operation)
@@ -114,7 +138,9 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
     {
-        limited("mxm", self.memory_limit, self.a.0.device(), || self.outer::<T, C>(&self.inner::<T>().eval()?)?.eval())
+        self.check()?;
+        let work = || self.outer::<T, C>(&self.inner::<T>().eval()?)?.eval();
+        limited(OPERATION, self.memory_limit, self.a.0.device(), work).map_err(|e| e.of_parts("mxm", OPERATION))
     }
     /// What the structure of the operands says about both products of C⟨M⟩ = R ⊕.⊗ (A ⊕.⊗ P). O(products of both).
     ///
@@ -132,13 +158,15 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
     where
         S: Semiring<A, P, Out = T> + Semiring<R, T, Out = C>,
     {
-        limited("mxm", self.memory_limit, self.a.0.device(), || {
+        self.check()?;
+        let made = limited(OPERATION, self.memory_limit, self.a.0.device(), || {
             let first = self.inner::<T>().plan()?;
             // Its positions are all that matters of A·P here; the plan shares them with every run.
             let ap: Matrix<T, S> = first.run_parts(&self.a, &self.p)?;
             let second = self.outer::<T, C>(&ap)?.plan()?;
             Ok(TriplePlan { first, second, memory_limit: self.memory_limit })
-        })
+        });
+        made.map_err(|e| e.of_parts("mxm", OPERATION))
     }
 }
 
@@ -184,7 +212,8 @@ where
         a: &impl Operand<Container = Matrix<A, S>>,
         p: &impl Operand<Container = Matrix<P, S>>,
     ) -> Result<Matrix<C, S>> {
-        limited("mxm", self.memory_limit, self.first.device(), || self.second.run(r, &self.first.run(a, p)?))
+        let work = || self.second.run(r, &self.first.run(a, p)?);
+        limited(OPERATION, self.memory_limit, self.first.device(), work).map_err(|e| e.of_parts("mxm", OPERATION))
     }
     /// Entries of the result.
     pub fn nvals(&self) -> u64 {

@@ -75,7 +75,25 @@ fn g2_vectors_have_indices_and_lengths() {
         );
         told(
             assign_vector(&long, 1..).into(&mut x).unwrap_err(),
-            &format!("assign: A has length 5, the region has length 2: {fit}"),
+            &format!("assign_vector: u has length 5, the region has length 2: {fit}"),
+        );
+        let region = |name| format!("{name}: u has length 5, the region has length 3: {fit}");
+        let mut c = some(d, 3, 3, 1);
+        told(assign_row(&long, 0, ..).into(&mut c).unwrap_err(), &region("assign_row"));
+        told(assign_column(&long, .., 0).into(&mut c).unwrap_err(), &region("assign_column"));
+        told(subassign_row(&long, 0, ..).into(&mut c).unwrap_err(), &region("subassign_row"));
+        told(subassign_column(&long, .., 0).into(&mut c).unwrap_err(), &region("subassign_column"));
+        let (two, square) = (some(d, 2, 3, 1), some(d, 3, 3, 2));
+        for (r, a, p, expected) in [
+            (&square, &square, &two, format!("A is 3×3, P is 2×3: {fit}")),
+            (&square, &two, &square, format!("R is 3×3, A is 2×3: {fit}")),
+        ] {
+            told(triple_product(r, a, p).eval().unwrap_err(), &format!("triple_product: {expected}"));
+            told(triple_product(r, a, p).plan().unwrap_err(), &format!("triple_product: {expected}"));
+        }
+        told(
+            triple_product(&square, &square, &square).mask(&two).eval().unwrap_err(),
+            &format!("triple_product: the result is 3×3, the mask is 2×3: {fit}"),
         );
         told(
             scale_rows(&long, &a, Times).eval().unwrap_err(),
@@ -99,7 +117,7 @@ fn g2_every_operation_has_its_name_in_its_errors() {
             ("mxm", mxm(&a, &b).eval().err()),
             ("mxm", mxm(&a, &b).apply(Negate).eval().err()),
             ("mxm", mxm(&a, &b).reduce(Plus).err()),
-            ("mxm", triple_product(&a, &b, &a).eval().err()),
+            ("triple_product", triple_product(&a, &b, &a).eval().err()),
             ("mxv", mxv(&a, &x).eval().err()),
             ("vxm", vxm(&x, &a).eval().err()),
             ("ewise_add", ewise_add(&a, &b, Plus).eval().err()),
@@ -114,7 +132,7 @@ fn g2_every_operation_has_its_name_in_its_errors() {
             ("select", select(&a, Tril, 0).mask(&b).eval().err()),
             ("top_k", top_k(&a, 1).mask(&b).eval().err()),
             ("transpose", transpose(&a).mask(&b).eval().err()),
-            ("reduce", reduce_rows(&a, Plus).mask(&x).eval().err()),
+            ("reduce_rows", reduce_rows(&a, Plus).mask(&x).eval().err()),
             ("argmin", argmin_rows(&a).mask(&x).eval().err()),
             ("argmax", argmax_rows(&a).mask(&x).eval().err()),
             ("kronecker", kronecker(&a, &b, Times).mask(&b).eval().err()),
@@ -125,13 +143,13 @@ fn g2_every_operation_has_its_name_in_its_errors() {
             ("extract", extract_column(&a, .., 99).eval().err()),
             ("extract", extract_vector(&x, far()).eval().err()),
             ("assign", into(assign(&b, .., ..))),
-            ("assign", into(assign_row(&x, 0, ..))),
-            ("assign", into(assign_column(&x, .., 0))),
-            ("assign", into(assign_scalar(1, far(), ..))),
-            ("assign", set(assign_vector(&y, ..))),
+            ("assign_row", into(assign_row(&x, 0, ..))),
+            ("assign_column", into(assign_column(&x, .., 0))),
+            ("assign_scalar", into(assign_scalar(1, far(), ..))),
+            ("assign_vector", set(assign_vector(&y, ..))),
             ("subassign", into(subassign(&b, .., ..))),
-            ("subassign", into(subassign_scalar(1, far(), ..))),
-            ("subassign", set(subassign_vector(&y, ..))),
+            ("subassign_scalar", into(subassign_scalar(1, far(), ..))),
+            ("subassign_vector", set(subassign_vector(&y, ..))),
             ("concat", concat(&[[&a, &b]]).err()),
             ("split", split(&a, &[1], &[5]).err()),
         ];

@@ -286,13 +286,13 @@ fn e14_masks_are_of_the_results_kind() {
         for mask in [row.structure(), row.as_mask(), row.transposed().transposed().structure()] {
             told(apply(&v, Negate).mask(&mask).eval().map(drop), "apply", long, lying);
             told(mxv(&square, &v).mask(&mask).eval().map(drop), "mxv", long, lying);
-            told(reduce_rows(&square, Plus).mask(&mask).eval().map(drop), "reduce", long, lying);
+            told(reduce_rows(&square, Plus).mask(&mask).eval().map(drop), "reduce_rows", long, lying);
             told(extract_row(&square, 0, ..).mask(&mask).eval().map(drop), "extract", long, lying);
             let mut w = v.clone();
-            told(assign_vector(&v, ..).mask(&mask).into(&mut w), "assign", long, lying);
+            told(assign_vector(&v, ..).mask(&mask).into(&mut w), "assign_vector", long, lying);
             assert_eq!(w.entries().unwrap(), v.entries().unwrap());
-            told(assign_row(&v, 0, ..).mask(&mask).into(&mut square.clone()), "assign", long, lying);
-            told(assign_column(&v, .., 0).mask(&mask).into(&mut square.clone()), "assign", long, lying);
+            told(assign_row(&v, 0, ..).mask(&mask).into(&mut square.clone()), "assign_row", long, lying);
+            told(assign_column(&v, .., 0).mask(&mask).into(&mut square.clone()), "assign_column", long, lying);
         }
     });
 }

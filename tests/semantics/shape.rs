@@ -301,13 +301,13 @@ fn s6_reshaped_hypersparse_nothing_and_misfits() {
             assert!(reshape(&none, 1, 1).is_err());
         }
         assert_eq!(reshape(&matrix::<i32>(d, (4, 6), &[]), 8, 3).unwrap().nvals(), 0);
-        let told = |e: oplus::Result<Matrix<i32>>| {
+        let told = |name: &str, e: oplus::Result<Matrix<i32>>| {
             let text = e.unwrap_err().to_string();
-            assert!(text.starts_with("reshape: ") && text.contains("2×6") && text.contains("5×3"), "{text}");
+            assert!(text.starts_with(name) && text.contains("2×6") && text.contains("5×3"), "{text}");
         };
         let small = some(d, 2, 6, 1);
-        told(reshape(&small, 5, 3));
-        told(reshape_columns(&small, 5, 3));
+        told("reshape: ", reshape(&small, 5, 3));
+        told("reshape_columns: ", reshape_columns(&small, 5, 3));
         // As many places modulo 2⁶⁴ are not as many.
         assert!(reshape(&matrix::<i32>(d, (1 << 33, 1 << 31), &[]), 0, 9).is_err());
     });
