@@ -22,11 +22,15 @@ fn lists_that_no_memory_holds_are_told_by_the_operation() {
     told("mxm", &|| mxm(&a, &a).eval().map(drop));
     told("mxm", &|| mxm(&a, &a).explain().map(drop));
     told("mxm", &|| mxm(&a, &a).plan().map(drop));
+    told("mxm", &|| mxm(&a, &a).reduce(Plus).map(drop));
+    told("triple_product", &|| triple_product(&a, &a, &a).eval().map(drop));
+    told("into_full", &|| a.clone().into_full(0).map(drop));
+    told("into_csr_parts", &|| a.clone().into_csr_parts().map(drop));
     told("mxv", &|| mxv(&a, &x).eval().map(drop));
     told("ewise_add", &|| ewise_add(&a, &a, Minus).apply(Abs).select(ValueLt, 3).eval().map(drop));
     told("apply", &|| into(|c, a| apply_index(a, RowIndex, 0).accumulate(Plus).into(c)));
     told("select", &|| tril(&a, 0).eval().map(drop));
-    told("reduce", &|| reduce_rows(&a.transposed(), Plus).eval().map(drop));
+    told("reduce_rows", &|| reduce_rows(&a.transposed(), Plus).eval().map(drop));
     told("extract", &|| extract(&a, [5, 3], ..).eval().map(drop));
     told("assign", &|| into(|c, a| assign(a, .., ..).mask(&a.structure().complement()).into(c)));
     told("sort", &|| sort(&a, Lt).map(drop));
@@ -34,6 +38,7 @@ fn lists_that_no_memory_holds_are_told_by_the_operation() {
     told("resize", &|| into(|c, _| c.resize(5, 5)));
     told("concat", &|| concat(&[[&a, &a]]).map(drop));
     told("reshape", &|| reshape(&a, 1, n * n).map(drop));
+    told("reshape_columns", &|| reshape_columns(&a, n * n, 1).map(drop));
     told("to_coo", &|| a.to_coo().map(drop));
     told("entries", &|| a.entries().map(drop));
     assert_eq!(reduce(&a, Plus).unwrap(), (3 * n * n) as i64);

@@ -87,9 +87,10 @@ impl<T: Scalar, S> Matrix<T, S> {
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         // On a device that is not the host's, positions of what is full are nothing to be sent.
         let host = match self.store.device {
-            Device::Cuda(_) => self.store.to(Device::Cpu)?.to_host()?,
-            _ => self.store.to_host()?,
+            Device::Cuda(_) => self.store.to(Device::Cpu)?.to_host(),
+            _ => self.store.to_host(),
         };
+        let host = host.map_err(|e| e.in_operation(operation))?;
         let (rows, cols) = (self.store.rows.clone(), self.store.cols.clone());
         // Nobody else but a clone holds the values now.
         drop(self);

@@ -171,7 +171,8 @@ pub(super) fn row<T: Scalar>(operation: &'static str, parts: VectorParts<T>) -> 
 }
 
 fn parts<T: Scalar>(operation: &'static str, store: Store<T>) -> Result<CsrParts<T>> {
-    let (host, rows, cols) = (store.to_host()?, store.rows.clone(), store.cols.clone());
+    let host = store.to_host().map_err(|e| e.in_operation(operation))?;
+    let (rows, cols) = (store.rows.clone(), store.cols.clone());
     // Its share: what is left below is the only one, or somebody else's as well.
     drop(store);
     let (nrows, ncols) = (rows.n(), cols.n());

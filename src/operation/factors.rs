@@ -318,9 +318,10 @@ impl Factors {
     ) -> Result<Option<C>> {
         let (shape, device) = self.check()?;
         let mask = mask_parts(self.kind.name(), mask, shape, device)?;
-        limited(self.kind.name(), self.options.memory_limit, device, || {
-            self.reduced_within(mask.as_ref(), ring, fold, device)
-        })
+        let work = || self.reduced_within(mask.as_ref(), ring, fold, device);
+        let sum = limited(self.kind.name(), self.options.memory_limit, device, work);
+        // Operands' lists may not fit either.
+        sum.map_err(|e| e.in_operation(self.kind.name()))
     }
     fn reduced_within<A: Scalar, B: Scalar, C: Scalar>(
         &self,

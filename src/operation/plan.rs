@@ -88,7 +88,8 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
         let (a, b) = (a.operand(), b.operand());
         let core = &*self.core;
         let given = ((UntypedStore::of(a.0.0), a.1), (UntypedStore::of(b.0.0), b.1));
-        let body = limited("mxm", core.factors.options.memory_limit, core.device, || core.run(given))?;
+        let body = limited("mxm", core.factors.options.memory_limit, core.device, || core.run(given));
+        let body = body.map_err(|e| e.in_operation("mxm"))?;
         let (rows, cols) = core.axes.clone();
         Store::made(rows, cols, &body, core.device).map(Matrix::of)
     }
