@@ -228,7 +228,8 @@ impl<K, F> Operation<K, F> {
 }
 
 impl<K: Compute, F> Operation<K, F> {
-    /// C⟨M, replace⟩ ⊙= T. `c` is untouched on error, and may be an operand or the mask.
+    /// C⟨M, replace⟩ ⊙= T. `c` is untouched on error, and may be an operand or the mask. A panic of an operator of the caller's own is no
+    /// error: accumulating in place it may leave some entries of `c` done and others not, but `c` is a well-formed matrix or vector still.
     ///
     /// Besides the operation O(1) where T takes the place of `c`, else O(m + nnz(C) + nnz(T) + nnz(M)), and O(nnz(T)) where `c` is a
     /// [`Bitmap`](crate::Format::Bitmap) or full and nobody shares it. The bits of T are those of [`eval`](Self::eval).
