@@ -127,6 +127,14 @@ fn transposes_and_triple_products() {
             plan.run(&p[1].transposed(), &p[1], &a[1]),
             Err(Error::InvalidValue { operation: "plan", .. })
         ));
+        let told = |e: Result<Matrix<i64>>| e.unwrap_err().to_string();
+        let (turned, square) = (p[0].transposed(), &a[0]);
+        for (e, expected) in [
+            (told(plan.run(&turned, square, square)), "plan: P is 60×60, the plan was made for 60×20"),
+            (told(plan.run(square, square, &p[0])), "plan: R is 60×60, the plan was made for 20×60"),
+        ] {
+            assert_eq!(e, expected, "{device}");
+        }
         for small in [triple(0).memory_limit(64).eval(), triple(0).memory_limit(64).plan().map(|_| p[0].clone())] {
             let refused = matches!(small, Err(Error::OutOfMemory { operation: "triple_product", .. }));
             assert!(refused || device == Device::Reference, "{small:?}");

@@ -85,10 +85,19 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
         a: &impl Operand<Container = Matrix<A, S>>,
         b: &impl Operand<Container = Matrix<B, S>>,
     ) -> Result<Matrix<C, S>> {
+        self.run_named(["A", "B"], a, b)
+    }
+    /// The same of operands that the caller knows by these names.
+    pub(super) fn run_named(
+        &self,
+        names: [&str; 2],
+        a: &impl Operand<Container = Matrix<A, S>>,
+        b: &impl Operand<Container = Matrix<B, S>>,
+    ) -> Result<Matrix<C, S>> {
         let (a, b) = (a.operand(), b.operand());
         let core = &*self.core;
         let given = ((UntypedStore::of(a.0.0), a.1), (UntypedStore::of(b.0.0), b.1));
-        let body = limited("mxm", core.factors.options.memory_limit, core.device, || core.run(given));
+        let body = limited("mxm", core.factors.options.memory_limit, core.device, || core.run(names, given));
         let body = body.map_err(|e| e.in_operation("mxm"))?;
         let (rows, cols) = core.axes.clone();
         Store::made(rows, cols, &body, core.device).map(Matrix::of)
@@ -170,10 +179,10 @@ impl Planned {
         (factors.a.0, factors.b.0) = (factors.a.0.without_values()?, factors.b.0.without_values()?);
         Ok(Self { factors, mask, axes, device, made })
     }
-    fn run(&self, (a, b): ((UntypedStore, bool), (UntypedStore, bool))) -> Result<UntypedBody> {
+    fn run(&self, names: [&str; 2], (a, b): ((UntypedStore, bool), (UntypedStore, bool))) -> Result<UntypedBody> {
         let (factors, device) = (&self.factors, self.device);
-        let a = in_place_of("A", a, (&factors.a.0, factors.given.0))?;
-        let b = in_place_of("B", b, (&factors.b.0, factors.given.1))?;
+        let a = in_place_of(names[0], a, (&factors.a.0, factors.given.0))?;
+        let b = in_place_of(names[1], b, (&factors.b.0, factors.given.1))?;
         let now = factors.with(a, b);
         let (o, _, _) = now.aligned(self.mask.as_ref())?;
         let left = now.left_beside(&o)?;

@@ -212,7 +212,7 @@ where
         a: &impl Operand<Container = Matrix<A, S>>,
         p: &impl Operand<Container = Matrix<P, S>>,
     ) -> Result<Matrix<C, S>> {
-        let work = || self.second.run(r, &self.first.run(a, p)?);
+        let work = || self.second.run_named(["R", "A·P"], r, &self.first.run_named(["A", "P"], a, p)?);
         limited(OPERATION, self.memory_limit, self.first.device(), work).map_err(|e| e.of_parts("mxm", OPERATION))
     }
     /// Entries of the result.
