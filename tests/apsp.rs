@@ -255,6 +255,9 @@ fn a_path_needs_next_hops() {
     assert_eq!((found.path(0, 1).unwrap(), found.path(1, 0).unwrap()), (Some(vec![0, 1]), None));
     assert_eq!(found.path(1, 1).unwrap(), Some(vec![1]));
     for (from, to) in [(0, 7), (7, 0), (9, 9), (2, 2)] {
-        assert!(matches!(found.path(from, to), Err(Error::IndexOutOfBounds { bound: 2, .. })), "{from} to {to}");
+        assert!(
+            matches!(found.path(from, to), Err(Error::IndexOutOfBounds { operation: "path", bound: 2, .. })),
+            "{from} to {to}"
+        );
     }
 }

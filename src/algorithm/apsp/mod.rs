@@ -67,7 +67,12 @@ impl Apsp {
     pub fn path(&self, from: u64, to: u64) -> Result<Option<Vec<u64>>> {
         let invalid = |reason: &str| Error::InvalidValue { operation: "path", reason: reason.into() };
         let next = self.next.as_ref().ok_or_else(|| invalid("apsp ran without `next_hops`"))?;
-        // Asked of the diagonal too: the ends must be vertices.
+        for (what, index) in [("first vertex", from), ("last vertex", to)] {
+            if index >= next.nrows() {
+                let (operation, bound) = ("path", next.nrows());
+                return Err(Error::IndexOutOfBounds { operation, what, position: 0, index, bound });
+            }
+        }
         if self.distances.get(from, to)?.is_none() {
             return Ok(None);
         }
