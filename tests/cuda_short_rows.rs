@@ -408,7 +408,10 @@ fn much_more_than_guessed() {
     let a = a.to(&Device::Cuda(0)).unwrap();
     let (c, trace) = mxm(&a, &a).traced().unwrap();
     let ran = |name: &str| trace.kernels.iter().filter(|k| k.name == name).count();
-    assert_eq!((ran("spgemm_esc"), ran("count_products")), (2, 1), "{trace}");
+    // A device that has room for blocks for all rows at once makes them all the first time, and knows then how many entries there are.
+    assert!(ran("spgemm_esc") == 2 && ran("count_products") <= 1, "{trace}");
+    let few = oplus::backend::cuda::Context::get(0).unwrap().properties().multiprocessors < 64;
+    assert_eq!(ran("count_products") == 1, few, "{trace}");
     assert!(c.nvals() > 4 * a.nvals() * a.nvals() / n);
 }
 
@@ -430,7 +433,9 @@ fn narrow_keys_of_many_rows() {
     let ((x, y), (a, b)) = (on(Device::Reference), on(Device::Cuda(0)));
     assert_eq!(mxm(&a, &b).eval().unwrap().entries().unwrap(), mxm(&x, &y).eval().unwrap().entries().unwrap());
     let said = mxm(&a, &b).strategy(Strategy::Esc).explain().unwrap().to_string();
-    assert!(said.contains("at a time") && said.contains("at most 64 products"), "{said}");
+    // A device of many processors has fewer rows for each of its warps.
+    let narrow = ["at most 64 products", "at most 128 products"].iter().any(|width| said.contains(width));
+    assert!(said.contains("at a time") && narrow, "{said}");
 }
 
 /// A row so long that twice as many products as the longest rows might have are no number of 32 bits.
