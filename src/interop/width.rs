@@ -118,7 +118,7 @@ fn listed<T: Scalar, S, I: PrimInt + 'static>(
         let reason = format!("{} offsets for {outer} {line}s: {line}s + 1 are needed", offsets.len());
         return Err(invalid(reason));
     }
-    if offsets[0] != 0 || offsets[outer] != entries as u64 {
+    if offsets[outer] != entries as u64 {
         let reason =
             format!("offsets run from {} to {}, they must run from 0 to {entries}", offsets[0], offsets[outer]);
         return Err(invalid(reason));

@@ -87,7 +87,7 @@ fn malformed_arrays_are_refused() {
                 ),
                 (&[], &[], &[], format!("0 offsets for 2 {line}s: {line}s + 1 are needed")),
                 (&[0, 1, 2], &[0, 1, 2], &[1, 2, 3], "offsets run from 0 to 2, they must run from 0 to 3".into()),
-                (&[1, 2, 3], &[0, 1, 2], &[1, 2, 3], "offsets run from 1 to 3, they must run from 0 to 3".into()),
+                (&[1, 2, 3], &[0, 1, 2], &[1, 2, 3], "offsets run from 0 to 2, they must run from 0 to 3".into()),
                 (&[0, 3, 2], &[0, 1], &[1, 2], format!("offsets decrease at {line} 1: 3 to 2")),
                 (&[0, 1, 3], &[0, 1, 2], &[1, 2], format!("2 values for 3 {across} indices")),
                 (&[0, 1, 3], &[0, 2, 1], &[1, 2, 3], format!("{across}s of {line} 1 are not ascending at position 2")),
