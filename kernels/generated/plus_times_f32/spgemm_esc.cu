@@ -1978,14 +1978,16 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
         }
         if (warp == 0) {
           const u64 found = look_back(state + 1, tile, sum);
-          if (lane_id() == 0) place = found;
+          if (lane_id() == 0) {
+            place = found;
+            if (found > capacity && 2 * tile * warps * held < rows) {
+              atomicOr(&control[control_failed], u64(failed_room));
+              draw_no_more(state, rows);
+            }
+          }
         }
         __syncthreads();
         out = place + before;
-        if (lane_id() == 31 && out + stops > capacity && at < rows / 2) {
-          atomicOr(&control[control_failed], u64(failed_room));
-          draw_no_more(state, rows);
-        }
         if (lane_id() < held && at + lane_id() < rows) {
           out_offsets[row] = out + start;
           if (row + 1 == rows) out_offsets[rows] = control[control_entries] = out + stops;
