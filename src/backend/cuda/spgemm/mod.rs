@@ -3,8 +3,8 @@
 //! Matrices on few diagonals (`band`), products of short rows (`whole`) and of few columns a row (`sampled`, `hashed`), small ones
 //! (`small`), positions alone of few rows (`by_bits`) or neighbouring columns (`by_sets`), and those under masks (`dot`, `masked`, what both find in `found`) have ways of their own; B's rows may be laid out for
 //! them (`packed`), or walked by what is known of them (`walked`). All others (`run`): analysis, one look at its counts, rows of few products in one pass with room to spare (`short`, those that blocks draw in the order of `heaviest`; or
-//! counted first where that room is dear), the others counted (`blocks`, `tables`) or, if all are to be sorted, sorted in device memory
-//! (`sorted`), one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
+//! counted first where that room is dear), the others counted (`blocks`, `tables`) or, if all are to be sorted or columns lie far apart, sorted in
+//! device memory (`sorted`), one look at nnz(C), the others' values, and rows moved together. Launch orders, sizes and
 //! workspaces are those of `codegen/templates/README.md`. `explain` says which of these it would be, `plan` keeps what comes
 //! before the values, `ordered` sums in the order of k, `fused` hands rows on before C is stored, and `chunks` makes C by chunks of rows
 //! where the whole does not fit.

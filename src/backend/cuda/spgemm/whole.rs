@@ -2,8 +2,9 @@
 //!
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
 //! by the bound where that is small or the matrix is, else by a count over a sample of the rows or, for rows that warps sort, by
-//! how many products there likely are. Should the guess be too small, the pass has still found every offset and the true size,
-//! and is made again.
+//! how many products there likely are. Should the guess be too small, the pass is made again: it has still found every offset and the true
+//! size, or, of rows that warps sort, has ended where most of C was still to come, and products are counted. A row that has no room
+//! ends it too, and rows go another way.
 use super::hashed::Tables;
 use super::short::Kind;
 use super::walked::Walked;
@@ -105,10 +106,7 @@ impl Job<'_> {
             std::iter::successors(Some(widest), |width| Some(width / 2)).take_while(|w| *w >= surely.min(widest));
         let each = narrower.map(|width| (width, self.rows_at_once(width, most)));
         let (width, rows) = each.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
-        if rows == 0 {
-            return None;
-        }
-        if width < surely && rows < TINY_TOGETHER {
+        if rows == 0 || (width < surely && rows < TINY_TOGETHER) {
             return None;
         }
         let fits =
