@@ -386,33 +386,58 @@ fn a_wrong_guess_only_costs_time() {
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
 }
 
-/// Rows of B that nearly all entries name have many entries, and C far more than its guess: the pass ends before it has made most rows,
-/// and is made again with room for all products.
+/// How often the kernels of that name ran.
+fn ran(trace: &oplus::spgemm::Trace, name: &str) -> usize {
+    trace.kernels.iter().filter(|k| k.name == name).count()
+}
+
+/// One row in fifty has 15 entries, and they are those that all others of `named` name.
+fn meeting(n: u64, named: impl Fn(u64) -> bool) -> Matrix<i64> {
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in 0..n {
+        match row % 50 {
+            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
+            1..40 if named(row) => coo.push(row, row / 50 * 50, row as i64 % 100),
+            1..40 => coo.push(row, row / 50 * 50 + 45, row as i64 % 100),
+            _ => {}
+        }
+    }
+    Matrix::build_with(&coo, Plus).unwrap()
+}
+
+/// Rows of B that nearly all entries name have many entries, and C far more than its guess: the pass ends at the first row that has no
+/// room, and another one goes on from there.
 #[test]
 fn much_more_than_guessed() {
     if emulator::cuda().is_none() {
         return;
     }
     let n = 30_000;
-    let mut coo = Coo::<i64>::new(n, n);
-    for row in 0..n {
-        // One row in fifty has 15 entries, and they are those that all others name.
-        match row % 50 {
-            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
-            1..40 => coo.push(row, row / 50 * 50, row as i64 % 100),
-            _ => {}
-        }
-    }
-    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let a = meeting(n, |_| true);
     assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+    let of = |device: Device| {
+        let a = a.to(&device).unwrap();
+        mxm(&a.over::<AnyFirstI>(), &a.over()).eval().unwrap().entries().unwrap()
+    };
+    assert_eq!(of(Device::Cuda(0)), of(Device::Reference), "the second pass knows which rows are its own");
     let a = a.to(&Device::Cuda(0)).unwrap();
     let (c, trace) = mxm(&a, &a).traced().unwrap();
-    let ran = |name: &str| trace.kernels.iter().filter(|k| k.name == name).count();
-    // A device that has room for blocks for all rows at once makes them all the first time, and knows then how many entries there are.
-    assert!(ran("spgemm_esc") == 2 && ran("count_products") <= 1, "{trace}");
-    let few = oplus::backend::cuda::Context::get(0).unwrap().properties().multiprocessors < 64;
-    assert_eq!(ran("count_products") == 1, few, "{trace}");
+    assert!(ran(&trace, "spgemm_esc") == 2 && ran(&trace, "count_products") == 0, "{trace}");
     assert!(c.nvals() > 4 * a.nvals() * a.nvals() / n);
+}
+
+/// … and the rows after that one are fuller still: products are counted, and the third pass has room for all.
+#[test]
+fn much_more_than_guessed_twice() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 30_000;
+    let a = meeting(n, |row| row % 8 == 0 || row > n / 2);
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+    let a = a.to(&Device::Cuda(0)).unwrap();
+    let (_, trace) = mxm(&a, &a).traced().unwrap();
+    assert!(ran(&trace, "spgemm_esc") == 3 && ran(&trace, "count_products") == 1, "{trace}");
 }
 
 /// Rows of hardly any entry among columns so many that keys of many products had room for few rows.

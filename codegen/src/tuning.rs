@@ -107,6 +107,10 @@ tuning! {
     window_columns,
     /// Nor do rows with more columns from first to last than this many times their products.
     window_sparsity,
+    /// Nor rows of at most so many products, where these are sorted, unless …
+    window_few,
+    /// … they have no more columns than this from first to last.
+    window_least,
     /// Rows of more columns from first to last than this, and of more products than …
     window_near,
     /// … this, have so many sums that few warps have room: they get a small block and sums of their columns alone.
@@ -323,6 +327,8 @@ pub const SM_90: Tuning = Tuning {
     window_block: 128,
     window_columns: 4096,
     window_sparsity: 16,
+    window_few: 64,
+    window_least: 256,
     window_near: 1024,
     window_products: 2048,
     dense_products: 1024,

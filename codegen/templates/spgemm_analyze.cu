@@ -11,6 +11,11 @@
 
 namespace oplus {
 
+// The greater of both to `place`. Many would meet there, of whom hardly one has more than is there.
+__device__ inline void raise(u64* place, u64 x) {
+  if (x > *const_cast<volatile u64*>(place)) atomicMax(place, x);
+}
+
 // What is known of a row's products.
 struct Measured {
   u64 products;
@@ -125,7 +130,7 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
   __syncthreads();
   if (threadIdx.x == 0 && block_total) {
     atomicAdd(&control[control_products], u64(block_total));
-    atomicMax(&control[control_largest], u64(block_largest));
+    raise(&control[control_largest], u64(block_largest));
   }
 }
 
@@ -168,9 +173,11 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
     const u32 n = span <= 1024 ? 0 : 32 - __clz(u32(span) - 1) - 10;
     if (work <= tuning::block_near_products << n) return class_dense + n;
   }
+  // Few products are sorted sooner than a window of many columns is cleared and read.
+  const bool sorted = !flag::masked && !all && work <= tuning::window_few && limits.esc >= tuning::window_few && span > tuning::window_least;
   // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
   const bool near = span <= near_columns || work <= tuning::window_products || !(limits.block & 1);
-  if (span <= limits.window && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
+  if (span <= limits.window && !sorted && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   // Near columns are better off as bits, and so are those that one window of a block holds.
@@ -252,16 +259,16 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 // FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
 // class's list, which begins at `begin`: behind those of the classes before, if their rows were counted, else (stride > 0) at a
 // multiple of `stride`, and then rows are counted here. Heavy rows stand at the list's end, which is where the next class's begins, the first
-// of them last. units, begin, cursor: the counters' places in the control block.
+// of them last. units, begin, cursor: the counters' places in the control block. fresh: the block calls for the first time.
 template <bool FILL>
-__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride) {
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride, bool fresh = true) {
   // By class, then the heavy rows of each that has some.
   constexpr u32 kinds = class_count + block_classes;
   __shared__ u32 counts[kinds], bases[kinds];
   __shared__ u64 begins[class_count];
   const u32 c = threadIdx.x;
   if (c < kinds) counts[c] = 0;
-  if (c < class_count) {
+  if (fresh && c < class_count) {
     u64 at = 0;
     if constexpr (FILL) {
       if (stride) at = stride * c;
@@ -276,8 +283,11 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
   live = live && choice.kind != class_empty && choice.slices == 1;
   const bool heavy = FILL && live && choice.heavy;
   const u32 mine = heavy ? class_count + choice.kind - class_block : choice.kind;
+  // A warp's rows of a class by one addition: most rows are often of one.
+  const u32 peers = __match_any_sync(full_warp, live ? mine : kinds), ahead = __popc(peers & lanes_below());
   u32 place = 0;
-  if (live) place = atomicAdd(&counts[mine], 1u);
+  if (live && ahead == 0) place = atomicAdd(&counts[mine], u32(__popc(peers)));
+  place = shuffle(place, __ffs(peers) - 1) + ahead;
   __syncthreads();
   if (c < kinds && counts[c]) {
     const u64 n = counts[c];
@@ -309,45 +319,52 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
 // row's place in `units`, or rows + its first slice's place, ~0 without work. row_counts (null for a reduction), row_kinds
 // (the same): zeroed, but for the counts of rows of the copy class. room_offsets: u64[rows + 1] (the same): where rows that are made in
 // one pass have room, min(products, span) places each; their sum and the most of a row to the control block. state (used with
-// room_offsets): u64[1 + grid] zeros; page, number: Report, told all of the control block.
+// room_offsets): u64[1 + ceil(rows / bin_block)] zeros; page, number: Report, told all of the control block. Any grid.
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* control, const u32* products,
                   const u32* first, const u32* last, u32 thread, u32 esc, u32 window, u32 dense, u32 block, u32 far, u32* units, u64 stride, u64* slices, u32* row_units,
                   u64* row_counts, u32* row_kinds, u64* room_offsets, u64* state, u64* page, u64 number) {
   __shared__ u64 place, scratch[34];
-  const u64 tile = room_offsets ? next_tile(state, &place) : blockIdx.x, row = tile * tuning::bin_block + threadIdx.x;
-  u64 room = 0;
-  Choice choice = {class_empty, 1};
-  if (row < rows) {
-    choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
-    if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
-    if (row_kinds) row_kinds[row] = 0;
-    if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
-  }
-  u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride);
-  if (row < rows) {
-    if (choice.slices > 1) {
-      const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
-      for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
-      unit = rows + at;
-    } else if (choice.kind != class_empty) {
-      units[unit] = u32(row);
+  for (u64 turn = blockIdx.x;; turn += gridDim.x) {
+    const u64 tile = room_offsets ? next_tile(state, &place) : turn, row = tile * tuning::bin_block + threadIdx.x;
+    if (tile * tuning::bin_block >= rows) break;
+    u64 room = 0;
+    Choice choice = {class_empty, 1};
+    if (row < rows) {
+      choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
+      if (row_counts) row_counts[row] = choice.kind == class_copy ? products[row] : 0;
+      if (row_kinds) row_kinds[row] = 0;
+      if (room_offsets && is_staged(choice.kind)) room = min(u64(products[row]), u64(last[row]) - first[row] + 1);
     }
-    if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(unit);
-  }
-  if (room_offsets) {
-    const Team<tuning::bin_block> team = {scratch};
-    u64 all;
-    const u64 below = team.exclusive_sum(room, all);
-    if (threadIdx.x < 32) {
-      const u64 before = look_back(state + 1, tile, all);
-      if (threadIdx.x == 0) place = before;
+    // The tiles after this one wait for its room.
+    u64 all = 0, below = 0;
+    if (room_offsets) {
+      const Team<tuning::bin_block> team = {scratch};
+      below = team.exclusive_sum(room, all);
+      if (threadIdx.x < 32) look_back_post(state + 1, tile, all);
     }
-    __syncthreads();
-    if (row < rows) room_offsets[row] = place + below;
-    if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
-    room = warp_max(room);
-    if (lane_id() == 0 && room) atomicMax(&control[control_room], room);
+    u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride, turn == blockIdx.x);
+    if (row < rows) {
+      if (choice.slices > 1) {
+        const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
+        for (u32 s = 0; s < choice.slices; s++) slices[at + s] = row | u64(s) << 32 | u64(choice.slices) << 48;
+        unit = rows + at;
+      } else if (choice.kind != class_empty) {
+        units[unit] = u32(row);
+      }
+      if (row_units) row_units[row] = choice.kind == class_empty ? 0xffffffffu : u32(unit);
+    }
+    if (room_offsets) {
+      if (threadIdx.x < 32) {
+        const u64 before = look_back_wait(state + 1, tile, all);
+        if (threadIdx.x == 0) place = before;
+      }
+      __syncthreads();
+      if (row < rows) room_offsets[row] = place + below;
+      if (row + 1 == rows) room_offsets[rows] = control[control_staged] = place + below + room;
+      room = warp_max(room);
+      if (lane_id() == 0) raise(&control[control_room], room);
+    }
   }
   tell({page, number}, control, control_words, 0, &place);
 }

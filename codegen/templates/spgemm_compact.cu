@@ -18,11 +18,7 @@ __device__ inline void move_together(u64 from, u64 out, u32 n, const u32* from_i
 #pragma unroll
     for (u32 t = 0; t < batch; t++) {
       const u32 e = first + t * 32 + lane_id();
-      u32 row = 0;
-#pragma unroll
-      for (u32 step = 16; step > 0; step /= 2) {
-        if (shuffle(stop, row + step - 1) <= e) row += step;
-      }
+      const u32 row = first_above(stop, e);
       const u64 at = shuffle(from, row) + e;
       to[t] = shuffle(out, row) + e;
       if (e >= all) continue;

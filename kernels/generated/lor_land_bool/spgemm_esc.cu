@@ -903,6 +903,8 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // why a pass over all rows ended early: failed_…
+  control_made_rows = 3,    // of a pass over all rows that ended early: rows that are made, and …
+  control_made_entries = 4, // … their entries
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -917,7 +919,7 @@ enum {
   sums_cursor = 192,
 };
 
-// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+// Why a pass that makes all rows ended before it had: a row had no room, or C.
 enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
@@ -1860,17 +1862,19 @@ constexpr u32 esc_blocks = sizeof(C) > 8 ? 1
 // Launch: 1-D blocks of tuning::esc_block threads, any grid, esc_launch's shared bytes.
 // A list (`units`, `begin`: places in the control block): row r to out_offsets[r] on, its length to row_counts unless that is
 // null; all behind out_values unused.
-// flag::whole: all rows of A, each of at most number::width products, number::rows next to each other at once: rows · columns
-// rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, nothing written past `capacity`
-// entries; state: u64[1 + ceil(A's rows / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
-// control[control_entries] and control[control_longest]; control[control_failed] (0 before): failed_row if a row has more products
-// than that, failed_room if C has no room and most of it is still to come. Then rows not begun yet are left out, and C is useless. page, number: Report; `words` from `control` on are left zero. Unused: list, first, last, row_counts.
+// flag::whole: all rows of A from `begun` on, each of at most number::width products, number::rows next to each other at once: rows ·
+// columns rounded up to a power of two is at most 2^32 / number::width. C's offsets to out_offsets, the first of them `entries`, nothing
+// written past `capacity` entries; state: u64[1 + ceil(rows to make / (warps · number::rows))] zeros; nnz(C) and the longest row's length to
+// control[control_entries] and control[control_longest] (0 before). control[control_failed] (0 before): failed_row if a row has more
+// products than that: C is useless. failed_room if C has no room: the rows below control[control_made_rows] are made, and have
+// control[control_made_entries] entries. Either way rows not begun yet are left out. page, number: Report; `words` from `control` on are
+// left zero. Unused: list, first, last, row_counts.
 extern "C" __global__ void __launch_bounds__(tuning::esc_block, esc_blocks)
 spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const u64* b_offsets, const u32* b_indices,
            const B* b_values, const u64* m_offsets, const u32* m_indices, u32 columns, const u64* i_ids, const u64* k_ids,
            const u64* j_ids, u64* control, u32 units, u32 begin, const u32* list, const u32* first, const u32* last,
            u64* out_offsets, u64* row_counts, u32* out_indices, Listed<flag::staged>::Type* out_values, u64 rows, u64* state, u64 capacity,
-           u64* page, u64 number, u64 words) {
+           u64 begun, u64 entries, u64* page, u64 number, u64 words) {
   constexpr u32 width = u32(number::width), batch = tuning::numeric_batch, warps = tuning::esc_block / 32;
   constexpr u32 values = has_terms ? rounded(width * sizeof(C)) : 0;
   constexpr u32 bytes = EscKeys<width>::bytes + values + sizeof(WarpProducts);
@@ -1920,8 +1924,8 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
     const u32 warp = threadIdx.x / 32, bits = columns > 1 ? 32 - __clz(columns - 1) : 0;
     u32 longest = 0;
     for (;;) {
-      const u64 tile = next_tile(state, &place), at = (tile * warps + warp) * held;
-      if (tile * warps * held >= rows) break;
+      const u64 tile = next_tile(state, &place), from_row = begun + tile * warps * held, at = from_row + warp * held;
+      if (from_row >= rows) break;
       const u64 row = at + lane_id() < rows ? at + lane_id() : rows;
       const Position begins = Position(a_offsets[row]), stop = Position(a_offsets[row < rows ? row + 1 : rows]);
       const RowRun<held> run = {u32(at), lane_id() < held ? stop : Position(~0ull)};
@@ -1978,10 +1982,12 @@ spgemm_esc(const u64* a_offsets, const u32* a_indices, const A* a_values, const 
           sum += counts[w];
         }
         if (warp == 0) {
-          const u64 found = look_back(state + 1, tile, sum);
+          const u64 found = entries + look_back(state + 1, tile, sum);
           if (lane_id() == 0) {
             place = found;
-            if (found > capacity && 2 * tile * warps * held < rows) {
+            if (found <= capacity && found + sum > capacity) {
+              control[control_made_rows] = from_row;
+              control[control_made_entries] = found;
               atomicOr(&control[control_failed], u64(failed_room));
               draw_no_more(state, rows);
             }

@@ -1162,6 +1162,8 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // why a pass over all rows ended early: failed_…
+  control_made_rows = 3,    // of a pass over all rows that ended early: rows that are made, and …
+  control_made_entries = 4, // … their entries
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -1176,7 +1178,7 @@ enum {
   sums_cursor = 192,
 };
 
-// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+// Why a pass that makes all rows ended before it had: a row had no room, or C.
 enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.
@@ -1889,21 +1891,52 @@ namespace oplus {
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
 
 #if OPLUS_NUMBER_kernels & 1
-// Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp a row.
+// Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp takes up to 32 rows
+// where there are so many more than warps, their entries side by side however short rows are.
 extern "C" __global__ void __launch_bounds__(tuning::copy_block)
 spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
                     u32* c_indices, Written* c_values) {
   OPLUS_NUMERIC_BODY
+  constexpr u32 batch = 4;
   const u64 n = control[units], from_list = control[begin];
-  const u64 warps = blockDim.x / 32;
-  for (u64 u = blockIdx.x * warps + threadIdx.x / 32; u < n; u += gridDim.x * warps) {
-    const u32 row = list[from_list + u];
-    const u64 a = a_offsets[row], out = c_offsets[row];
-    const u32 k = a_indices[a];
-    const u64 from = b_offsets[k], to = b_offsets[k + 1];
-    for (u64 b = from + lane_id(); b < to; b += 32) {
-      c_indices[out + (b - from)] = b_indices[b];
-      write_value(c_values, out + (b - from), product(factors, x, a, b, row));
+  const u64 warps = u64(gridDim.x) * (blockDim.x / 32), share = n / warps;
+  const u32 held = share > 32 ? 32 : share > 1 ? u32(share) : 1;
+  for (u64 at = (u64(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32) * held; at < n; at += warps * held) {
+    // A row a lane.
+    u32 row = 0;
+    u64 a = 0, from = 0, out = 0, length = 0;
+    if (lane_id() < held && at + lane_id() < n) {
+      row = list[from_list + at + lane_id()];
+      a = a_offsets[row];
+      out = c_offsets[row];
+      const u32 k = a_indices[a];
+      from = b_offsets[k];
+      length = b_offsets[k + 1] - from;
+    }
+    const u64 stop = warp_inclusive_sum(length), all = shuffle(stop, 31);
+    // Where the first entry of all would be, were it the row's.
+    from -= stop - length;
+    out -= stop - length;
+    for (u64 first = 0; first < all; first += 32 * batch) {
+      u64 to[batch], of_a[batch];
+      u32 of[batch];
+      Loaded entry[batch];
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        const u64 e = first + t * 32 + lane_id();
+        const u32 owner = first_above(stop, e);
+        of[t] = shuffle(row, owner);
+        of_a[t] = shuffle(a, owner);
+        to[t] = shuffle(out, owner) + e;
+        const u64 of_b = shuffle(from, owner) + e;
+        if (e < all) entry[t] = load_factors(factors, x, of_a[t], of_b);
+      }
+#pragma unroll
+      for (u32 t = 0; t < batch; t++) {
+        if (first + t * 32 + lane_id() >= all) continue;
+        c_indices[to[t]] = entry[t].column;
+        write_value(c_values, to[t], multiply(factors, x, entry[t], of_a[t], of[t]));
+      }
     }
   }
 }

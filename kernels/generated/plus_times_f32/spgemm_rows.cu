@@ -1139,6 +1139,8 @@ enum {
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // why a pass over all rows ended early: failed_…
+  control_made_rows = 3,    // of a pass over all rows that ended early: rows that are made, and …
+  control_made_entries = 4, // … their entries
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -1153,7 +1155,7 @@ enum {
   sums_cursor = 192,
 };
 
-// Why a pass that makes all rows ended before it had: a row had no room, or C, of which most was still to come.
+// Why a pass that makes all rows ended before it had: a row had no room, or C.
 enum { failed_row = 1, failed_room = 2 };
 
 // Words of the control block.

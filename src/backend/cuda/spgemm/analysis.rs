@@ -2,7 +2,7 @@
 use super::{CLASS_COUNT, CONTROL, Job};
 use crate::backend::cuda::product::Product;
 use crate::backend::cuda::runtime::ahead::Wanted;
-use crate::backend::cuda::runtime::program::{Program, scan_states};
+use crate::backend::cuda::runtime::program::{Program, resident, scan_states};
 use crate::backend::cuda::runtime::report::Report;
 use crate::backend::cuda::{Buffer, Context, Launch};
 use crate::error::Result;
@@ -167,10 +167,13 @@ pub(super) fn program<'a>(job: &Job<'a>, reduce: bool) -> Program<'a> {
 fn lanes(job: &Job) -> u64 {
     // Entries that a lane looks at side by side.
     const AT_ONCE: u64 = 4;
-    let (tuning, a) = (job.tuning, job.a.pattern);
-    let few = u64::from(tuning.analyze_lanes_few);
-    let many = job.rows >= tuning.analyze_many.into() && a.nnz <= job.rows.saturating_mul(few * AT_ONCE / 2);
-    if many { few } else { tuning.analyze_lanes.into() }
+    let (tuning, a, most) = (job.tuning, job.a.pattern, u64::from(job.tuning.analyze_lanes));
+    if job.rows < tuning.analyze_many.into() {
+        return most;
+    }
+    let enough = |lanes: &u64| a.nnz <= job.rows.saturating_mul(lanes * AT_ONCE / 2);
+    let fewer = std::iter::successors(Some(u64::from(tuning.analyze_lanes_few)), |lanes| Some(2 * lanes));
+    fewer.take_while(|lanes| *lanes < most).find(enough).unwrap_or(most)
 }
 
 /// `limits`: which rows are sorted, and which get a window. Of a product, what is in the control block too.
@@ -206,8 +209,9 @@ pub(super) fn analyze(job: &Job, limits: Limits, per_row: &PerRow) -> Result<(Wo
         unsafe { limits.arguments(launch).run()? };
     }
     let kernel = program.kernel(LIST)?;
+    let grid = resident(&kernel, tuning.bin_block, 0, bins)?;
     let list = |report: Report| {
-        let launch = kernel.launch(bins, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
+        let launch = kernel.launch(grid, tuning.bin_block, 0).arg(&a.offsets).arg(m_offsets).arg(rows);
         let launch = launch.arg(&work.control.buffer).arg(&work.products).arg(&work.first).arg(&work.last);
         let launch = limits.arguments(launch).arg(&work.units).arg(if uncounted.is_some() { rows } else { 0 });
         let launch = launch.arg(&work.slices).arg(units).arg(counts).arg(kinds).arg(room);

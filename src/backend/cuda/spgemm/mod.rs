@@ -71,8 +71,11 @@ const SLICES: usize = 3;
 const PARTS: usize = 4;
 const STAGED: usize = 5;
 const LONGEST: usize = 7;
+/// Of a pass that ended where C had no room: rows that are made, and their entries.
+const MADE_ROWS: usize = 3;
+const MADE_ENTRIES: usize = 4;
 const FAILED: usize = 13;
-/// Bits of it: a row had no room; C had none, of which most was still to come.
+/// Bits of it: a row had no room; C had none.
 const FAILED_ROW: u64 = 1;
 const FAILED_ROOM: u64 = 2;
 const UNITS: usize = 32;

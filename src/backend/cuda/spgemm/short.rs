@@ -223,6 +223,10 @@ impl Run<'_> {
                     match kind {
                         Kind::Sort(_) => launch,
                         Kind::Window(_) => walked.arguments(launch),
+                        Kind::Esc(_) => {
+                            let launch = launch.arg(none).arg(none).arg(none).arg(none).arg(none);
+                            launch.leaving(&Slate::UNTOLD)
+                        }
                         _ => launch.arg(none).arg(none).arg(none).leaving(&Slate::UNTOLD),
                     }
                 }

@@ -3,16 +3,16 @@
 //! One pass: rows are taken in their order and find their places in C by look-back. C is allocated before its size is known:
 //! by the bound where that is small or the matrix is, else by a count over a sample of the rows or, for rows that warps sort, by
 //! how many products there likely are. Should the guess be too small, the pass is made again: it has still found every offset and the true
-//! size, or, of rows that warps sort, has ended where most of C was still to come, and products are counted. A row that has no room
-//! ends it too, and rows go another way.
+//! size. Rows that warps sort go on from the first that had no room, in a larger C. A row that has no room itself ends the pass too, and
+//! rows go another way.
 use super::hashed::Tables;
 use super::short::Kind;
 use super::walked::Walked;
-use super::{BLOCKS, CONTROL, FAILED, FAILED_ROOM, FAILED_ROW, Job, LONGEST, Made, NNZ};
+use super::{BLOCKS, CONTROL, FAILED, FAILED_ROOM, FAILED_ROW, Job, LONGEST, MADE_ENTRIES, MADE_ROWS, Made, NNZ};
 use crate::backend::cuda::runtime::program::{Program, resident};
 use crate::backend::cuda::runtime::report::SAID;
 use crate::backend::cuda::{Buffer, DevicePattern};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spgemm::Strategy;
 use oplus_codegen::{Spec, Template};
 
@@ -49,9 +49,17 @@ pub(super) enum Whole {
     Block,
 }
 
+/// Rows that are made already, and their entries.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    rows: u64,
+    entries: u64,
+}
+
 /// Where C goes.
 pub(super) struct Room {
     capacity: u64,
+    begun: Begun,
     offsets: Buffer,
     indices: Buffer,
     values: Buffer,
@@ -242,18 +250,41 @@ impl Job<'_> {
     ) -> Result<Option<Made>> {
         let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.written().size as u64);
         let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
+        let (mut begun, mut kept, mut longest) = (Begun::default(), None, 0);
         loop {
-            let indices = Buffer::alloc(context, capacity.saturating_mul(4))?;
-            let values = Buffer::alloc(context, capacity.saturating_mul(size))?;
-            let mut room = Room { capacity, offsets, indices, values };
+            let both = || {
+                let indices = Buffer::alloc(context, capacity.saturating_mul(4))?;
+                Ok((indices, Buffer::alloc(context, capacity.saturating_mul(size))?))
+            };
+            let (mut indices, mut values) = match both() {
+                // Where there is no room for it twice, what is made already is made again.
+                Err(Error::OutOfMemory { .. }) if kept.take().is_some() => {
+                    begun = Begun::default();
+                    both()?
+                }
+                made => made?,
+            };
+            if let Some((made, sums)) = kept.take() {
+                indices.copy_range(0, &made, 0..begun.entries * 4)?;
+                values.copy_range(0, &sums, 0..begun.entries * size)?;
+            }
+            let mut room = Room { capacity, begun, offsets, indices, values };
             let found = pass(&room)?;
-            let (nnz, longest) = (found[NNZ], found[LONGEST]);
+            let nnz = found[NNZ];
+            longest = found[LONGEST].max(longest);
             if found[FAILED] & FAILED_ROW != 0 {
                 return Ok(None);
             }
-            if found[FAILED] & FAILED_ROOM != 0 || nnz > capacity {
-                // What was not counted to the end has no more entries than products.
-                capacity = if nnz > capacity { nnz } else { self.products()?.min(self.bound().unwrap_or(u64::MAX)) };
+            if found[FAILED] & FAILED_ROOM != 0 {
+                let made = Begun { rows: found[MADE_ROWS], entries: found[MADE_ENTRIES] };
+                capacity = self.room_from(made, begun)?;
+                begun = made;
+                kept = Some((room.indices, room.values));
+                offsets = room.offsets;
+                continue;
+            }
+            if nnz > capacity {
+                capacity = nnz;
                 offsets = room.offsets;
                 continue;
             }
@@ -262,6 +293,16 @@ impl Job<'_> {
             let (ncols, Room { offsets, indices, values, .. }) = (self.b.pattern.ncols, room);
             return Ok(Some((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values)));
         }
+    }
+    /// Room for C of which so much is `made`, after a pass that went on from what had `begun`: as much as if the other rows were like
+    /// these and some more, or else surely enough.
+    fn room_from(&self, made: Begun, begun: Begun) -> Result<u64> {
+        let bound = self.bound().unwrap_or(u64::MAX);
+        if made.rows == 0 || begun.rows > 0 {
+            return Ok(self.products()?.min(bound));
+        }
+        let alike = self.estimate(&[made.entries, made.rows]);
+        Ok(alike.saturating_add(alike / 8).min(bound))
     }
 
     /// The control block after one pass of a kernel over the rows in so many tiles; what has room is written.
@@ -305,10 +346,10 @@ impl Job<'_> {
             };
             let state = slate.control + 8 * CONTROL as u64;
             let launch = launch.arg(&room.indices).arg(&room.values).arg(self.rows).arg(state).arg(room.capacity);
-            let launch = if let Whole::Block = whole {
-                walked.arguments(launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32)).arg(none)
-            } else {
-                launch
+            let launch = match whole {
+                Whole::Block => walked.arguments(launch.arg(none).arg(none).arg(none).arg(0u32).arg(1u32)).arg(none),
+                Whole::Esc(..) => launch.arg(room.begun.rows).arg(room.begun.entries),
+                Whole::Thread(_) | Whole::Hash => launch,
             };
             let launch = launch.leaving(slate);
             // SAFETY: parameters as codegen/templates/README.md lists them, buffers of the sizes it asks for.
@@ -323,7 +364,8 @@ impl Job<'_> {
 
     fn by_sorting(&self, width: u32, rows: u32, room: &Room) -> Result<[u64; SAID]> {
         let (program, block, shared, tile) = self.short(Kind::Rows(width, rows), true, &["whole"]);
-        self.pass((program, block, shared), self.rows.div_ceil(tile), Whole::Esc(width, rows), room)
+        let left = self.rows - room.begun.rows;
+        self.pass((program, block, shared), left.div_ceil(tile), Whole::Esc(width, rows), room)
     }
 
     /// An estimate of nnz(C) with some room to spare, from stretches of rows spread over all.
