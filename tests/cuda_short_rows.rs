@@ -440,6 +440,30 @@ fn much_more_than_guessed_twice() {
     assert!(ran(&trace, "spgemm_esc") == 3 && ran(&trace, "count_products") == 1, "{trace}");
 }
 
+/// Short rows and a few long ones of near columns, made in one pass: several warps move 32 rows to where they belong.
+#[test]
+fn long_rows_among_short_ones() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let n = 24_000;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in 0..n {
+        if row % 97 == 0 {
+            (0..700).for_each(|e| coo.push(row, (row + e) % n, (row + e) as i64 % 100));
+        } else {
+            let near = |e: u64| (row + e * 11) % n;
+            (0..3).for_each(|e| coo.push(row, near(e) + u64::from(near(e) % 97 == 0), (row + e) as i64 % 100));
+        }
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    assert_eq!(square(&a, Device::Cuda(0)), square(&a, Device::Reference));
+    let a = a.to(&Device::Cuda(0)).unwrap();
+    let (_, trace) = mxm(&a, &a).traced().unwrap();
+    let moved = trace.kernels.iter().find(|k| k.name == "spgemm_compact").expect("rows are made in one pass");
+    assert!(moved.launch.0 * moved.launch.1 >= 2 * n, "{trace}");
+}
+
 /// Rows of hardly any entry among columns so many that keys of many products had room for few rows.
 #[test]
 fn narrow_keys_of_many_rows() {

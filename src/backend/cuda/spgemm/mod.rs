@@ -70,6 +70,8 @@ const NNZ: usize = 2;
 const SLICES: usize = 3;
 const PARTS: usize = 4;
 const STAGED: usize = 5;
+/// Room of the row with most of it, of those that are made in one pass.
+const ROOM: usize = 6;
 const LONGEST: usize = 7;
 /// Of a pass that ended where C had no room: rows that are made, and their entries.
 const MADE_ROWS: usize = 3;

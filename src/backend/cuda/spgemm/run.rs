@@ -3,8 +3,8 @@ use super::analysis::{Limits, PerRow, Work, analyze, analyzing};
 use super::blocks::SavedBits;
 use super::sorted::LongRows;
 use super::{
-    BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, Rows, SLICES, SORTED, STAGED, TABLE,
-    TABLES, THREAD, UNITS, short,
+    BLOCK, BLOCK_SIZES, CLASS_COPY, CONTROL, Job, LONGEST, Made, NNZ, PRODUCTS, ROOM, Rows, SLICES, SORTED, STAGED,
+    TABLE, TABLES, THREAD, UNITS, short,
 };
 use crate::backend::cuda::entries::movable;
 use crate::backend::cuda::runtime::ahead;
@@ -229,15 +229,19 @@ impl<'a> Run<'a> {
     /// The rows made in one pass, moved to where they belong.
     fn compact(&self, fork: &Fork, from: &Rows, c: &Rows, entries: u64) -> Result<()> {
         let (job, Some((program, n))) = (self.job, self.compacting()) else { return Ok(()) };
-        // Rows of few entries are a warp's 32 together.
+        // Rows of few entries are moved 32 together, by several warps where one of them may have so many that others would be done long
+        // before.
         const FEW: u64 = 64;
-        let lanes = if entries / n <= FEW { 0 } else { (entries / n / 4).next_power_of_two().min(32) as u32 };
+        const LONG: u64 = 512;
+        let (lanes, split) = if entries / n <= FEW {
+            (0, (self.listed.control[ROOM] / LONG).clamp(1, 4).ilog2())
+        } else {
+            ((entries / n / 4).next_power_of_two().min(32) as u32, 0)
+        };
         let block = job.tuning.primitive_block;
         let kernel = program.kernel(program.spec.template.name())?;
-        let launch = kernel
-            .launch((job.rows * u64::from(lanes.max(1))).div_ceil(block as u64), block, 0)
-            .arg(job.rows)
-            .arg(lanes);
+        let grid = ((job.rows * u64::from(lanes.max(1))) << split).div_ceil(block as u64);
+        let launch = kernel.launch(grid, block, 0).arg(job.rows).arg(lanes).arg(split);
         let launch = launch.arg(from.offsets).arg(from.indices).arg(from.values);
         // SAFETY: as above.
         unsafe { launch.arg(c.offsets).arg(c.indices).arg(c.values).run_on(fork.next()?) }
