@@ -1892,7 +1892,7 @@ namespace oplus {
 
 #if OPLUS_NUMBER_kernels & 1
 // Rows of A with one entry: a scaled copy of a row of B. Launch: 1-D blocks of tuning::copy_block, any grid; a warp takes up to 32 rows
-// where there are so many more than warps, their entries side by side however short rows are.
+// where there are so many more than warps: one after the other, or if they are short their entries side by side.
 extern "C" __global__ void __launch_bounds__(tuning::copy_block)
 spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 begin, const u32* list, const u64* c_offsets,
                     u32* c_indices, Written* c_values) {
@@ -1914,6 +1914,18 @@ spgemm_numeric_copy(OPLUS_NUMERIC_OPERANDS, const u64* control, u32 units, u32 b
       length = b_offsets[k + 1] - from;
     }
     const u64 stop = warp_inclusive_sum(length), all = shuffle(stop, 31);
+    if (all >= 64 * u64(held)) {
+      for (u32 r = 0; r < held; r++) {
+        const u32 of = shuffle(row, r);
+        const u64 of_a = shuffle(a, r), of_b = shuffle(from, r), to = shuffle(out, r), n_of = shuffle(length, r);
+        for (u64 e = lane_id(); e < n_of; e += 32) {
+          const Loaded entry = load_factors(factors, x, of_a, of_b + e);
+          c_indices[to + e] = entry.column;
+          write_value(c_values, to + e, multiply(factors, x, entry, of_a, of));
+        }
+      }
+      continue;
+    }
     // Where the first entry of all would be, were it the row's.
     from -= stop - length;
     out -= stop - length;
