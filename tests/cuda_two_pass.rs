@@ -38,6 +38,42 @@ fn without_room_to_spare_rows_are_counted_first() {
     assert!(counted >= 2 && chunked > 10, "{counted} counted first, {chunked} by chunks of rows");
 }
 
+/// A C that was guessed too small is gone on with in a larger one, or where there is no room for both begun again in that.
+#[test]
+fn without_room_for_two_results_the_first_is_made_again() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(emulator) = emulator::emulator() else { return };
+    let n = 30_000;
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in 0..n {
+        // One row in fifty has 15 entries, and they are those that all others name.
+        match row % 50 {
+            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
+            1..40 => coo.push(row, row / 50 * 50, row as i64 % 100),
+            _ => {}
+        }
+    }
+    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let expected = mxm(&a, &a).eval().unwrap().entries().unwrap();
+    let a = a.to(&Device::Cuda(0)).unwrap();
+    let (mut passes, mut chunked) = (Vec::new(), Vec::new());
+    for n in -1..9 {
+        emulator.fail_allocations(n, 2);
+        let made = mxm(&a, &a).traced();
+        emulator.fail_allocations(-1, 1);
+        let (c, trace) = made.unwrap();
+        assert_eq!(c.entries().unwrap(), expected, "allocation {n} failed");
+        let ran = |kernel: &str| trace.kernels.iter().filter(|k| k.name == kernel).count();
+        match ran("shift_offsets") {
+            0 => passes.push(ran("spgemm_esc")),
+            _ => chunked.push(n),
+        }
+    }
+    assert!(passes.iter().all(|n| *n == 2), "{passes:?}");
+    // Offsets, the two arrays of the first C and what each pass counts in are not done without; those of the second C are.
+    assert_eq!(chunked, [0, 1, 2, 3, 6]);
+}
+
 /// Slices that find no memory are made smaller.
 #[test]
 fn without_room_for_a_slice_it_is_cut() {
