@@ -153,6 +153,20 @@ fn no_schedule_changes_a_result() {
     }
 }
 
+/// Whichever block comes first makes the first of a few hundred rows, and says where lists begin.
+#[test]
+fn no_schedule_changes_the_lists_of_rows() {
+    let Some((emulator, _one)) = device() else { return };
+    let a = Matrix::<i64>::build_with(&coo(1500, 6000, 19), Second).unwrap();
+    let expected = mxm(&a, &a).eval().unwrap().entries().unwrap();
+    let a = a.to(&GPU).unwrap();
+    for seed in 1..=12 {
+        emulator.seed(seed);
+        let made = mxm(&a, &a).strategy(Strategy::Window).eval().unwrap().entries().unwrap();
+        assert!(made == expected, "schedule {seed}");
+    }
+}
+
 #[test]
 fn g9_buffers_of_a_dropped_handle_free_their_memory() {
     let Some((emulator, _one)) = device() else { return };

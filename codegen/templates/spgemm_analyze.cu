@@ -259,9 +259,10 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 // FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
 // class's list, which begins at `begin`: behind those of the classes before, if their rows were counted, else (stride > 0) at a
 // multiple of `stride`, and then rows are counted here. Heavy rows stand at the list's end, which is where the next class's begins, the first
-// of them last. units, begin, cursor: the counters' places in the control block. fresh: the block calls for the first time.
+// of them last. units, begin, cursor: the counters' places in the control block. `tile`:
+// of the rows, of which the first says where lists begin, whichever block makes it; fresh: the block calls for the first time.
 template <bool FILL>
-__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride, bool fresh = true) {
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride, u64 tile, bool fresh) {
   // By class, then the heavy rows of each that has some.
   constexpr u32 kinds = class_count + block_classes;
   __shared__ u32 counts[kinds], bases[kinds];
@@ -275,7 +276,7 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
       else {
         for (u32 before = 1; before < c; before++) at += control[units + before];
       }
-      if (blockIdx.x == 0) control[begin + c] = at;
+      if (tile == 0) control[begin + c] = at;
     }
     begins[c] = at;
   }
@@ -312,7 +313,7 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
   if (row < rows) {
     choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
   }
-  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0);
+  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0, blockIdx.x, true);
 }
 // … then the lists. units: u32[rows], or u32[class_count · stride] where nothing was counted (stride: rows, else 0, as for a
 // reduction); slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
@@ -343,7 +344,7 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
       below = team.exclusive_sum(room, all);
       if (threadIdx.x < 32) look_back_post(state + 1, tile, all);
     }
-    u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride, turn == blockIdx.x);
+    u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride, tile, turn == blockIdx.x);
     if (row < rows) {
       if (choice.slices > 1) {
         const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
@@ -378,7 +379,7 @@ spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produ
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
-  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
+  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0, blockIdx.x, true);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
@@ -389,7 +390,7 @@ spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produc
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
-  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
+  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0, blockIdx.x, true);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);
 }
 

@@ -552,7 +552,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
-// No further tile below `end` is drawn: what was made so far is useless. Any thread may call, any number of them.
+// No further tile below `end` is drawn. Any thread may call, any number of them.
 __device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
 
 }  // namespace oplus
@@ -631,13 +631,13 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_made_rows = 3,  // of a pass over all rows that ended where C had no room: rows that are made, and …
+  control_made_entries = 4,  // … their entries
   control_staged = 5,     // room for the rows that are made in one pass
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // why a pass over all rows ended early: failed_…
-  control_made_rows = 3,    // of a pass over all rows that ended early: rows that are made, and …
-  control_made_entries = 4, // … their entries
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it
@@ -975,9 +975,10 @@ __device__ inline Choice choose_sums(u32 row, u32 work, u32 first, u32 last, u32
 // FILL = false: counts the rows of each class. FILL = true: lists them. Returns the place of the thread's row in its
 // class's list, which begins at `begin`: behind those of the classes before, if their rows were counted, else (stride > 0) at a
 // multiple of `stride`, and then rows are counted here. Heavy rows stand at the list's end, which is where the next class's begins, the first
-// of them last. units, begin, cursor: the counters' places in the control block. fresh: the block calls for the first time.
+// of them last. units, begin, cursor: the counters' places in the control block. `tile`:
+// of the rows, of which the first says where lists begin, whichever block makes it; fresh: the block calls for the first time.
 template <bool FILL>
-__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride, bool fresh = true) {
+__device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32 begin, u32 cursor, u64 stride, u64 tile, bool fresh) {
   // By class, then the heavy rows of each that has some.
   constexpr u32 kinds = class_count + block_classes;
   __shared__ u32 counts[kinds], bases[kinds];
@@ -991,7 +992,7 @@ __device__ inline u64 bin(bool live, Choice choice, u64* control, u32 units, u32
       else {
         for (u32 before = 1; before < c; before++) at += control[units + before];
       }
-      if (blockIdx.x == 0) control[begin + c] = at;
+      if (tile == 0) control[begin + c] = at;
     }
     begins[c] = at;
   }
@@ -1028,7 +1029,7 @@ spgemm_count_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* co
   if (row < rows) {
     choice = choose(u32(row), products[row], first[row], last[row], a_offsets, m_offsets, control[control_products], {thread, esc, window, dense, block, far});
   }
-  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0);
+  bin<false>(row < rows, choice, control, control_units, control_begin, control_cursor, 0, blockIdx.x, true);
 }
 // … then the lists. units: u32[rows], or u32[class_count · stride] where nothing was counted (stride: rows, else 0, as for a
 // reduction); slices: u64[2·tuning::slice_units + 64]. row_units (a reduction's, else null): each
@@ -1059,7 +1060,7 @@ spgemm_list_units(const u64* a_offsets, const u64* m_offsets, u64 rows, u64* con
       below = team.exclusive_sum(room, all);
       if (threadIdx.x < 32) look_back_post(state + 1, tile, all);
     }
-    u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride, turn == blockIdx.x);
+    u64 unit = bin<true>(row < rows, choice, control, control_units, control_begin, control_cursor, stride, tile, turn == blockIdx.x);
     if (row < rows) {
       if (choice.slices > 1) {
         const u64 at = atomicAdd(&control[control_slices], u64(choice.slices));
@@ -1094,7 +1095,7 @@ spgemm_count_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produ
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
-  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
+  bin<false>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0, blockIdx.x, true);
 }
 extern "C" __global__ void __launch_bounds__(tuning::bin_block)
 spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* products, const u32* row_kinds,
@@ -1105,7 +1106,7 @@ spgemm_list_sums(const u64* a_offsets, u64 rows, u64* control, const u32* produc
     choice = choose_sums(u32(row), products[row], first[row], last[row], row_kinds[row], c_offsets[row + 1] - c_offsets[row],
                          a_offsets, control[control_products], value_bytes, {thread, esc, window, dense, block, far});
   }
-  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0);
+  const u64 place = bin<true>(row < rows, choice, control, sums_units, sums_begin, sums_cursor, 0, blockIdx.x, true);
   if (row < rows && choice.kind != class_empty) units[place] = u32(row);
 }
 

@@ -520,7 +520,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
-// No further tile below `end` is drawn: what was made so far is useless. Any thread may call, any number of them.
+// No further tile below `end` is drawn. Any thread may call, any number of them.
 __device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
 
 }  // namespace oplus
@@ -901,13 +901,13 @@ enum {
   control_entries = 2,    // nnz(C), once the counts are summed
   control_slices = 3,     // slices listed
   control_parts = 4,      // parts asked for
+  control_made_rows = 3,  // of a pass over all rows that ended where C had no room: rows that are made, and …
+  control_made_entries = 4,  // … their entries
   control_staged = 5,     // room for the rows that are made in one pass
   control_room = 6,       // the most room of a row
   control_longest = 7,    // entries of the longest row of C
   control_spilled = 8,    // [table] rows that did not fit the table before
   control_failed = 13,    // why a pass over all rows ended early: failed_…
-  control_made_rows = 3,    // of a pass over all rows that ended early: rows that are made, and …
-  control_made_entries = 4, // … their entries
   control_done = 14,      // blocks that are done, where the last one tells the host: report_done
   control_symbolic = 16,  // [table] rows taken by the symbolic phase: 0 before it
   control_numeric = 24,   // [table] rows taken by the numeric phase: 0 before it

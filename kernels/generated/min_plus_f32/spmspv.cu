@@ -563,7 +563,7 @@ __device__ inline u64 next_tile(u64* tickets, volatile u64* place) {
   return *place;
 }
 
-// No further tile below `end` is drawn: what was made so far is useless. Any thread may call, any number of them.
+// No further tile below `end` is drawn. Any thread may call, any number of them.
 __device__ inline void draw_no_more(u64* tickets, u64 end) { atomicMax(tickets, end); }
 
 }  // namespace oplus
