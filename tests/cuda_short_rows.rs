@@ -1,8 +1,11 @@
 //! Products on CUDA whose rows are all short: made in one pass into room that is guessed.
 #![cfg(feature = "cuda")]
 mod common;
+#[path = "common/meeting.rs"]
+mod meeting;
 
 use common::emulator;
+use meeting::meeting;
 use oplus::prelude::*;
 
 type Entries<T> = Vec<(u64, u64, T)>;
@@ -389,20 +392,6 @@ fn a_wrong_guess_only_costs_time() {
 /// How often the kernels of that name ran.
 fn ran(trace: &oplus::spgemm::Trace, name: &str) -> usize {
     trace.kernels.iter().filter(|k| k.name == name).count()
-}
-
-/// One row in fifty has 15 entries, and they are those that all others of `named` name.
-fn meeting(n: u64, named: impl Fn(u64) -> bool) -> Matrix<i64> {
-    let mut coo = Coo::<i64>::new(n, n);
-    for row in 0..n {
-        match row % 50 {
-            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
-            1..40 if named(row) => coo.push(row, row / 50 * 50, row as i64 % 100),
-            1..40 => coo.push(row, row / 50 * 50 + 45, row as i64 % 100),
-            _ => {}
-        }
-    }
-    Matrix::build_with(&coo, Plus).unwrap()
 }
 
 /// Rows of B that nearly all entries name have many entries, and C far more than its guess: the pass ends at the first row that has no

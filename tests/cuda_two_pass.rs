@@ -1,8 +1,11 @@
 //! Products on CUDA when memory is short: a process of its own, as failures are planted in the driver.
 #![cfg(feature = "cuda")]
 mod common;
+#[path = "common/meeting.rs"]
+mod meeting;
 
 use common::emulator;
+use meeting::meeting;
 use oplus::backend::cuda::Context;
 use oplus::generate::uniform;
 use oplus::prelude::*;
@@ -43,17 +46,7 @@ fn without_room_to_spare_rows_are_counted_first() {
 fn without_room_for_two_results_the_first_is_made_again() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(emulator) = emulator::emulator() else { return };
-    let n = 30_000;
-    let mut coo = Coo::<i64>::new(n, n);
-    for row in 0..n {
-        // One row in fifty has 15 entries, and they are those that all others name.
-        match row % 50 {
-            0 => (0..15).for_each(|e| coo.push(row, (row * 7 + e * 1999) % n, (row + e) as i64 % 100)),
-            1..40 => coo.push(row, row / 50 * 50, row as i64 % 100),
-            _ => {}
-        }
-    }
-    let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
+    let a = meeting(30_000, |_| true);
     let expected = mxm(&a, &a).eval().unwrap().entries().unwrap();
     let a = a.to(&Device::Cuda(0)).unwrap();
     let (mut passes, mut chunked) = (Vec::new(), Vec::new());

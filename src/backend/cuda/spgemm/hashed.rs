@@ -1,9 +1,10 @@
 //! Products whose rows have few columns each, as a sample of them says: a hash table for each row, by a warp
 //! or a part of one, or for each of the threads that have the row.
 use super::packed::PACKED;
+use super::room::Room;
 use super::sampled::Sampled;
 use super::small::AT_ONCE;
-use super::whole::{Room, Whole};
+use super::whole::Whole;
 use super::{Job, Made};
 use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::runtime::report::SAID;

@@ -28,6 +28,7 @@ mod ordered;
 mod packed;
 mod plan;
 mod reduce;
+mod room;
 mod row_row;
 mod run;
 mod sampled;

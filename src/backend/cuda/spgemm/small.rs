@@ -1,6 +1,7 @@
 //! Products of small matrices: a block a row, without analysis.
 use super::Job;
-use super::whole::{Room, Whole};
+use super::room::Room;
+use super::whole::Whole;
 use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::runtime::report::SAID;
 use crate::error::Result;
