@@ -25,7 +25,7 @@ use crate::storage::{axis::Axis, store::Store};
 /// # Ok(()) }
 /// ```
 pub fn argmin_rows<T: Ranked, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
-    lines("argmin", a, best::<T, false>)
+    lines("argmin_rows", a, best::<T, false>)
 }
 
 /// t(i) = min { j : A(i, j) = maxₖ A(i, k) }, the column of the largest value of row i, otherwise as [`argmin_rows`]. O(nnz(A)).
@@ -40,7 +40,7 @@ pub fn argmin_rows<T: Ranked, S>(a: &impl Operand<Container = Matrix<T, S>>) -> 
 /// # Ok(()) }
 /// ```
 pub fn argmax_rows<T: Ranked, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
-    lines("argmax", a, best::<T, true>)
+    lines("argmax_rows", a, best::<T, true>)
 }
 
 fn lines<T: Ranked, S>(

@@ -31,6 +31,8 @@ struct Taking<T> {
     cols: Indices,
     /// A column lies down: it becomes a vector.
     column: bool,
+    /// What was called, and what its indices are.
+    name: &'static str,
     names: (&'static str, &'static str),
 }
 impl<T> Clone for Taking<T> {
@@ -40,9 +42,14 @@ impl<T> Clone for Taking<T> {
 }
 
 impl<T: Scalar, C> Extract<T, C> {
-    fn new(a: &impl Operand<Container: Container<Scalar = T>>, rows: Indices, cols: Indices) -> Self {
-        let (a, transposed) = a.operand();
-        let core = Taking { a: a.0.clone(), transposed, rows, cols, column: false, names: ("row", "column") };
+    fn new(
+        name: &'static str,
+        a: &impl Operand<Container: Container<Scalar = T>>,
+        rows: impl Into<Indices>,
+        cols: impl Into<Indices>,
+    ) -> Self {
+        let ((a, transposed), rows, cols) = (a.operand(), rows.into(), cols.into());
+        let core = Taking { a: a.0.clone(), transposed, rows, cols, column: false, name, names: ("row", "column") };
         Self { core, target: PhantomData }
     }
 }
@@ -68,7 +75,7 @@ pub fn extract<T: Scalar, S>(
     rows: impl Into<Indices>,
     cols: impl Into<Indices>,
 ) -> Operation<Extract<T, Matrix<T, S>>> {
-    Operation::new(Extract::new(a, rows.into(), cols.into()))
+    Operation::new(Extract::new("extract", a, rows, cols))
 }
 
 /// T(r, :) = A(`rows[r]`, :); an index may occur more than once. O(rows + nnz(T)).
@@ -88,7 +95,7 @@ pub fn extract_rows<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: &[u64],
 ) -> Operation<Extract<T, Matrix<T, S>>> {
-    extract(a, rows, ..)
+    Operation::new(Extract::new("extract_rows", a, rows, ..))
 }
 
 /// t(p) = u(`indices[p]`). O(nnz(u)), times the logarithm of that where indices are not ascending.
@@ -108,7 +115,7 @@ pub fn extract_vector<X>(u: &X, indices: impl Into<Indices>) -> Operation<Extrac
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
 {
-    let mut kernel = Extract::new(u, (..).into(), indices.into());
+    let mut kernel = Extract::new("extract_vector", u, .., indices);
     kernel.core.names.1 = "index";
     Operation::new(kernel)
 }
@@ -131,7 +138,7 @@ pub fn extract_row<T: Scalar, S>(
     row: u64,
     cols: impl Into<Indices>,
 ) -> Operation<Extract<T, Vector<T, S>>> {
-    Operation::new(Extract::new(a, Indices::one(row), cols.into()))
+    Operation::new(Extract::new("extract_row", a, Indices::one(row), cols))
 }
 
 /// t(p) = A(`rows[p]`, j): a column as a vector. O(entries of the rows); of a matrix seen transposed as [`extract_row`].
@@ -152,7 +159,7 @@ pub fn extract_column<T: Scalar, S>(
     rows: impl Into<Indices>,
     column: u64,
 ) -> Operation<Extract<T, Vector<T, S>>> {
-    let mut kernel = Extract::new(a, rows.into(), Indices::one(column));
+    let mut kernel = Extract::new("extract_column", a, rows, Indices::one(column));
     kernel.core.column = true;
     Operation::new(kernel)
 }
@@ -175,14 +182,14 @@ impl<T: Scalar> Taking<T> {
     fn part(&self) -> Result<Part> {
         let (rows, cols) = shape_of(&self.a, self.transposed);
         Ok(Part {
-            rows: self.rows.within("extract", self.names.0, rows)?,
-            cols: self.cols.within("extract", self.names.1, cols)?,
+            rows: self.rows.within(self.name, self.names.0, rows)?,
+            cols: self.cols.within(self.name, self.names.1, cols)?,
         })
     }
 }
 impl<T: Scalar> Core<T> for Taking<T> {
     fn name(&self) -> &'static str {
-        "extract"
+        self.name
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
         let (rows, cols) = self.part()?.shape();
@@ -207,7 +214,7 @@ impl<T: Scalar> Core<T> for Taking<T> {
                 return Ok((Owned(crate::format::still_iso(a, line)?), false));
             }
         }
-        let taken = taken(self.name(), &self.a, &part)?;
+        let taken = taken(self.name, &self.a, &part)?;
         Ok((Owned(oriented(&taken, self.transposed != self.column)?), false))
     }
 }

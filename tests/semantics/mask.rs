@@ -287,7 +287,7 @@ fn e14_masks_are_of_the_results_kind() {
             told(apply(&v, Negate).mask(&mask).eval().map(drop), "apply", long, lying);
             told(mxv(&square, &v).mask(&mask).eval().map(drop), "mxv", long, lying);
             told(reduce_rows(&square, Plus).mask(&mask).eval().map(drop), "reduce_rows", long, lying);
-            told(extract_row(&square, 0, ..).mask(&mask).eval().map(drop), "extract", long, lying);
+            told(extract_row(&square, 0, ..).mask(&mask).eval().map(drop), "extract_row", long, lying);
             let mut w = v.clone();
             told(assign_vector(&v, ..).mask(&mask).into(&mut w), "assign_vector", long, lying);
             assert_eq!(w.entries().unwrap(), v.entries().unwrap());
