@@ -429,6 +429,58 @@ fn much_more_than_guessed_twice() {
     assert!(ran(&trace, "spgemm_esc") == 3 && ran(&trace, "count_products") == 1, "{trace}");
 }
 
+/// Rows of most entries first: the others are nothing like these, so products are counted.
+#[test]
+fn the_fullest_rows_first() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (rows, inner, columns, long) = (40_000, 20_000, 10_000, 100);
+    let (mut a, mut b) = (Coo::<i64>::new(rows, inner), Coo::<i64>::new(inner, columns));
+    for row in 0..rows {
+        match row < 800 {
+            true => (0..2).for_each(|e| a.push(row, row % 50 + 50 * e, row as i64 % 100)),
+            false => a.push(row, long + row % (inner - long), row as i64 % 100),
+        }
+    }
+    for row in 0..inner {
+        (0..if row < long { 128 } else { 1 }).for_each(|e| b.push(row, (row * 128 + e) % columns, e as i64 + 1));
+    }
+    let (a, b): (Matrix<i64>, Matrix<i64>) =
+        (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+    let expected = mxm(&a, &b).eval().unwrap();
+    let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
+    let (c, trace) = mxm(&a, &b).traced().unwrap();
+    assert_eq!(c.entries().unwrap(), expected.entries().unwrap());
+    assert!(ran(&trace, "spgemm_esc") == 2 && ran(&trace, "count_products") == 1, "{trace}");
+}
+
+/// One tile of rows has a large part of C, and there is memory for one C only: what was guessed without that tile is not guessed again.
+#[test]
+fn a_tile_of_much_of_c_under_a_limit() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (rows, inner, columns, full) = (110_080, 1000, 8192, 128);
+    let (mut a, mut b) = (Coo::<f32>::new(rows, inner), Coo::<f32>::new(inner, columns));
+    for row in 0..rows {
+        match row < rows - full {
+            true => a.push(row, 16 + row * 7 % 484, 1.0),
+            false => (0..16).for_each(|e| a.push(row, e, 1.0)),
+        }
+    }
+    for row in 0..500 {
+        (0..if row < 16 { 16 } else { 1 }).for_each(|e| b.push(row, row * 16 + e, 1.0));
+    }
+    let (a, b): (Matrix<f32>, Matrix<f32>) =
+        (Matrix::build_with(&a, Plus).unwrap(), Matrix::build_with(&b, Plus).unwrap());
+    let expected = mxm(&a, &b).eval().unwrap();
+    let (a, b) = (a.to(&Device::Cuda(0)).unwrap(), b.to(&Device::Cuda(0)).unwrap());
+    let (c, trace) = mxm(&a, &b).memory_limit(2_500_000).traced().unwrap();
+    assert_eq!(c.entries().unwrap(), expected.entries().unwrap());
+    assert!(ran(&trace, "shift_offsets") == 0, "{trace}");
+}
+
 /// Short rows and a few long ones of near columns, made in one pass: several warps move 32 rows to where they belong.
 #[test]
 fn long_rows_among_short_ones() {

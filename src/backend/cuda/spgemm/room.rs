@@ -20,6 +20,9 @@ pub(super) struct Room {
     pub(super) values: Buffer,
 }
 
+/// Rows so much fuller than was guessed are hardly like the others, as where those of most entries come first.
+const HARDLY: u64 = 16;
+
 impl Job<'_> {
     /// What `pass` makes in room for `capacity` entries, or else in as much as it has found that it needs; `None` where a row had no
     /// room.
@@ -30,17 +33,17 @@ impl Job<'_> {
     ) -> Result<Option<Made>> {
         let (context, nrows, size) = (self.context, self.a.pattern.nrows, self.semiring.written().size as u64);
         let mut offsets = Buffer::alloc_for::<u64>(context, nrows + 1)?;
-        let (mut begun, mut kept, mut longest) = (Begun::default(), None, 0);
+        let (mut begun, mut kept, mut longest, mut again) = (Begun::default(), None, 0, false);
         loop {
-            let both = || {
+            let both = |capacity: u64| {
                 let indices = Buffer::alloc(context, capacity.saturating_mul(4))?;
                 Ok((indices, Buffer::alloc(context, capacity.saturating_mul(size))?))
             };
-            let (mut indices, mut values) = match both() {
-                // Where there is no room for it twice, what is made already is made again.
+            let (mut indices, mut values) = match both(capacity) {
+                // Where there is no room for it twice, what is made already is made again, and nothing is guessed from then on.
                 Err(Error::OutOfMemory { .. }) if kept.take().is_some() => {
-                    begun = Begun::default();
-                    both()?
+                    (begun, again) = (Begun::default(), true);
+                    both(capacity)?
                 }
                 made => made?,
             };
@@ -57,7 +60,10 @@ impl Job<'_> {
             }
             if found[FAILED] & FAILED_ROOM != 0 {
                 let made = Begun { rows: found[MADE_ROWS], entries: found[MADE_ENTRIES] };
-                capacity = self.room_from(made, begun)?;
+                capacity = match again {
+                    true => self.sure_room()?,
+                    false => self.room_from(made, &room)?,
+                };
                 begun = made;
                 kept = Some((room.indices, room.values));
                 offsets = room.offsets;
@@ -74,14 +80,19 @@ impl Job<'_> {
             return Ok(Some((DevicePattern::new((nrows, ncols), nnz, offsets, indices).with_longest(longest), values)));
         }
     }
-    /// Room for C of which so much is `made`, after a pass that went on from what had `begun`: as much as if the other rows were like
-    /// these and some more, or else surely enough.
-    fn room_from(&self, made: Begun, begun: Begun) -> Result<u64> {
-        let bound = self.bound().unwrap_or(u64::MAX);
-        if made.rows == 0 || begun.rows > 0 {
-            return Ok(self.products()?.min(bound));
+    /// Room for C of which so much is `made`, after a pass in `room`: as much as if the other rows were like these and some more, or
+    /// else surely enough.
+    fn room_from(&self, made: Begun, room: &Room) -> Result<u64> {
+        if made.rows == 0 || room.begun.rows > 0 {
+            return self.sure_room();
         }
         let alike = self.estimate(&[made.entries, made.rows]);
-        Ok(alike.saturating_add(alike / 8).min(bound))
+        let guess = alike.saturating_add(alike / 8).min(self.bound().unwrap_or(u64::MAX));
+        // A pass in no more room than there was would end where this one did.
+        if guess <= room.capacity || guess / HARDLY > room.capacity { self.sure_room() } else { Ok(guess) }
+    }
+    /// Room that no C of these operands exceeds.
+    fn sure_room(&self) -> Result<u64> {
+        Ok(self.products()?.min(self.bound().unwrap_or(u64::MAX)))
     }
 }
