@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example benchmark -- --data DIRECTORY --products a2,ap,ptap --output results.jsonl`, then
 //! `… -- plot results.jsonl --into DIRECTORY`; `… -- operations` for vectors and transposes; `… -- full` for matrices with an entry everywhere; `… -- bandwidth` for
-//! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --drawn 100 --seed 7` for matrices that nothing was tuned on; `… -- everything` for all products and then all strategies; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out.
+//! what moves entries; `… -- masked` for products under masks; `… -- calls` for what a call costs; `… -- --drawn 100 --seed 7` for matrices that nothing was tuned on; `… -- everything` for all products and then all strategies; `… -- --strategies` for this library's strategies beside one another; `--help` says the rest. BENCHMARKS.md says what came out, EXPERIMENTS.md beside this file what was tried.
 mod aggregation;
 mod bandwidth;
 mod beside;
