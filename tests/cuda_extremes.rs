@@ -6,6 +6,7 @@ mod common;
 use common::emulator::{self, Cuda};
 use oplus::backend::cuda::Context;
 use oplus::prelude::*;
+use oplus_codegen::{Spec, TABLES, Template};
 
 const GPU: Device = Device::Cuda(0);
 
@@ -76,6 +77,37 @@ fn g10_columns_that_all_collide() {
             assert!(found.entries().unwrap() == expected, "{strategy:?}, {width} columns");
         }
     }
+}
+
+/// As many columns as the largest table has sums, some fewer, some more, and so far apart that words of 32 of them are hashed: a part of
+/// its own for the numeric phase, which is not cut by what stands where in a table.
+#[test]
+fn far_columns_that_just_fill_the_largest_table() {
+    fn check<S: Semiring<f64, f64, Out = f64>>() {
+        let architecture = Context::get(0).unwrap().properties().architecture;
+        let spec = Spec::new(Template::SpgemmNumeric, architecture).semiring(semiring_text::<f64, f64, S>());
+        let most = spec.table_launch(TABLES - 1).unwrap().values;
+        for (together, apart) in [(1, 512), (2, 1024)] {
+            let column = |e: u32| e / together * apart + e % together;
+            let lengths = [most - 32, most - 31, most - 16, most, most + 1, 2 * most - 40, 2 * most];
+            let width = column(2 * most) + 1;
+            // Rows of B, and one that has one of their columns: two entries of A, so that no row is a copy.
+            let rows = lengths.iter().map(|n| (0..*n).map(column).collect()).chain([vec![column(7)]]);
+            let b = csr(width, rows, |e| (e % 7) as u8).cast::<f64>().unwrap().over::<S>();
+            let a = csr(8, (0..7).map(|row| vec![row, 7]), |e| 1 + (e % 5) as u8).cast::<f64>().unwrap().over::<S>();
+            let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+            let (a, b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+            for strategy in [Strategy::Hash, Strategy::Auto] {
+                let found = mxm(&a, &b).strategy(strategy).eval().unwrap();
+                assert!(found.entries().unwrap() == expected, "{strategy}, {together} columns {apart} apart");
+            }
+        }
+    }
+    if emulator::cuda().is_none() {
+        return;
+    }
+    check::<PlusTimes>();
+    check::<AnyFirst>();
 }
 
 /// Whether there is a GPU with so much memory.

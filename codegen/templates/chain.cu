@@ -76,7 +76,9 @@ __device__ inline Place cut(const Chain& c, u64 t) {
       longest = c.d.indices + c.d.offsets[row];
     }
   }
-  return {row, longest[min((at - start) * n / length, n - 1)]};
+  // So many low bits are left out that a product of two lengths beyond 2³¹ stays below 2⁶⁴.
+  const u32 out = length >> 32 ? 4 : 0;
+  return {row, longest[min(((at - start) >> out) * n / (length >> out), n - 1)]};
 }
 
 // What a join makes of two values of which some are there. `X` and `Y` are the kinds' own types.

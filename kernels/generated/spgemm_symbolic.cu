@@ -1340,11 +1340,13 @@ template <u32 T, class Size> __device__ inline void table_symbolic(const Operand
   });
 }
 
-// Writes the parts of a range whose columns are marked. False: no room.
+// Writes the parts of a range whose columns are marked: one where they are hashed, of which the table of sums holds all. False: no
+// room.
 template <class Table>
 __device__ inline bool write_parts(Table& table, const Symbolic& y, Range range, u32 marked, u64 work, u64 before, Part part) {
-  u64 parts = (marked + y.part_values - 33) / (y.part_values - 32);
+  u64 parts = 1;
   if (table.direct) {
+    parts = (marked + y.part_values - 33) / (y.part_values - 32);
     u64 even = work / product_share(y.control[control_products]);
     if (even > marked / 256) even = marked / 256;
     if (even > parts) parts = even;

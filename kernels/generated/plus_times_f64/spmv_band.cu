@@ -738,7 +738,7 @@ spmv_band(u64 rows, u64 count, u32 diagonals, const i32* shifts, const u32* pres
       if constexpr (band_staged) a = tile[bank_place<Matrix>(there ? next : 0)];
       else if constexpr (reads_matrix) a = values[there ? begin + next : 0];
       next += there;
-      term[s] = product_of(a, reads_vector ? x[column] : Vector(), place_of(ids, row, column));
+      term[s] = product_of(a, reads_vector ? x[column] : Vector(), place_of(ids, there ? row : 0, column));
     }
 #pragma unroll
     for (u32 s = 0; s < band_batch; s++) {
