@@ -119,6 +119,7 @@ fn g3_g4_everything_that_can_fail_fails_cleanly() {
             }
         }
         assert_eq!(vxm(&x, &a).eval().unwrap().entries().unwrap(), expected, "allocation {n}, again");
+        assert!(emulator.live().0 > live, "allocation {n}: columns that there was no room for once are never kept");
         drop(a);
         assert_eq!(emulator.live().0, before, "allocation {n}");
         assert!(n < 200, "it never ends");

@@ -136,16 +136,30 @@ R cuDeviceGetAttribute(int* v, int attribute, int) {
 }
 R cuDeviceGetDefaultMemPool(void** pool, int) { *pool = reinterpret_cast<void*>(1); return success; }
 R cuMemPoolSetAttribute(void*, int, void*) { return success; }
-R cuMemPoolTrimTo(void*, size_t) { return success; }
+R cuMemPoolGetAttribute(void*, int attribute, void* value) {
+  switch (attribute) {
+    case 5: *static_cast<uint64_t*>(value) = memory_used() + memory_idle(); break;  // reserved
+    case 7: *static_cast<uint64_t*>(value) = memory_used(); break;                  // in use
+    default: return invalid_value;
+  }
+  return success;
+}
+R cuMemPoolTrimTo(void*, size_t) { trim(); return success; }
 R cuDevicePrimaryCtxRelease_v2(int) { return success; }
 R cuCtxSetCurrent(void*) { return success; }
 R cuCtxSynchronize() { LOCK; return usable(); }
-R cuMemGetInfo_v2(size_t* free, size_t* total) { *total = memory_total(); *free = *total - memory_used(); return success; }
+R cuMemGetInfo_v2(size_t* free, size_t* total) { *total = memory_total(); *free = *total - memory_used() - memory_idle(); return success; }
 
 R cuMemAlloc_v2(P* p, size_t n) { LOCK; return broken ? launch_failed : allocate(p, n); }
 R cuMemFree_v2(P p) { LOCK; return release(p); }
 R cuMemAllocAsync(P* p, size_t n, void*) { return cuMemAlloc_v2(p, n); }
-R cuMemFreeAsync(P p, void*) { return cuMemFree_v2(p); }
+R cuMemFreeAsync(P p, void*) {
+  LOCK;
+  size_t bytes = 0;
+  const R status = release(p, &bytes);
+  keep_idle(bytes);
+  return status;
+}
 // Whether this is the driver's object that was asked to fail: its number from EMU_FAIL_OBJECT on, counted down.
 static bool object_fails(const char* what) {
   LOCK;

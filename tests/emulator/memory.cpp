@@ -1,5 +1,6 @@
 // Device memory is host memory with a register of what is allocated: every copy and free is checked against it.
 #include "runtime.h"
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -9,6 +10,8 @@ namespace {
 std::mutex mutex;
 std::map<uint64_t, size_t> blocks;
 size_t used;
+// Bytes that were freed and that the pool keeps: neither in use nor free.
+size_t idle;
 // Allocations until some fail, negative: none do; and how many then.
 long fail_in = -1, fail_count = 1;
 bool armed;
@@ -18,6 +21,19 @@ size_t memory_total() { return size_t(setting("EMU_MEMORY", 8l << 30)); }
 size_t memory_used() {
   std::lock_guard<std::mutex> lock(mutex);
   return used;
+}
+
+size_t memory_idle() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return idle;
+}
+void keep_idle(size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  idle += bytes;
+}
+void trim() {
+  std::lock_guard<std::mutex> lock(mutex);
+  idle = 0;
 }
 
 int allocate(uint64_t* pointer, size_t bytes) {
@@ -41,10 +57,11 @@ int allocate(uint64_t* pointer, size_t bytes) {
   *pointer = uint64_t(p);
   blocks[*pointer] = bytes;
   used += bytes;
+  idle -= std::min(idle, bytes);
   return success;
 }
 
-int release(uint64_t pointer) {
+int release(uint64_t pointer, size_t* bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = blocks.find(pointer);
   if (found == blocks.end()) {
@@ -52,6 +69,7 @@ int release(uint64_t pointer) {
     return invalid_value;
   }
   used -= found->second;
+  if (bytes) *bytes = found->second;
   std::memset(reinterpret_cast<void*>(pointer), 0xdd, found->second);
   std::free(reinterpret_cast<void*>(pointer));
   blocks.erase(found);

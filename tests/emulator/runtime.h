@@ -35,10 +35,14 @@ std::string running();  // the kernel, block and thread of a launch under way; e
 enum Status { success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100, invalid_device = 101,
   invalid_image = 200, invalid_handle = 400, not_found = 500, illegal_address = 700, launch_failed = 719 };
 int allocate(uint64_t* pointer, size_t bytes);
-int release(uint64_t pointer);
+int release(uint64_t pointer, size_t* bytes = nullptr);
 bool inside(uint64_t pointer, size_t bytes);
 size_t memory_total();
 size_t memory_used();
+// What the pool keeps of what was freed: it counts as taken until the pool is trimmed.
+size_t memory_idle();
+void keep_idle(size_t bytes);
+void trim();
 
 // driver.cpp: one report at a time, kept until the process ends, as an error of a context is.
 void report(const std::string& text);

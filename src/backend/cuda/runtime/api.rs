@@ -63,6 +63,7 @@ library! {
     fn device_get_attribute = c"cuDeviceGetAttribute"(*mut c_int, CUdevice_attribute, CUdevice) -> Status;
     fn device_get_default_mem_pool = c"cuDeviceGetDefaultMemPool"(*mut CUmemoryPool, CUdevice) -> Status;
     fn mem_pool_set_attribute = c"cuMemPoolSetAttribute"(CUmemoryPool, CUmemPool_attribute, *mut c_void) -> Status;
+    fn mem_pool_get_attribute = c"cuMemPoolGetAttribute"(CUmemoryPool, CUmemPool_attribute, *mut c_void) -> Status;
     fn mem_pool_trim_to = c"cuMemPoolTrimTo"(CUmemoryPool, usize) -> Status;
     fn primary_ctx_retain = c"cuDevicePrimaryCtxRetain"(*mut CUcontext, CUdevice) -> Status;
     fn primary_ctx_release = c"cuDevicePrimaryCtxRelease_v2"(CUdevice) -> Status;

@@ -226,6 +226,20 @@ impl Context {
         Ok((free as u64, total as u64))
     }
 
+    /// Bytes that may be asked for: those that are free, and those that were freed and are kept.
+    pub(crate) fn available(&self) -> Result<u64> {
+        let free = self.memory()?.0.saturating_add(self.keep.bytes());
+        let Some(pool) = self.pool else { return Ok(free) };
+        let read = |which| {
+            let mut bytes = 0u64;
+            // SAFETY: the device's own pool; these attributes are a cuuint64_t, for which there is room.
+            let status = unsafe { (self.driver.api.mem_pool_get_attribute)(pool, which, (&raw mut bytes).cast()) };
+            self.check("read free memory", status).map(|()| bytes)
+        };
+        let reserved = read(CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+        Ok(free.saturating_add(reserved.saturating_sub(read(CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?)))
+    }
+
     /// Waits for everything started through this handle; errors of kernels show here.
     pub fn synchronize(&self) -> Result<()> {
         self.synchronize_for("synchronize")

@@ -103,6 +103,11 @@ impl Keep {
         self.class(bytes).map_or(bytes, |class| class.bytes)
     }
 
+    /// Bytes that are kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        lock(&self.free).bytes
+    }
+
     /// Memory of that size, if some is kept.
     pub(crate) fn take(&self, bytes: u64) -> Option<u64> {
         let class = self.class(bytes)?;

@@ -11,7 +11,7 @@ use crate::storage::footprint::Footprint;
 use oplus_codegen::text::ScalarText;
 use std::sync::Arc;
 
-/// No more of the memory that is free than one part in so many.
+/// No more of the memory that can be had than one part in so many.
 const PART: u64 = 4;
 
 /// The transpose of a matrix.
@@ -39,8 +39,6 @@ pub(crate) enum Columns {
     #[default]
     Unasked,
     Once(u64),
-    /// There was no room for them.
-    Refused(u64),
     Kept(u64, Arc<Turned>),
 }
 
@@ -70,7 +68,6 @@ pub(crate) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     let mut known = lock(&a.pattern.columns);
     match &*known {
         Columns::Kept(of, turned) if *of == serial || !reads => return Ok(Some(turned.clone())),
-        Columns::Refused(of) if *of == serial => return Ok(None),
         Columns::Once(of) if *of == serial => {}
         _ => {
             *known = Columns::Once(serial);
@@ -78,26 +75,23 @@ pub(crate) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
         }
     }
     let scalar = if reads { scalar } else { NOTHING };
-    let found = if has_room(a.pattern, scalar)? {
-        // What an operand keeps is not the operation's.
-        let made = account::outside(|| {
-            let (pattern, values) = transpose(scalar, a)?;
-            RowTiles::of(&pattern)?;
-            Ok((pattern, values))
-        });
-        match made {
-            Err(Error::OutOfMemory { .. }) => None,
-            made => Some(made?),
-        }
-    } else {
-        None
+    // Where there is no room for them now there may be another time.
+    if !has_room(a.pattern, scalar)? {
+        return Ok(None);
+    }
+    // What an operand keeps is not the operation's.
+    let made = account::outside(|| {
+        let (pattern, values) = transpose(scalar, a)?;
+        RowTiles::of(&pattern)?;
+        Ok((pattern, values))
+    });
+    let (pattern, values) = match made {
+        Err(Error::OutOfMemory { .. }) => return Ok(None),
+        made => made?,
     };
-    let turned = found.map(|(pattern, values)| Arc::new(Turned::new(pattern, values)));
-    *known = match &turned {
-        Some(turned) => Columns::Kept(serial, turned.clone()),
-        None => Columns::Refused(serial),
-    };
-    Ok(turned)
+    let turned = Arc::new(Turned::new(pattern, values));
+    *known = Columns::Kept(serial, turned.clone());
+    Ok(Some(turned))
 }
 
 /// Aᵀ, if it is kept; and if A is asked for a second time, unless the operation is held to a limit: then nothing more is kept.
@@ -124,5 +118,7 @@ pub(crate) fn by_columns(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
 fn has_room(pattern: &DevicePattern, scalar: ScalarText) -> Result<bool> {
     let entries = pattern.nnz.saturating_mul(4 + scalar.size as u64);
     let needed = entries.saturating_add(20 * (pattern.ncols as u64 + 1));
-    Ok(needed <= pattern.offsets.context().memory()?.0 / PART)
+    let context = pattern.offsets.context();
+    // The driver is not asked about what the device never has room for.
+    Ok(needed <= context.properties().total_memory / PART && needed <= context.available()? / PART)
 }
