@@ -228,6 +228,30 @@ fn plans_keep_to_it() {
     assert!(chunked > 1, "nothing was made by chunks");
 }
 
+/// Rows or columns of an operand are read whole, unless there is no room for that: then values are made as the product is.
+#[test]
+fn plans_of_matrices_without_gaps_run_wherever_the_product_has_room() {
+    let Some(_one) = emulator::alone() else { return };
+    let all = |m: u64, n: u64| (0..m * n).map(move |e| (e / n, e % n, (e % 90) as i64 - 40)).collect::<Vec<_>>();
+    let full: Matrix<i64> = Matrix::build(90, 90, &all(90, 90)).unwrap().to(&GPU).unwrap();
+    let sparse = whole(&matrix(90, 90, 900, 5));
+    for (name, a, b) in [("left", &full, &sparse), ("right", &sparse, &full)] {
+        let expected = mxm(a, b).eval().unwrap().entries().unwrap();
+        let (mut limit, mut by_rows) = (measured(|| mxm(a, b).eval().unwrap()).1, 0);
+        while mxm(a, b).memory_limit(limit).eval().is_ok() {
+            let plan = mxm(a, b).memory_limit(limit).plan().unwrap_or_else(|e| panic!("{name} within {limit}: {e}"));
+            let context = Context::get(0).unwrap();
+            let (traced, peak) = measured(|| context.trace(|| plan.run(a, b)));
+            let (made, launches) = traced.unwrap_or_else(|e| panic!("{name} within {limit}: {e}"));
+            assert!(peak <= limit, "{name}: {peak} bytes under a limit of {limit}");
+            assert_eq!(made.entries().unwrap(), expected, "{name} within {limit}");
+            by_rows += usize::from(launches.iter().any(|l| l.kernel.starts_with("spgemm")));
+            limit = lower(limit, 8);
+        }
+        assert!(by_rows > 0 || name == "right", "{name}: never as other products are");
+    }
+}
+
 /// Others do, and are not made before it is known.
 #[test]
 fn one_row_that_cannot_fit_changes_nothing() {

@@ -282,7 +282,10 @@ impl Cuda {
     ) -> Result<DeviceCsr<()>> {
         let values = |product: &Product| match &plan.by {
             By::Products(prepared) => prepared.values(product, &plan.pattern),
-            By::Whole(side) => full::values(product, *side, options),
+            By::Whole(side) => match full::values(product, *side, options)? {
+                Some(values) => Ok(values),
+                None => spgemm::values_by_chunks(product, options, &plan.pattern),
+            },
         };
         let of_rows = |text| self.of(Step::Mxm, text, a, b, mask, at, options, values);
         let values = match plan.dots {

@@ -56,7 +56,7 @@ pub(super) use analysis::{bound, measured};
 pub(super) use dot::{Costs, by_dots};
 pub(super) use explain::explain;
 pub(super) use ordered::{is_exact, mxm_ordered};
-pub(super) use plan::{Prepared, prepare};
+pub(super) use plan::{Prepared, prepare, values_by_chunks};
 pub(super) use reduce::mxm_reduce;
 use run::Run;
 use walked::{Known, Walked};

@@ -118,11 +118,20 @@ impl Prepared {
             None | Some(Err(Error::OutOfMemory { .. })) => {}
             Some(made) => return made,
         }
-        let made = chunks::mxm(product, &self.options)?;
-        if made.0.nnz != c.nnz {
-            let reason = format!("{} entries, the plan has {}", made.0.nnz, c.nnz);
-            return Err(Error::InvalidValue { operation: "plan", reason });
-        }
-        Ok(made.1)
+        values_by_chunks(product, &self.options, c)
     }
+}
+
+/// The values of the product at its positions, by chunks of rows where it does not fit as a whole.
+pub(in crate::backend::cuda) fn values_by_chunks(
+    product: &Product,
+    options: &MxmOptions,
+    c: &DevicePattern,
+) -> Result<Buffer> {
+    let made = chunks::mxm(product, options)?;
+    if made.0.nnz != c.nnz {
+        let reason = format!("{} entries, the plan has {}", made.0.nnz, c.nnz);
+        return Err(Error::InvalidValue { operation: "plan", reason });
+    }
+    Ok(made.1)
 }

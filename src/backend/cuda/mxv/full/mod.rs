@@ -105,9 +105,9 @@ fn or_none<T>(made: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The values of T, at the positions that were planned.
-pub(crate) fn values(product: &Product, side: Side, options: &MxmOptions) -> Result<Buffer> {
-    sums(product, side.columns(product)?.as_deref(), options)
+/// The values of T, at the positions that were planned; `None` where there is no room for that.
+pub(crate) fn values(product: &Product, side: Side, options: &MxmOptions) -> Result<Option<Buffer>> {
+    or_none(side.columns(product).and_then(|columns| sums(product, columns.as_deref(), options)))
 }
 
 /// Where T has entries: with the columns of B where A is read whole.
