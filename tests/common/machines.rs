@@ -162,11 +162,22 @@ fn objects_fail_once(step: impl Fn() -> Result<Vec<(u64, u64, i64)>>, expected: 
 #[test]
 fn the_drivers_own_objects_may_fail() {
     let (mut asked_of, mut failed) = (Vec::new(), Vec::new());
+    let cache = tempfile::tempdir().unwrap();
+    let written = || -> Vec<_> {
+        files(cache.path()).into_iter().map(|f| (std::fs::metadata(&f).unwrap().modified().unwrap(), f)).collect()
+    };
     for n in 0..100 {
-        let Some(text) = child("objects", &[("EMU_FAIL_OBJECT", words(&n.to_string()))]) else { return };
+        let variables =
+            [("EMU_FAIL_OBJECT", words(&n.to_string())), ("OPLUS_CACHE_DIR", cache.path().as_os_str().to_owned())];
+        let before = written();
+        let Some(text) = child("objects", &variables) else { return };
         let Some(asked) = text.lines().find(|l| l.ends_with("was asked to fail")) else { break };
         asked_of.push(asked.to_string());
-        // Else what there is to fall back to was enough: a module is compiled again, what a kernel tells is copied.
+        // Others may be wanted where less is tried.
+        let after = written();
+        assert!(before.iter().all(|kernel| after.contains(kernel)), "{asked}: a kernel is compiled again");
+        assert!(n == 0 || !before.is_empty());
+        // Else what there is to fall back to was enough: what a kernel tells is copied.
         failed.extend(text.lines().find(|l| l.contains("FAILED ")).map(|error| format!("{asked}: {error}")));
     }
     for what in ["a context", "a stream", "a module", "host memory"] {

@@ -131,7 +131,8 @@ impl Context {
         let cache = Cache::get();
         if let Some(stored) = cache.read(key) {
             match self.load(stored) {
-                Ok(module) => return Ok(module),
+                // Without room for it, it is none the worse.
+                found @ (Ok(_) | Err(Error::OutOfMemory { .. })) => return found,
                 Err(_) => cache.remove(key),
             }
         }
