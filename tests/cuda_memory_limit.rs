@@ -252,6 +252,40 @@ fn plans_of_matrices_without_gaps_run_wherever_the_product_has_room() {
     }
 }
 
+/// What was short for a moment is not for the rest of the product.
+#[test]
+fn chunks_grow_again_after_a_short_shortage() {
+    let Some(_one) = emulator::alone() else { return };
+    let Some(emulator) = emulator::emulator() else { return };
+    let context = Context::get(0).unwrap();
+    let of = |(rows, columns): (u64, u64), each: u64| {
+        let entries = (0..rows).flat_map(|i| (0..each).map(move |e| (i, (i + 37 * e) % columns, 1i64)));
+        Matrix::<i64>::build(rows, columns, &entries.collect::<Vec<_>>()).unwrap().to(&GPU).unwrap()
+    };
+    let counted = |kernel: &str, run: &dyn Fn() -> i64| {
+        let (made, launches) = context.trace(|| Ok(run())).unwrap();
+        (made, launches.iter().filter(|l| l.kernel == kernel).count())
+    };
+    // Chunks of 2048 rows and fewer, down to 16. Each allocation is tried twice.
+    let a = of((4096, 4096), 2);
+    let summed = || mxm(&a, &a).reduce(Plus).unwrap();
+    let expected = summed();
+    emulator.fail_allocations(0, 16);
+    let (made, chunks) = counted("spgemm_analyze", &summed);
+    emulator.fail_allocations(-1, 0);
+    assert_eq!(made, expected);
+    assert!((16..60).contains(&chunks), "{chunks} chunks of rows");
+    // Slices of 400,000 products and fewer, down to 6,250.
+    let (a, b) = (of((400, 400), 10), of((400, 4000), 100));
+    let sliced = || reduce(&mxm(&a, &b).strategy(Strategy::EscGlobal).eval().unwrap(), Plus).unwrap();
+    let expected = sliced();
+    emulator.fail_large(150_000, 6);
+    let (made, slices) = counted("spgemm_expand", &sliced);
+    emulator.fail_large(0, 0);
+    assert_eq!(made, expected);
+    assert!((12..24).contains(&slices), "{slices} slices");
+}
+
 /// Others do, and are not made before it is known.
 #[test]
 fn one_row_that_cannot_fit_changes_nothing() {

@@ -31,7 +31,40 @@ struct Chunk<P> {
 }
 
 /// After so many chunks that went well a larger one is tried.
-const PATIENCE: usize = 4;
+const PATIENCE: u32 = 4;
+
+/// How much is tried at once: less where that was too much for the memory there is, and then more again.
+#[derive(Debug)]
+pub(crate) struct Size {
+    now: u64,
+    most: u64,
+    good: u32,
+}
+
+impl Size {
+    /// So much at first, and never more than `most`.
+    pub(crate) fn of(first: u64, most: u64) -> Self {
+        Self { now: first, most, good: 0 }
+    }
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+    /// The same, of rows.
+    pub(crate) fn rows(&self) -> usize {
+        usize::try_from(self.now()).unwrap_or(usize::MAX)
+    }
+    /// There was memory for it.
+    pub(crate) fn fits(&mut self) {
+        self.good += 1;
+        if self.good == PATIENCE {
+            (self.now, self.good) = (self.now.saturating_mul(2).min(self.most.max(self.now)), 0);
+        }
+    }
+    /// There was not: so much is tried next.
+    pub(crate) fn shrink(&mut self, to: u64) {
+        (self.now, self.good) = (to.max(1), 0);
+    }
+}
 
 fn is_memory(e: &Error) -> bool {
     matches!(e, Error::OutOfMemory { .. })
@@ -49,25 +82,22 @@ fn make_way<P>(chunks: &mut [Chunk<P>]) -> bool {
 /// # Errors
 /// `OutOfMemory` where one row or the result does not fit.
 pub(crate) fn by_chunks<P: ByRows>(product: &P, first: usize) -> Result<P::Whole> {
-    let (mut chunks, mut size, mut row) = (Vec::<Chunk<P::Part>>::new(), first.max(1), 0);
-    let (mut good, mut bad) = (0, 0);
+    let (mut chunks, mut row, mut bad) = (Vec::<Chunk<P::Part>>::new(), 0, 0);
+    let mut size = Size::of(first.max(1) as u64, u64::MAX);
     while row < product.rows() {
-        let rows = row..product.end(row).min(row.saturating_add(size));
+        let rows = row..product.end(row).min(row.saturating_add(size.rows()));
         match product.part(rows.clone()) {
             Ok(part) => {
                 bad = 0;
                 crate::memory::reserve("mxm", &mut chunks, 1)?;
                 row = rows.end;
                 chunks.push(Chunk { rows, entries: P::entries(&part), kept: Some(part) });
-                good += 1;
-                if good % PATIENCE == 0 {
-                    size = size.saturating_mul(2);
-                }
+                size.fits();
             }
             Err(e) if is_memory(&e) && (bad >= P::TRIES || rows.len() == 1) && make_way(&mut chunks) => {}
             Err(e) if is_memory(&e) && rows.len() > 1 => {
-                size = rows.len().div_ceil(2);
-                (good, bad) = (0, bad + 1);
+                size.shrink(rows.len().div_ceil(2) as u64);
+                bad += 1;
             }
             Err(e) => return Err(e),
         }
@@ -101,17 +131,18 @@ fn again<P: ByRows>(
     mut start: u64,
     others: &mut [Chunk<P::Part>],
 ) -> Result<()> {
-    let (mut row, mut size) = (rows.start, rows.len());
+    let (mut row, mut size) = (rows.start, Size::of(rows.len() as u64, rows.len() as u64));
     while row < rows.end {
-        let some = row..rows.end.min(row + size);
+        let some = row..rows.end.min(row.saturating_add(size.rows()));
         match product.part(some.clone()) {
             Ok(part) => {
                 product.place(whole, &part, some.clone(), start)?;
                 start += P::entries(&part);
                 row = some.end;
+                size.fits();
             }
             Err(e) if is_memory(&e) && make_way(others) => {}
-            Err(e) if is_memory(&e) && some.len() > 1 => size = some.len().div_ceil(2),
+            Err(e) if is_memory(&e) && some.len() > 1 => size.shrink(some.len().div_ceil(2) as u64),
             Err(e) => return Err(e),
         }
     }

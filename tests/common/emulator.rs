@@ -35,6 +35,11 @@ impl Emulator {
         // SAFETY: void emu_fail_allocations(long, long).
         unsafe { self.function::<unsafe extern "C" fn(c_long, c_long)>("emu_fail_allocations")(n, count) }
     }
+    /// The next `count` allocations of at least so many bytes fail.
+    pub fn fail_large(&self, bytes: usize, count: i64) {
+        // SAFETY: void emu_fail_large(size_t, long).
+        unsafe { self.function::<unsafe extern "C" fn(usize, c_long)>("emu_fail_large")(bytes, count) }
+    }
     /// The n-th launch from now fails.
     pub fn fail_launch(&self, n: i64) {
         // SAFETY: void emu_fail_launch(long).

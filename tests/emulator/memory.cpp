@@ -14,6 +14,9 @@ size_t used;
 size_t idle;
 // Allocations until some fail, negative: none do; and how many then.
 long fail_in = -1, fail_count = 1;
+// So many of at least so many bytes fail.
+size_t large;
+long fail_large;
 bool armed;
 }  // namespace
 
@@ -47,6 +50,10 @@ int allocate(uint64_t* pointer, size_t bytes) {
     fail_in--;
   } else if (fail_in == 0) {
     if (--fail_count == 0) fail_in = -1;
+    return out_of_memory;
+  }
+  if (fail_large > 0 && bytes >= large) {
+    fail_large--;
     return out_of_memory;
   }
   if (bytes > memory_total() - used) return out_of_memory;
@@ -93,6 +100,12 @@ void emu_fail_allocations(long n, long count) {
   emu::armed = true;
   emu::fail_in = count > 0 ? n : -1;
   emu::fail_count = count;
+}
+// The next `count` allocations of at least `bytes` fail.
+void emu_fail_large(size_t bytes, long count) {
+  std::lock_guard<std::mutex> lock(emu::mutex);
+  emu::large = bytes;
+  emu::fail_large = count;
 }
 void emu_live_allocations(size_t* count, size_t* bytes) {
   std::lock_guard<std::mutex> lock(emu::mutex);

@@ -8,7 +8,7 @@ use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::spgemm::Strategy;
-use crate::spgemm::chunks::{ByRows, by_chunks};
+use crate::spgemm::chunks::{ByRows, Size, by_chunks};
 use oplus_codegen::text::ScalarText;
 use oplus_codegen::{FunctionText, Shared};
 use std::ops::Range;
@@ -32,16 +32,18 @@ pub(crate) fn mxm_reduce(product: &Product, reduce: &Shared<FunctionText>) -> Re
         Err(Error::OutOfMemory { .. }) if chunks.rows() > 1 => {}
         made => return made.map(|sum| sum.into_iter().collect()),
     }
-    let (mut sums, mut row, mut size) = (Vec::new(), 0, chunks.rows().div_ceil(2));
+    let first = chunks.rows().div_ceil(2) as u64;
+    let (mut sums, mut row, mut size) = (Vec::new(), 0, Size::of(first, first));
     while row < chunks.rows() {
-        let rows = row..chunks.rows().min(row + size);
+        let rows = row..chunks.rows().min(row.saturating_add(size.rows()));
         match chunks.cut(&rows, |part| spgemm::mxm_reduce(part, reduce.clone())) {
             Ok(sum) => {
                 memory::reserve("mxm", &mut sums, 1)?;
                 sums.extend(sum);
                 row = rows.end;
+                size.fits();
             }
-            Err(Error::OutOfMemory { .. }) if rows.len() > 1 => size = rows.len().div_ceil(2),
+            Err(Error::OutOfMemory { .. }) if rows.len() > 1 => size.shrink(rows.len().div_ceil(2) as u64),
             Err(e) => return Err(e),
         }
     }

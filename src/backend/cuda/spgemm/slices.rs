@@ -11,6 +11,7 @@ use crate::backend::cuda::structure::segmented_merge::{self, Segments, merge_seg
 use crate::backend::cuda::structure::sort::{self, Keyed, bits_below, sort};
 use crate::backend::cuda::{Buffer, Context, DevicePattern, Launch, of_positions};
 use crate::error::{Error, Result};
+use crate::spgemm::chunks::Size;
 use oplus_codegen::Template;
 use std::sync::Arc;
 
@@ -154,12 +155,13 @@ impl Job<'_> {
         let (context, a) = (self.context, self.a.pattern);
         let runs = self.lengths((a.indices.pointer(), a.nnz), None)?;
         let counts = Buffer::zeroed_for::<u64>(context, a.nrows + 1)?;
-        let (mut bound, mut first, mut made) = (self.most_products(), 0, Vec::new());
+        let (most, mut first, mut made) = (self.most_products(), 0, Vec::new());
+        let mut bound = Size::of(most, most);
         let program = self.slicing();
         let ends = program.kernel("slice_end")?;
         while first < self.rows {
             let out = Buffer::alloc_for::<u64>(context, 5)?;
-            let launch = ends.launch(1u32, 32u32, 0).arg(self.rows).arg(first).arg(bound).arg(&a.offsets);
+            let launch = ends.launch(1u32, 32u32, 0).arg(self.rows).arg(first).arg(bound.now()).arg(&a.offsets);
             // SAFETY: of all launches here, parameters as codegen/templates/README.md lists them, buffers of the sizes
             // it asks for; the row exists, and `runs` has a place behind the last entry.
             unsafe { launch.arg(&runs).arg(&out).run()? };
@@ -177,17 +179,18 @@ impl Job<'_> {
                 segment_runs,
                 columns: None,
             };
-            if slice.products > bound {
-                self.by_columns(&slice, bound, sorting, &counts, (&mut made, end))?;
+            if slice.products > bound.now() {
+                self.by_columns(&slice, &mut bound, sorting, &counts, (&mut made, end))?;
             } else if slice.products > 0 {
                 match self.slice(&slice, sorting, &counts, end) {
                     // Others may have most of the memory: rather smaller slices.
                     Err(Error::OutOfMemory { .. }) if slice.products > SMALL => {
-                        bound = slice.products / 4;
+                        bound.shrink(slice.products / 4);
                         continue;
                     }
                     one => made.push(one?),
                 }
+                bound.fits();
             }
             first = out[0];
         }
@@ -198,7 +201,7 @@ impl Job<'_> {
     fn by_columns<E: End>(
         &self,
         row: &Slice,
-        mut bound: u64,
+        bound: &mut Size,
         sorting: Sorting,
         counts: &Buffer,
         (made, end): (&mut Vec<E::Made>, &mut E),
@@ -206,13 +209,13 @@ impl Job<'_> {
         let columns = u64::from(self.columns);
         let entries = (self.a.pattern.indices.pointer() + 4 * row.begin, row.entries);
         let segments = Buffer::from_host(self.context, &[0, row.entries])?;
-        let even = u128::from(columns) * u128::from(bound) / u128::from(row.products.max(1));
+        let even = u128::from(columns) * u128::from(bound.now()) / u128::from(row.products.max(1));
         let (mut low, mut width) = (0, u64::try_from(even).unwrap_or(columns).max(1));
         while low < columns {
             let high = columns.min(low + width);
             let runs = self.lengths(entries, Some((low, high)))?;
             let products = runs.read_one::<u64>(places(row.entries))?;
-            if products > bound && high - low > 1 {
+            if products > bound.now() && high - low > 1 {
                 width = (high - low) / 2;
                 continue;
             }
@@ -222,13 +225,15 @@ impl Job<'_> {
                 let slice = Slice { products, runs, origin: 0, segments, segment_runs: runs, columns, ..*row };
                 match self.slice(&slice, sorting, counts, end) {
                     Err(Error::OutOfMemory { .. }) if products > SMALL && high - low > 1 => {
-                        (bound, width) = (products / 4, (high - low).div_ceil(4));
+                        bound.shrink(products / 4);
+                        width = (high - low).div_ceil(4);
                         continue;
                     }
                     one => made.push(one?),
                 }
+                bound.fits();
             }
-            (low, width) = (high, width.saturating_mul(if products < bound / 4 { 2 } else { 1 }));
+            (low, width) = (high, width.saturating_mul(if products < bound.now() / 4 { 2 } else { 1 }));
         }
         Ok(())
     }
