@@ -252,6 +252,27 @@ fn plans_of_matrices_without_gaps_run_wherever_the_product_has_room() {
     }
 }
 
+/// Of one row no fewer can be made, and what is guessed of it need not be there twice, nor beside the result.
+#[test]
+fn one_row_takes_little_more_than_it_has() {
+    let Some(_one) = emulator::alone() else { return };
+    // 60,000 products, and 10,000 entries far apart: 120 kB.
+    let b: Vec<_> = (0..60u64).flat_map(|k| (0..1000).map(move |e| (k, 6 * (k % 10 * 1000 + e), 1i64))).collect();
+    let b: Matrix<i64> = Matrix::build(60, 60_000, &b).unwrap().to(&GPU).unwrap();
+    for (rows, limits) in [(1, &[400_000, 200_000, 140_000][..]), (3, &[400_000, 300_000])] {
+        let a: Vec<_> = (0..60u64).map(|k| (0, k, 1i64)).chain((1..rows).map(|i| (i, 7, 2))).collect();
+        let a: Matrix<i64> = Matrix::build(rows, 60, &a).unwrap().to(&GPU).unwrap();
+        let expected = mxm(&a, &b).eval().unwrap().entries().unwrap();
+        assert_eq!(expected.len() as u64, 10_000 + 1000 * (rows - 1));
+        for limit in limits.iter().copied() {
+            let (made, peak) = measured(|| mxm(&a, &b).memory_limit(limit).eval());
+            let made = made.unwrap_or_else(|e| panic!("{rows} rows within {limit}: {e}"));
+            assert!(peak <= limit, "{peak} bytes under a limit of {limit}");
+            assert!(made.entries().unwrap() == expected, "{rows} rows within {limit}");
+        }
+    }
+}
+
 /// What was short for a moment is not for the rest of the product.
 #[test]
 fn chunks_grow_again_after_a_short_shortage() {

@@ -22,6 +22,10 @@ pub(crate) fn mxm(product: &Product, options: &MxmOptions) -> Result<(DevicePatt
         made => return made,
     }
     let (rows, columns) = (chunks.rows(), product.columns());
+    if rows == 1 {
+        // It is C as it is made.
+        return chunks.one_row(product);
+    }
     Ok(by_chunks(&chunks, rows.div_ceil(2))?.filled((rows, columns)))
 }
 
@@ -118,12 +122,9 @@ impl ByRows for RowChunks<'_> {
     }
 
     fn part(&self, rows: Range<usize>) -> Result<(DevicePattern, Buffer)> {
-        self.cut(&rows, |part| match self.made(part, self.options.strategy) {
-            // Ways that guess the size of the result may take more than it needs.
-            Err(Error::OutOfMemory { .. }) if rows.len() == 1 && self.options.strategy == Strategy::Auto => {
-                self.made(part, Strategy::Hash)
-            }
-            made => made,
+        self.cut(&rows, |part| match rows.len() {
+            1 => self.one_row(part),
+            _ => self.made(part, self.options.strategy),
         })
     }
 
@@ -144,6 +145,20 @@ impl ByRows for RowChunks<'_> {
 impl RowChunks<'_> {
     pub(crate) fn made(&self, product: &Product, strategy: Strategy) -> Result<(DevicePattern, Buffer)> {
         if self.options.reproducible { spgemm::mxm_ordered(product, strategy) } else { spgemm::mxm(product, strategy) }
+    }
+    /// Of one row, which cannot be made in parts.
+    fn one_row(&self, row: &Product) -> Result<(DevicePattern, Buffer)> {
+        // Ways that guess the size of the result may take more than it needs, and those that count it first lists beside it. The last
+        // has the result alone.
+        let rather = [Strategy::Hash, Strategy::RowRow].into_iter().filter(|_| self.options.strategy == Strategy::Auto);
+        let mut made = self.made(row, self.options.strategy);
+        for strategy in rather {
+            match made {
+                Err(Error::OutOfMemory { .. }) => made = self.made(row, strategy),
+                _ => break,
+            }
+        }
+        made
     }
     /// What `work` makes of some rows of A and of the mask.
     fn cut<R>(&self, rows: &Range<usize>, work: impl FnOnce(&Product) -> Result<R>) -> Result<R> {
