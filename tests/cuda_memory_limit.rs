@@ -273,6 +273,34 @@ fn one_row_takes_little_more_than_it_has() {
     }
 }
 
+/// A matrix of one value is written out where values are read one by one; without room for that, some rows at a time.
+#[test]
+fn a_value_of_all_entries_is_written_for_some_rows() {
+    let Some(_one) = emulator::alone() else { return };
+    let Some(emulator) = emulator::emulator() else { return };
+    let positions: Vec<_> = (0..900u64).flat_map(|i| (0..40).map(move |e| (i, (i + 7 * e) % 300))).collect();
+    let a = Matrix::<i64>::from_pattern(900, 300, &positions, 3).unwrap();
+    let (b, m) = (whole(&matrix(300, 20, 500, 5)), whole(&matrix(900, 20, 3000, 7)));
+    type Run<'a> = &'a dyn Fn(&Matrix<i64>) -> Result<Vec<(u64, u64, i64)>>;
+    let runs: [(&str, Run); 6] = [
+        ("mxm", &|a| mxm(a, &b).eval()?.entries()),
+        ("masked", &|a| mxm(a, &b).mask(&m.structure()).strategy(Strategy::Hash).eval()?.entries()),
+        ("reproducible", &|a| mxm(a, &b).reproducible().eval()?.entries()),
+        ("reduced", &|a| Ok(vec![(0, 0, mxm(a, &b).reduce(Plus)?)])),
+        ("applied", &|a| mxm(a, &b).apply(Negate).eval()?.entries()),
+        ("planned", &|a| mxm(a, &b).plan()?.run(a, &b)?.entries()),
+    ];
+    for (name, run) in runs {
+        let expected = run(&a.to(&GPU).unwrap()).unwrap();
+        let a = a.to(&GPU).unwrap();
+        assert!(a.is_iso());
+        emulator.fail_large(8 * positions.len(), i64::MAX);
+        let made = run(&a);
+        emulator.fail_large(0, 0);
+        assert_eq!(made.unwrap_or_else(|e| panic!("{name}: {e}")), expected, "{name}");
+    }
+}
+
 /// What was short for a moment is not for the rest of the product.
 #[test]
 fn chunks_grow_again_after_a_short_shortage() {

@@ -59,7 +59,25 @@ impl Cuda {
                 made => return made,
             }
         }
-        self.of(Step::Mxm, semiring, a, b, mask, at, options, work)
+        self.of_rows(semiring, a, b, mask, at, options, work)
+    }
+    /// What `work` makes of a product of matrices by rows: where there is no room for A's one value at every entry at once, by chunks.
+    fn of_rows<R>(
+        &self,
+        semiring: Shared<SemiringText>,
+        a: &DeviceCsr<()>,
+        b: &DeviceCsr<()>,
+        mask: Option<&Mask>,
+        at: &Positions,
+        options: &MxmOptions,
+        work: impl Fn(&Product) -> Result<R>,
+    ) -> Result<R> {
+        let reads = semiring.reads.a;
+        let made = self.of(Step::Mxm, semiring.clone(), a, b, mask, at, options, &work);
+        let (Err(Error::OutOfMemory { .. }), Some(one)) = (&made, a.unwritten().filter(|_| reads)) else { return made };
+        let a = DeviceCsr::on(a.pattern.clone(), Buffer::alloc(&self.context, 0)?);
+        let by_chunks = |product: &Product| work(&Product { unwritten: Some(one), ..product.clone() });
+        self.of(Step::Mxm, semiring, &a, b, mask, at, options, by_chunks)
     }
     /// What `work` makes of a product of matrices with B's columns.
     fn of_dots<R>(
@@ -81,7 +99,7 @@ impl Cuda {
             columns = by_columns(b, semiring.b, semiring.reads.b)?;
             columns.operand()
         };
-        work(&Product { context, semiring, a, b, by_columns: true, mask, bits: None, at })
+        work(&Product { context, semiring, a, b, by_columns: true, mask, bits: None, at, unwritten: None })
     }
     /// What `work` makes of a product, B turned where that was asked for.
     fn of<R>(
@@ -105,7 +123,7 @@ impl Cuda {
             Step::Vxm => (factor(a, true)?, factor(b, reads_b)?),
         };
         let (context, a, b) = (&self.context, a.operand(), b.operand());
-        work(&Product { context, semiring, a, b, by_columns: false, mask, bits: None, at })
+        work(&Product { context, semiring, a, b, by_columns: false, mask, bits: None, at, unwritten: None })
     }
     /// A product by the semiring that the text describes.
     pub(crate) fn multiply(
@@ -287,7 +305,7 @@ impl Cuda {
                 None => spgemm::values_by_chunks(product, options, &plan.pattern),
             },
         };
-        let of_rows = |text| self.of(Step::Mxm, text, a, b, mask, at, options, values);
+        let of_rows = |text| self.of_rows(text, a, b, mask, at, options, values);
         let values = match plan.dots {
             false => of_rows(text)?,
             true => match self.of_dots(text.clone(), a, b, mask, at, options, values) {

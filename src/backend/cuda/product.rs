@@ -1,7 +1,8 @@
 //! What a product on the device is of: operands, mask, and the ids of places.
+use super::storage::values::One;
 use super::{Buffer, Context, DevicePattern, DevicePlaces};
 use crate::backend::{MaskOn, Positions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::axis::Ids;
 use oplus_codegen::{SemiringText, Shared};
 use std::sync::Arc;
@@ -34,9 +35,17 @@ pub(crate) struct Product<'a> {
     /// The mask of a product with a vector, where it comes as bits and not as a list.
     pub(crate) bits: Option<&'a MaskBits>,
     pub(crate) at: &'a Positions,
+    /// The value of all of A's entries, where there was no room to write it out: then rows are made by chunks alone.
+    pub(crate) unwritten: Option<&'a One>,
 }
 
 impl Product<'_> {
+    /// `OutOfMemory` where A's values are not there.
+    pub(crate) fn check_written(&self) -> Result<()> {
+        let Some(one) = self.unwritten else { return Ok(()) };
+        let needed = self.a.pattern.nnz.saturating_mul(one.size());
+        Err(Error::OutOfMemory { operation: "mxm", device: self.context.device().to_string(), needed, available: None })
+    }
     /// Columns of the product.
     pub(crate) fn columns(&self) -> usize {
         if self.by_columns { self.b.pattern.nrows } else { self.b.pattern.ncols }

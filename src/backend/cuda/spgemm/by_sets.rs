@@ -54,7 +54,8 @@ impl Job<'_> {
         let few = |sets: &&ColumnSets| sets.operand().pattern.nnz.saturating_mul(ENTRIES) <= self.b.pattern.nnz;
         let Some(sets) = sets.filter(few) else { return Ok(None) };
         let (context, semiring, a, b, at) = (self.context, of_sets(), self.a, sets.operand(), &Positions::default());
-        let product = Product { context, semiring, a, b, by_columns: false, mask: None, bits: None, at };
+        let product =
+            Product { context, semiring, a, b, by_columns: false, mask: None, bits: None, at, unwritten: None };
         let job = Job { united: true, ..Job::new(&product)? };
         let words = job.rows.saturating_mul(u64::from(job.columns));
         let full = job.likely_products() > words.saturating_mul(FULL);

@@ -144,6 +144,7 @@ impl ByRows for RowChunks<'_> {
 
 impl RowChunks<'_> {
     pub(crate) fn made(&self, product: &Product, strategy: Strategy) -> Result<(DevicePattern, Buffer)> {
+        product.check_written()?;
         if self.options.reproducible { spgemm::mxm_ordered(product, strategy) } else { spgemm::mxm(product, strategy) }
     }
     /// Of one row, which cannot be made in parts.
@@ -162,7 +163,10 @@ impl RowChunks<'_> {
     }
     /// What `work` makes of some rows of A and of the mask.
     fn cut<R>(&self, rows: &Range<usize>, work: impl FnOnce(&Product) -> Result<R>) -> Result<R> {
-        let (pattern, values) = rows_of(self.product.a, self.product.semiring.a.size, rows)?;
+        let (pattern, mut values) = rows_of(self.product.a, self.product.semiring.a.size, rows)?;
+        if let Some(one) = self.product.unwritten {
+            values = one.written(self.product.context, pattern.nnz)?;
+        }
         let mask = match self.product.mask {
             None => None,
             Some(m) => {
@@ -171,7 +175,7 @@ impl RowChunks<'_> {
             }
         };
         let (a, at) = (Operand { pattern: &pattern, values: &values }, &self.ids(rows)?);
-        work(&Product { a, mask: mask.as_ref(), at, ..self.product.clone() })
+        work(&Product { a, mask: mask.as_ref(), at, unwritten: None, ..self.product.clone() })
     }
     /// Positions with the ids of these rows alone.
     fn ids(&self, rows: &Range<usize>) -> Result<Positions> {

@@ -53,6 +53,7 @@ pub(in crate::backend::cuda) fn prepare(product: &Product, options: &MxmOptions)
 
 /// The same, as long as there is memory for all rows at once.
 fn way(product: &Product, options: &MxmOptions) -> Result<(Way, DevicePattern)> {
+    product.check_written()?;
     let strategy = options.strategy;
     if product.by_columns {
         return Ok((Way::Again, mxm(product, strategy)?.0));
@@ -109,6 +110,7 @@ impl Prepared {
     /// The values of the product at its positions; the operands have the structure that was prepared for.
     pub(in crate::backend::cuda) fn values(&self, product: &Product, c: &DevicePattern) -> Result<Buffer> {
         let made = match &self.way {
+            _ if product.unwritten.is_some() => None,
             Way::Again => None,
             Way::Ordered => Some(values_in_order(product, c)),
             Way::Places(places) => Some(places.values(product)),

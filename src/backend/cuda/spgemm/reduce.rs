@@ -20,6 +20,7 @@ const LARGEST: usize = 256;
 
 /// ⊞ over (A ⊕.⊗ B)⟨M⟩: the bytes of the sum, `None` where there is no product.
 pub(in crate::backend::cuda) fn mxm_reduce(product: &Product, reduce: Shared<FunctionText>) -> Result<Option<Vec<u8>>> {
+    product.check_written()?;
     if let Some(dots) = Dots::of(product) {
         return dots.reduced(reduce);
     }

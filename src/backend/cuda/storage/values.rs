@@ -39,6 +39,10 @@ impl One {
     fn of(scalar: ScalarText, bytes: &[u8]) -> Result<Values> {
         Ok(Values::One(Arc::new(One { scalar, bytes: memory::copied("fill", bytes)?, kept: OnceLock::new() })))
     }
+    /// Bytes of it.
+    pub(crate) fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
     /// `n` of them.
     pub(crate) fn written(&self, context: &Arc<Context>, n: u64) -> Result<Buffer> {
         if self.bytes.iter().all(|b| *b == 0) {
@@ -181,6 +185,13 @@ impl<T> DeviceCsr<T> {
         match &self.values {
             Values::All(_) => Ok(None),
             Values::One(one) => Values::again(one).map(|values| Some(Self::with(Arc::new(pattern), values))),
+        }
+    }
+    /// The value of all, where it is stored once and not written out.
+    pub(crate) fn unwritten(&self) -> Option<&One> {
+        match &self.values {
+            Values::One(one) if one.kept.get().is_none() => Some(one),
+            _ => None,
         }
     }
     /// The bytes of the value of all, where it is stored once.

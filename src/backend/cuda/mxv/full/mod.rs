@@ -78,6 +78,7 @@ pub(crate) fn mxm(
 ) -> Result<Option<(Arc<DevicePattern>, Buffer)>> {
     let Some(side) = Side::of_product(product, options) else { return Ok(None) };
     let made = || {
+        product.check_written()?;
         let columns = side.columns(product)?;
         let positions = found(product, columns.as_deref(), (a, b))?;
         Ok((positions, sums(product, columns.as_deref(), options)?))
@@ -107,7 +108,11 @@ fn or_none<T>(made: Result<T>) -> Result<Option<T>> {
 
 /// The values of T, at the positions that were planned; `None` where there is no room for that.
 pub(crate) fn values(product: &Product, side: Side, options: &MxmOptions) -> Result<Option<Buffer>> {
-    or_none(side.columns(product).and_then(|columns| sums(product, columns.as_deref(), options)))
+    let made = || {
+        product.check_written()?;
+        sums(product, side.columns(product)?.as_deref(), options)
+    };
+    or_none(made())
 }
 
 /// Where T has entries: with the columns of B where A is read whole.
