@@ -1,6 +1,6 @@
 //! What the machine has left. Linux hands out more memory than there is and ends the process that touches it, which nobody can
 //! handle; so what is large is asked for here before it is taken.
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,21 +11,36 @@ const SMALL: usize = 64 << 10;
 
 /// Whether so many bytes more can be touched, as far as is known.
 pub(super) fn grants(bytes: usize) -> bool {
-    static TAKEN: AtomicU64 = AtomicU64::new(0);
-    if bytes < SMALL {
-        return true;
+    static UNLOOKED: Unlooked = Unlooked::new();
+    let promise = |taken| Promises::all(|promises| promises.bytes = promises.bytes.saturating_add(taken));
+    bytes < SMALL || UNLOOKED.grants(bytes as u64, fits, promise)
+}
+
+/// What was granted since the machine was last looked at. What was refused is not taken and does not count.
+struct Unlooked {
+    bytes: AtomicU64,
+    /// Whether the last look refused: who was refused asks again, and others are to look too.
+    refused: AtomicBool,
+}
+impl Unlooked {
+    const fn new() -> Self {
+        Self { bytes: AtomicU64::new(0), refused: AtomicBool::new(false) }
     }
-    let taken = TAKEN.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
-    if taken < UNSEEN {
-        return true;
+    /// Whether there is room for `bytes`, by a look where much was taken without; `promise` is told what is granted with a look.
+    fn grants(&self, bytes: u64, fits: impl FnOnce(u64) -> bool, promise: impl FnOnce(u64)) -> bool {
+        let unseen = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum < UNSEEN);
+        if !self.refused.load(Ordering::Relaxed)
+            && self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, unseen).is_ok()
+        {
+            return true;
+        }
+        let fits = fits(bytes);
+        self.refused.store(!fits, Ordering::Relaxed);
+        if fits {
+            promise(self.bytes.swap(0, Ordering::Relaxed).saturating_add(bytes));
+        }
+        fits
     }
-    let fits = fits(bytes as u64);
-    // Who was refused asks again, and so do others.
-    if fits {
-        TAKEN.store(0, Ordering::Relaxed);
-        Promises::all(|promises| promises.bytes = promises.bytes.saturating_add(taken));
-    }
-    fits
 }
 
 /// The same of what is taken in parts, which are counted when they are.
@@ -113,6 +128,23 @@ mod tests {
         let after = held();
         assert!(after.touched >= before.touched + (24 << 20) && block[77] == 1, "{before:?} {after:?}");
         assert!(after.addresses >= after.touched);
+    }
+
+    #[test]
+    fn what_was_refused_is_no_promise() {
+        let (unlooked, start) = (Unlooked::new(), Instant::now());
+        let mut promises = Promises { since: None, untouched: 0, bytes: 0 };
+        promises.open(Held { addresses: 100, touched: 60 }, start);
+        assert!(!unlooked.grants(1 << 40, |_| false, |_| panic!("nothing was granted")));
+        // Others look after that, once.
+        assert!(unlooked.grants(1 << 20, |bytes| bytes == 1 << 20, |granted| promises.bytes += granted));
+        let held = Held { addresses: 100 + (200 << 30), touched: 60 };
+        assert_eq!(promises.open(held, start), 1 << 20);
+        assert!(unlooked.grants(1 << 20, |_| panic!("little was taken"), |_| {}));
+        // What is taken without a look is promised by the next.
+        let mut granted = 0;
+        assert!(unlooked.grants(UNSEEN, |_| true, |bytes| granted = bytes));
+        assert_eq!(granted, UNSEEN + (1 << 20));
     }
 
     #[test]
