@@ -58,6 +58,35 @@ fn less_than_expected() {
     assert_eq!(c.nvals(), n * 60);
 }
 
+/// Each thread would take sums of all columns: there is memory for those of a few threads, whatever is asked of the product.
+fn fewer_threads() {
+    let (rows, inner, columns) = (64u64, 64u64, (1 << 24) - 1);
+    let a: Vec<(u64, u64, f64)> =
+        (0..rows).flat_map(|i| (0..16).map(move |e| (i, (i + e * 3) % inner, 0.5 + e as f64))).collect();
+    let place = |k: u64, e: u64| (k * 7 + e * 16_301) % columns;
+    let b: Vec<(u64, u64, f64)> = (0..inner).flat_map(|k| (0..1000).map(move |e| (k, place(k, e), 1.5))).collect();
+    // A third of the places of the first factor's rows.
+    let m: Vec<(u64, u64, bool)> =
+        (0..rows).flat_map(|i| (0..334).map(move |e| (i, place(i % inner, e * 3 % 1000), true))).collect();
+    let a: Matrix<f64> = Matrix::build(rows, inner, &a).expect("few");
+    let b: Matrix<f64> = Matrix::build(inner, columns, &b).expect("some");
+    let mask: Matrix<bool> = Matrix::build(rows, columns, &m).expect("some");
+    let product = || mxm(&a, &b).mask(&mask.structure());
+    let work = || {
+        let c = product().eval().expect("few entries");
+        assert!(c.nvals() > 1000);
+        let plan = product().plan().expect("its positions");
+        assert_eq!(plan.run(&a, &b).expect("what eval makes").entries(), c.entries());
+        let largest = product().reduce(Max).expect("a number is not large");
+        assert_eq!(largest, reduce(&c, Max).expect("a number"));
+        let negative = product().apply(Negate).eval().expect("as many");
+        assert_eq!(negative.entries(), apply(&c, Negate).eval().expect("as many").entries());
+        let some = product().select(ValueGt, 9.0).eval().expect("less");
+        assert_eq!(some.entries(), select(&c, ValueGt, 9.0).eval().expect("less").entries());
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(8).build().expect("threads").install(work);
+}
+
 fn others() {
     let (a, b) = outer(N);
     refused(kronecker(&a, &b, Times).eval());
@@ -91,9 +120,10 @@ fn more_than_any() {
     }
 }
 
-const TASKS: [(&str, fn()); 4] = [
+const TASKS: [(&str, fn()); 5] = [
     ("products", products),
     ("less_than_expected", less_than_expected),
+    ("fewer_threads", fewer_threads),
     ("others", others),
     ("more_than_any", more_than_any),
 ];
@@ -126,6 +156,11 @@ fn products_are_refused_before_memory_is_touched() {
 #[test]
 fn what_is_smaller_than_expected_is_computed() {
     run("less_than_expected", Some(ALLOWED));
+}
+
+#[test]
+fn what_a_few_threads_have_memory_for_is_computed() {
+    run("fewer_threads", Some(ALLOWED));
 }
 
 #[test]

@@ -291,6 +291,6 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
         let (UntypedBody::Host(a), UntypedBody::Host(b)) = (&o.a.body, &o.b.body) else { return Ok(None) };
         let mask = Cpu.mask(o.mask.as_ref())?;
         let made = cpu::mxm_ended(self.ring, &*self.end, &a.typed()?, &b.typed()?, mask, &o.at, &o.options)?;
-        Ok(made.map(|made| Store { rows, cols, body: Body::Host(made), device }))
+        Ok(Some(Store { rows, cols, body: Body::Host(made), device }))
     }
 }

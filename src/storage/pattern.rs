@@ -35,6 +35,10 @@ impl Pattern {
             self.facts.footprint(to);
         }
     }
+    /// The entries of some rows.
+    pub(crate) fn entries(&self, rows: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+        self.offsets[rows.start] as usize..self.offsets[rows.end] as usize
+    }
     #[inline(always)]
     pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.offsets[row] as usize..self.offsets[row + 1] as usize

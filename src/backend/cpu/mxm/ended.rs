@@ -1,5 +1,8 @@
 //! Rows handed on before they are stored: after a product, and after rows that are there.
 use super::analysis::OnMask;
+use super::ended_exactly::ended_exactly;
+use super::fits::{budget, ended_fits, what_is_left};
+use super::in_parts::InParts;
 use super::product;
 use crate::algebra::Scalar;
 use crate::backend::cpu::assemble::assemble;
@@ -10,9 +13,10 @@ use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::MxmRing;
 use crate::backend::{MxmOptions, Positions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// What an end makes of T⟨M⟩ = A ⊕.⊗ B, which is never stored; `None` where that would not keep the limit.
+/// What an end makes of T⟨M⟩ = A ⊕.⊗ B, of which no more is stored than some rows; in little memory where a limit asks for that or
+/// the usual way runs out of it.
 pub(crate) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
     ring: &MxmRing<A, B, C>,
     end: &dyn End<C, T>,
@@ -21,11 +25,17 @@ pub(crate) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
     mask: OnMask,
     at: &Positions,
     options: &MxmOptions,
-) -> Result<Option<HostCsr<T>>> {
-    if !super::exact::ended_fits(end, a, b, mask, options) {
-        return Ok(None);
+) -> Result<HostCsr<T>> {
+    let mut left = budget(options);
+    if options.memory_limit.is_none() || ended_fits::<B, C, T>(end, &a.pattern, &b.pattern, mask, options) {
+        match product::mxm_ended("mxm", &ring.cpu, end, a, b, mask, at, options) {
+            Err(Error::OutOfMemory { .. }) if options.memory_limit.is_none() => left = what_is_left(),
+            made => return made,
+        }
     }
-    product::mxm_ended("mxm", &ring.cpu, end, a, b, mask, at, options).map(Some)
+    let columns = if options.transposed_b { b.pattern.nrows } else { b.pattern.ncols };
+    let product = InParts { ring, a, b, mask, at, transposed_b: options.transposed_b };
+    ended_exactly(end, &product, columns, left)
 }
 
 /// Parts of a row put together again: an end that looks at whole rows leaves each to one thread.

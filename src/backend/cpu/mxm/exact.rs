@@ -1,18 +1,17 @@
 //! Products in little memory: positions counted and written to arrays of their size, then the values.
 use super::admitted;
 use super::analysis::OnMask;
-use super::explain::counted;
+use super::fits::{budget, folded_fits, usual_fits, what_is_left};
 use super::full;
 use super::full_bools;
+use super::in_parts::InParts;
 use super::job::Job;
 use super::need::{Budget, Need, Shape, compressed};
 use super::numeric::numeric;
-use super::product::{self, is_foreseen};
+use super::product;
 use super::symbolic::{self, symbolic};
 use crate::algebra::*;
-use crate::backend::cpu::blocks::target;
 use crate::backend::cpu::structure::layout::transpose;
-use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, MxmRing};
 use crate::backend::{MaskBody, MxmOptions, Positions};
@@ -35,14 +34,14 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
     let usual = || product::mxm(NAME, &ring.cpu, a, b, mask, at, options);
     if options.memory_limit.is_none() {
         return match usual() {
-            Err(Error::OutOfMemory { .. }) => exactly(ring, a, b, mask, at, options, &what_is_left()),
+            Err(Error::OutOfMemory { .. }) => exactly(ring, a, b, mask, at, options.transposed_b, &what_is_left()),
             made => made,
         };
     }
     if usual_fits(ring, a, b, mask, options) {
         return usual();
     }
-    exactly(ring, a, b, mask, at, options, &budget(options))
+    exactly(ring, a, b, mask, at, options.transposed_b, &budget(options))
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B by its positions and the value of all sums, where that is known beforehand and the limit allows the usual
@@ -95,7 +94,7 @@ pub(crate) fn mxm_bools<A: Scalar, B: Scalar, C: Scalar>(
     }
 }
 
-/// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩, within the limit if there is one: where what is usual does not fit, of the product, stored.
+/// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩, within the limit if there is one: where what is usual does not fit, of as many rows at a time as do.
 pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
     fold: &Fold<C>,
@@ -105,71 +104,39 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     at: &Positions,
     options: &MxmOptions,
 ) -> Result<Option<C>> {
-    if options.memory_limit.is_none() || usual_fits(ring, a, b, mask, options) {
-        return product::mxm_reduce(&ring.cpu, fold, a, b, mask, at, options);
+    let mut left = budget(options);
+    if options.memory_limit.is_none() || folded_fits::<B, C>(&a.pattern, &b.pattern, mask, options) {
+        match product::mxm_reduce(&ring.cpu, fold, a, b, mask, at, options) {
+            Err(Error::OutOfMemory { .. }) if options.memory_limit.is_none() => left = what_is_left(),
+            made => return made,
+        }
     }
-    Ok((fold.all)(&exactly(ring, a, b, mask, at, options, &budget(options))?.values))
+    let mut total = None;
+    InParts { ring, a, b, mask, at, transposed_b: options.transposed_b }.each(
+        left,
+        &mut |_, rows: &HostCsr<C>, _| {
+            total = match (total, (fold.all)(&rows.values)) {
+                (Some(x), Some(y)) => Some((fold.two)(x, y)),
+                (x, y) => x.or(y),
+            };
+            Ok(())
+        },
+    )?;
+    Ok(total)
 }
 
-/// Whether the usual way holds the limit.
-fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
-    ring: &MxmRing<A, B, C>,
-    a: &HostCsr<A>,
-    b: &HostCsr<B>,
-    mask: OnMask,
-    options: &MxmOptions,
-) -> bool {
-    if options.transposed_b {
-        return false;
-    }
-    let constant = is_foreseen(&ring.operators, &a.values, &b.values);
-    let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot: false, constant };
-    let scattered = Need::usual((&a.pattern, &b.pattern, false), &counted(&a.pattern, &b.pattern, mask), &shape);
-    // Whether dots are better is not known before memory is taken to find out: either must fit.
-    let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
-    budget(options).fits(scattered.total().saturating_add(dotted))
-}
-
-/// Whether a product that an end takes holds the limit: what waits for its place is the end's.
-pub(crate) fn ended_fits<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
-    end: &dyn End<C, T>,
-    a: &HostCsr<A>,
-    b: &HostCsr<B>,
-    mask: OnMask,
-    options: &MxmOptions,
-) -> bool {
-    if options.memory_limit.is_none() {
-        return true;
-    }
-    if options.transposed_b {
-        return false;
-    }
-    let mut analysis = counted(&a.pattern, &b.pattern, mask);
-    // A block of the product, in vectors that grow by doubling, and what is between the steps: one a thread.
-    let rows = a.pattern.nnz() as u64 + a.pattern.nrows as u64;
-    let block = target(analysis.products.saturating_add(rows)).max(analysis.largest_row);
-    let block = block.saturating_mul(6 * (4 + size_of::<C>().max(size_of::<T>()) as u64));
-    if let Most::Row(k) = end.most() {
-        analysis.bound = analysis.bound.min((a.pattern.nrows as u64).saturating_mul(k as u64));
-    }
-    let shape = Shape { value: size_of::<T>(), right: size_of::<B>(), dot: false, constant: false };
-    let scattered = Need::usual((&a.pattern, &b.pattern, false), &analysis, &shape);
-    let dotted = mask.map_or(0, |_| Need::turned(&b.pattern, &shape));
-    let blocks = block.saturating_mul(rayon::current_num_threads() as u64);
-    budget(options).fits(scattered.total().saturating_add(dotted).saturating_add(blocks))
-}
-
-fn exactly<A: Scalar, B: Scalar, C: Scalar>(
+/// T⟨M⟩ = A ⊕.⊗ B in little memory.
+pub(super) fn exactly<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
     a: &HostCsr<A>,
     b: &HostCsr<B>,
     mask: OnMask,
     at: &Positions,
-    options: &MxmOptions,
+    transposed_b: bool,
     budget: &Budget,
 ) -> Result<HostCsr<C>> {
     let (mut budget, mut turned) = (*budget, None);
-    if options.transposed_b {
+    if transposed_b {
         (turned, budget) = turn(b, size_of::<C>(), budget)?;
     }
     let b = turned.as_ref().unwrap_or(b);
@@ -201,15 +168,6 @@ fn values<A: Scalar, B: Scalar, C: Scalar>(
     numeric(ring.cpu.scatter(), &ring.operators, &job, pattern, taken, budget)
 }
 
-/// What the machine has.
-fn what_is_left() -> Budget {
-    Budget { limit: memory::available(), threads: rayon::current_num_threads() }
-}
-
-fn budget(options: &MxmOptions) -> Budget {
-    Budget { limit: options.memory_limit, threads: rayon::current_num_threads() }
-}
-
 /// The positions of a product of matrices, to be computed more than once; `value` is the size of a value of C.
 pub(crate) fn positions(
     a: &Pattern,
@@ -235,7 +193,8 @@ pub(crate) fn positions(
     counted_positions(a, turned.as_ref().unwrap_or(b), mask, value, &budget).map(Arc::new)
 }
 
-/// T⟨M⟩ = A ⊕.⊗ B at its positions `c`, which the caller keeps; they are part of the result that a limit counts.
+/// T⟨M⟩ = A ⊕.⊗ B at its positions `c`, which the caller keeps; they are part of the result that a limit counts. Without a
+/// limit as many threads as there is memory for, if all run out of it.
 pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
     a: &HostCsr<A>,
@@ -245,17 +204,23 @@ pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     options: &MxmOptions,
     c: &Arc<Pattern>,
 ) -> Result<HostCsr<C>> {
-    let (mut budget, mut turned) = (budget(options), None);
-    if options.transposed_b {
-        (turned, budget) = turn(b, size_of::<C>(), budget)?;
-    }
-    let taken = compressed(c.nrows as u64, c.nnz() as u64, 0);
-    let values = values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, taken, &budget)?;
-    Ok(HostCsr::at(c.clone(), values))
+    let within = |(mut budget, taken): (Budget, u64)| {
+        let mut turned = None;
+        if options.transposed_b {
+            (turned, budget) = turn(b, size_of::<C>(), budget)?;
+        }
+        values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, taken, &budget)
+    };
+    let values = match within((budget(options), compressed(c.nrows as u64, c.nnz() as u64, 0))) {
+        // The positions are no part of what the machine has left.
+        Err(Error::OutOfMemory { .. }) if options.memory_limit.is_none() => within((what_is_left(), 0)),
+        made => made,
+    };
+    Ok(HostCsr::at(c.clone(), values?))
 }
 
 /// B by rows, and what is left beside it.
-fn turn<B: Scalar>(b: &HostCsr<B>, value: usize, budget: Budget) -> Result<(Option<HostCsr<B>>, Budget)> {
+pub(super) fn turn<B: Scalar>(b: &HostCsr<B>, value: usize, budget: Budget) -> Result<(Option<HostCsr<B>>, Budget)> {
     let shape = Shape { value, right: size_of::<B>(), dot: false, constant: false };
     budget.check(NAME, Need::turned(&b.pattern, &shape))?;
     let (pattern, values) = transpose(&b.pattern, &b.values)?;

@@ -39,13 +39,17 @@ impl Need {
         let kept = (b.nnz() as u64).saturating_mul(8).saturating_add((threads * 8 + 4).saturating_mul(keys));
         compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add(kept)
     }
+    /// The most blocks: they are cut at even work, long rows into as many parts as there are.
+    pub(crate) fn blocks(a: &Pattern, analysis: &Analysis) -> u64 {
+        let rows = a.nrows as u64;
+        (analysis.products + a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64
+    }
     /// The most that the usual way takes, with B by rows and whether it was given by columns.
     pub(crate) fn usual((a, b, transposed_b): (&Pattern, &Pattern, bool), analysis: &Analysis, shape: &Shape) -> Need {
         let (rows, columns, value) = (a.nrows as u64, b.ncols as u64, shape.value as u64);
         let threads = rayon::current_num_threads() as u64;
-        // Blocks are cut at even work, long rows into as many parts as there are; a block is 32 bytes, its counters 16.
-        let blocks = (analysis.products + a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64;
-        let planning = rows * 16 + blocks.saturating_mul(96);
+        // A block is 32 bytes, its counters 16.
+        let planning = rows * 16 + Need::blocks(a, analysis).saturating_mul(96);
         let turning = if shape.dot != transposed_b { Need::turned(b, shape) } else { 0 };
         // Finished blocks may all wait for their place, in vectors that grow by doubling.
         let waiting = analysis.bound.saturating_mul(4 + value).saturating_mul(3).saturating_add(rows * 24);

@@ -97,11 +97,12 @@ pub(crate) fn numeric<A: Scalar, B: Scalar, C: Scalar>(
     let demand = demand(&job.a.pattern, job.mask, c, start.is_some());
     let each = demand.bytes(size_of::<C>());
     let base = taken.saturating_add((c.nnz() * size_of::<C>()) as u64);
+    let least = (demand.longest.div_ceil(64) * 8) as u64;
+    let fits = budget.fits(base.saturating_add(each));
+    budget.check(operation, base.saturating_add(if fits { each } else { least }))?;
     let mut values = unwritten::<C>(operation, c.nnz())?;
     let to = Parts::of(&mut values);
-    if !budget.fits(base.saturating_add(each)) {
-        let least = (demand.longest.div_ceil(64) * 8) as u64;
-        budget.check(operation, base.saturating_add(least))?;
+    if !fits {
         let mut seen = memory::filled(operation, demand.longest.div_ceil(64), 0u64)?;
         for i in 0..c.nrows {
             // SAFETY: one thread, one row after the other.
