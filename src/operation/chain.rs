@@ -1,9 +1,10 @@
 //! Element-wise operations one after the other, evaluated together.
 use super::ewise::{Ways, adding, filling, multiplying};
-use super::fused::{Step, Steps, kept, largest, mapped, replaced_early, steps, within};
+use super::fused::{Step, Steps, kept, largest, mapped, replaced_early, steps};
 use super::places::too_long;
 use super::{
     Compute, Core, MaskParts, OfTwo, Operand, Operation, RunTwo, ScalarOf, mask_parts, oriented, same_shape, shape_of,
+    within,
 };
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, Comparable, IndexUnaryOp, OfValue, Scalar, UnaryOp};
 #[cfg(feature = "cuda")]
@@ -274,7 +275,7 @@ impl<T: Scalar> Node<T> for Admitted<T> {
 }
 impl<T: Scalar> Admitted<T> {
     fn admitted(&self, t: Store<T>) -> Result<Store<T>> {
-        within(self.from.name(), t, &self.parts()?)
+        within(self.from.name(), t, Some(&self.parts()?), None)
     }
 }
 

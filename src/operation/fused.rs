@@ -1,12 +1,13 @@
 //! What follows a product, done to its rows before they are stored: apply, select, the largest entries of each row.
 use super::factors::Factors;
+use super::limit::{beside_stored, step_fits};
 use super::places::too_long;
 use super::product::Product;
-use super::{Compute, Core, MaskParts, Operation, Overwrite, mask_parts, write};
+use super::{Compute, Core, MaskParts, Operation, mask_parts, within};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, Comparable, IndexUnaryOp, OfValue, Scalar, Semiring, UnaryOp};
 use crate::backend::chain::Each;
 use crate::backend::cpu::{self, Cpu};
-use crate::backend::ends::{End, Kept, Largest, Mapped, Then};
+use crate::backend::ends::{End, Kept, Largest, Mapped, Most, Then};
 use crate::backend::ring::{MxmRing, Of};
 use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body};
@@ -61,13 +62,15 @@ struct Ended<A: 'static, B: 'static, C: 'static, T> {
     ring: &'static MxmRing<A, B, C>,
     end: Arc<dyn End<C, T>>,
     /// The same by the operations' own kernels.
-    steps: Steps<C, T>,
+    steps: StepsWithin<C, T>,
     /// Whether `replace` stood before a step.
     replaced: bool,
     /// Whether a mask stands between steps: all rows are made before it.
     divided: bool,
 }
 pub(super) type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
+/// Steps in what a limit leaves beside what they are done to.
+type StepsWithin<C, T> = Arc<dyn Fn(&Store<C>, Option<u64>) -> Result<Store<T>> + Send + Sync>;
 
 impl<A: 'static, B: 'static, C: 'static, T, S> Clone for Fused<A, B, C, T, S> {
     fn clone(&self) -> Self {
@@ -89,6 +92,13 @@ pub(super) struct Step<M, T> {
     /// As text, where it is one.
     pub(super) each: Option<Each>,
 }
+impl<M: Scalar, T: Scalar> Step<M, T> {
+    /// The kernels of the step, which ask whether there is room before they take it.
+    fn within(&self, operation: &'static str) -> StepsWithin<M, T> {
+        let (steps, keeps) = (self.steps.clone(), self.end.most() == Most::All);
+        Arc::new(move |a, left| step_fits::<M, T>(operation, left, a, keeps).and_then(|()| steps(a)))
+    }
+}
 
 pub(super) fn mapped<C: Scalar, Y: Scalar, F: IndexUnaryOp<C, Y>>(thunk: Y) -> Step<C, F::Out> {
     let (end, steps) = (Arc::new(Mapped::<F, Y>(thunk, PhantomData)), super::apply::mapping::<C, Y, F>(thunk));
@@ -103,11 +113,6 @@ pub(super) fn largest<C: Comparable>(k: u64) -> Step<C, C> {
     Step { end: Arc::new(Largest(k)), steps: Arc::new(move |a| super::top_k::largest(a, k)), each: None }
 }
 
-/// The entries that a mask admits.
-pub(super) fn within<T: Scalar>(name: &'static str, t: Store<T>, mask: &MaskParts) -> Result<Store<T>> {
-    let none = Store::<T>::empty_on(name, t.rows.clone(), t.cols.clone(), t.device)?;
-    write::<_, _, Overwrite>(name, &none, t, Some(mask), true)
-}
 /// What to say where `replace` stood before a step.
 pub(super) fn replaced_early(operation: &'static str) -> Error {
     let reason = "`replace` is about what is written: it stands after the last step".into();
@@ -222,21 +227,21 @@ macro_rules! steps {
 pub(super) use steps;
 
 steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
-    let (Step { end, steps, .. }, ring) = (step, Of::<A, B, S>::MXM);
     let (factors, mask, replaced) = (self.kernel.core, self.mask, self.replace);
-    let core = Ended { factors, mask, ring, end, steps, replaced, divided: false };
+    let (steps, ring) = (step.within(factors.kind.name()), Of::<A, B, S>::MXM);
+    let core = Ended { factors, mask, ring, end: step.end, steps, replaced, divided: false };
     Operation::new(Fused { core, label: PhantomData })
 });
 steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
     let Ended { factors, mask, ring, end, steps, replaced, divided } = self.kernel.core;
-    let (name, between, next) = (factors.kind.name(), self.mask, step.steps);
-    let (replaced, divided) = (replaced || self.replace, divided || between.is_some());
-    let steps = Arc::new(move |a: &Store<C>| {
-        let made = steps(a)?;
-        match mask_parts(name, between.as_ref(), made.shape(), made.device)? {
-            Some(mask) => next(&within(name, made, &mask)?),
-            None => next(&made),
+    let (name, between) = (factors.kind.name(), self.mask);
+    let (replaced, divided, next) = (replaced || self.replace, divided || between.is_some(), step.within(name));
+    let steps = Arc::new(move |a: &Store<C>, left: Option<u64>| {
+        let mut made = steps(a, left)?;
+        if let Some(mask) = mask_parts(name, between.as_ref(), made.shape(), made.device)? {
+            made = within(name, made, Some(&mask), left)?;
         }
+        next(&made, beside_stored(name, left, &made)?)
     });
     let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps, replaced, divided };
     Operation::new(Fused { core, label: PhantomData })
@@ -275,7 +280,9 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
             return self.by_chunks(mask.as_ref(), device).map(|t| (Owned(t), false));
         }
         let product: Owned<C> = self.factors.admitted(mask.as_ref())?;
-        (self.steps)(&product.0).map(|t| (Owned(t), false))
+        let limit = self.memory_limit().filter(|_| matches!(device, Device::Cpu | Device::Reference));
+        let left = beside_stored(self.name(), limit, &product.0)?;
+        (self.steps)(&product.0, left).map(|t| (Owned(t), false))
     }
 }
 

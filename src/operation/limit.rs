@@ -17,13 +17,47 @@ pub(super) fn fits<C: Scalar, T: Scalar>(
     if let Device::Cuda(_) = c.device {
         return Ok(());
     }
-    let (value, made) = (size_of::<C>() as u64, 4 + size_of::<T>() as u64);
-    // Of an entry while it is merged, and of a row.
-    let (entry, row) = if c.device == Device::Reference { (160 + value, 176) } else { (5 * (4 + value), 40) };
-    let rows = (c.rows.places() as u64 + 1).saturating_mul(row);
-    let merged = c.nvals().saturating_add(t.nvals()).saturating_mul(entry);
-    let needed = t.nvals().saturating_mul(made).saturating_add(merged).saturating_add(rows);
-    factors::beside(operation, limit, needed).map(|_| ())
+    let entries = c.nvals().saturating_add(t.nvals());
+    let merged = made_anew(c.device, c.rows.places(), entries, size_of::<C>());
+    let made = 4 + size_of::<T>() as u64;
+    factors::beside(operation, limit, t.nvals().saturating_mul(made).saturating_add(merged)).map(|_| ())
+}
+
+/// The most that rows of so many entries on the host take while they are made of others, with what waits for its place.
+pub(super) fn made_anew(device: Device, rows: usize, entries: u64, value: usize) -> u64 {
+    let value = value as u64;
+    // Of an entry, and of a row.
+    let (entry, row) = if device == Device::Reference { (160 + value, 176) } else { (5 * (4 + value), 40) };
+    entries.saturating_mul(entry).saturating_add((rows as u64 + 1).saturating_mul(row))
+}
+
+/// Whether a step after C can be made in what a limit leaves beside it; one that keeps the positions may share them.
+pub(super) fn step_fits<C: Scalar, T: Scalar>(
+    operation: &'static str,
+    left: Option<u64>,
+    c: &Store<C>,
+    keeps: bool,
+) -> Result<()> {
+    let Some(left) = left else { return Ok(()) };
+    let value = size_of::<C>().max(size_of::<T>());
+    let needed = match keeps && c.device != Device::Reference {
+        true => c.nvals().saturating_mul(size_of::<T>() as u64),
+        // Rows on their way to the step wait as well.
+        false => made_anew(c.device, c.rows.places(), c.nvals(), value)
+            .saturating_add(c.nvals().saturating_mul(3 * (4 + value as u64))),
+    };
+    factors::beside(operation, left, needed).map(|_| ())
+}
+
+/// What a limit leaves beside what is stored on the host.
+pub(super) fn beside_stored<T: Scalar>(
+    operation: &'static str,
+    limit: Option<u64>,
+    t: &Store<T>,
+) -> Result<Option<u64>> {
+    let entries = t.nvals().saturating_mul(4 + size_of::<T>() as u64);
+    let bytes = entries.saturating_add((t.rows.places() as u64 + 1) * 8);
+    limit.map(|limit| factors::beside(operation, limit, bytes)).transpose()
 }
 
 /// Where the device counts, `work` takes at most `limit` bytes at once.

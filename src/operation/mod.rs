@@ -135,8 +135,7 @@ pub trait Core<T: Scalar> {
         if mask.is_none() || masked {
             return Ok(t);
         }
-        let c = Store::<T>::empty_on(self.name(), t.0.rows.clone(), t.0.cols.clone(), t.0.device)?;
-        write::<_, _, Overwrite>(self.name(), &c, t.0, mask, true).map(Owned)
+        within(self.name(), t.0, mask, self.memory_limit()).map(Owned)
     }
 }
 
@@ -298,6 +297,20 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Ok(Some(Owned(made)))
     })
     .map_err(|e| e.in_operation(operation))
+}
+
+/// The entries of T that the mask admits; T and what becomes of it take at most `limit` bytes at once, on the host.
+fn within<T: Scalar>(
+    operation: &'static str,
+    t: Store<T>,
+    mask: Option<&MaskParts>,
+    limit: Option<u64>,
+) -> Result<Store<T>> {
+    let none = Store::<T>::empty_on(operation, t.rows.clone(), t.cols.clone(), t.device)?;
+    if let Some(limit) = limit {
+        fits(operation, limit, &none, &t)?;
+    }
+    write::<_, _, Overwrite>(operation, &none, t, mask, true)
 }
 
 /// The mask where it fits the result.

@@ -25,7 +25,8 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
         let cuda = Cuda::on(device)?;
         let then = |c: DeviceCsr<()>, places: Range<usize>| {
             let rows = part(&rows, places)?;
-            let made = (self.steps)(&Store { rows, cols: cols.clone(), body: Body::Cuda(c.cast()), device })?;
+            // What a limit leaves the device counts.
+            let made = (self.steps)(&Store { rows, cols: cols.clone(), body: Body::Cuda(c.cast()), device }, None)?;
             Ok(cuda.csr(&made.body)?.cast())
         };
         let (mask, equals) = (cuda.mask(o.mask.as_ref())?, self.ring.foreseen(a.one_bytes(), b.one_bytes())?);
