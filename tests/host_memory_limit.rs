@@ -77,6 +77,9 @@ fn peaks() {
         let (rows, inner, columns) = (300 * scale, 200 * scale, 400 * scale);
         let (a, b) = (matrix(rows, inner, 1500 * scale, 3, device), matrix(inner, columns, 1800 * scale, 5, device));
         let m = matrix(rows, columns, 3000 * scale, 7, device);
+        let d = Vector::<f64>::full(rows, 0.5).unwrap().to(&device).unwrap();
+        let some: Vec<(u64, f64)> = (0..rows).step_by(2).map(|i| (i, 0.25)).collect();
+        let some = Vector::<f64>::build(rows, &some).unwrap().to(&device).unwrap();
         let (before, positions) = (bits(m.clone()), a.over::<Compose<Min, FirstI>>());
         let runs: Vec<(&str, Run<Matrix<f64>>)> = vec![
             ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval())),
@@ -97,6 +100,8 @@ fn peaks() {
                     negative.mask(&m.structure().complement()).select(ValueGt, 0.0).eval()
                 }),
             ),
+            ("scaled", Box::new(|l| limited!(mxm(&a, &b).scale_rows(&d, Times), l).eval())),
+            ("scaled by some", Box::new(|l| limited!(mxm(&a, &b).scale_rows(&some, Times), l).eval())),
             (
                 "accumulated",
                 Box::new(|l| {
@@ -149,6 +154,46 @@ fn peaks() {
         let expected = run(None).unwrap();
         for limit in [1 << 30, 6 * 16 * expected.len() as u64] {
             assert_eq!(run(Some(limit)).unwrap(), expected, "positions on {device}");
+        }
+    }
+}
+
+#[test]
+fn operands_are_not_copied_beyond_the_limit() {
+    let _one = alone();
+    for device in [Device::Cpu, Device::Reference] {
+        let (a, b) = (matrix(3000, 2000, 15_000, 3, device), matrix(2000, 300, 18_000, 5, device));
+        let vector = |n: u64, step: usize| {
+            let entries: Vec<(u64, f64)> = (0..n).step_by(step).map(|i| (i, 0.25)).collect();
+            Vector::<f64>::build(n, &entries).unwrap().to(&device).unwrap()
+        };
+        let (rows, inner, some) = (vector(3000, 1), vector(300, 1), vector(3000, 3));
+        // Rows that are listed, of others than B's columns.
+        let entries: Vec<(u64, u64, f64)> = (0..9000).map(|e| ((e * 7919) << 30, e % 2000, 0.5)).collect();
+        let (far, wide) = (Matrix::<f64>::build(1 << 60, 2000, &entries).unwrap().to(&device).unwrap(), 1 << 60);
+        let entries: Vec<(u64, u64, f64)> = (0..9000).map(|e| ((e * 2 * 7919) << 30, e % 300, 0.5)).collect();
+        let deep = Matrix::<f64>::build(wide, 300, &entries).unwrap().to(&device).unwrap();
+        let runs: Vec<(&str, Run<Matrix<f64>>)> = vec![
+            ("rows", Box::new(|l| limited!(mxm(&a, &b).scale_rows(&rows, Times), l).eval())),
+            ("some rows", Box::new(|l| limited!(mxm(&a, &b).scale_rows(&some, Times), l).eval())),
+            ("columns", Box::new(|l| limited!(mxm(&a, &b).scale_columns(&inner, Times), l).eval())),
+            (
+                "both",
+                Box::new(|l| limited!(mxm(&a, &b).scale_rows(&some, Times).scale_columns(&inner, Times), l).eval()),
+            ),
+            ("turned", Box::new(|l| limited!(mxm(&b, &a).transpose_a().transpose_b(), l).eval())),
+            ("other axes", Box::new(|l| limited!(mxm(&far.transposed(), &deep), l).eval())),
+        ];
+        for (name, run) in &runs {
+            let expected = bits(run(None).unwrap());
+            for limit in [8, 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 28] {
+                let (made, peak) = measured(|| run(Some(limit)));
+                assert!(peak <= limit, "{name} on {device}: {peak} bytes under a limit of {limit}");
+                match made {
+                    Ok(c) => assert!(bits(c) == expected, "{name} on {device} within {limit}"),
+                    Err(e) => assert!(matches!(e, Error::OutOfMemory { .. }) && limit < 1 << 28, "{name}: {e:?}"),
+                }
+            }
         }
     }
 }

@@ -189,6 +189,38 @@ fn thinned(
     Ok(Some(MaskParts { pattern, complement: m.complement }))
 }
 
+/// The most host memory that an operand takes on its way to what [`scaled`] makes of it.
+fn scaling_bytes((operand, turned): &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> u64 {
+    let Some(most) = by.iter().map(|scaling| scaling.bytes(operand)).max() else { return 0 };
+    let turning = if *turned { operand.turning_bytes() } else { 0 };
+    // Of several the one before is there too, and a list of what is none.
+    let listed = if matches!(operand.body, UntypedBody::Host(_)) && by.len() == 1 { 0 } else { operand.bytes() };
+    most.saturating_add(turning).saturating_add(listed)
+}
+
+/// Bytes of the list of what two axes have together.
+fn union_bytes(x: &Axis, y: &Axis) -> u64 {
+    let both = x.is_listed() && y.is_listed() && !x.same(y);
+    if both { 8 * (x.places() + y.places()) as u64 } else { 0 }
+}
+
+/// The most host memory that an operand takes on its way to these axes, turned before.
+fn aligning_bytes(operand: &UntypedStore, turned: bool, (rows, cols): &(Axis, Axis)) -> u64 {
+    let turning = match &operand.body {
+        _ if turned => operand.turning_bytes(),
+        UntypedBody::Host(_) => 0,
+        // What is no list becomes one.
+        _ => operand.bytes(),
+    };
+    let from = if turned { (&operand.cols, &operand.rows) } else { (&operand.rows, &operand.cols) };
+    if from.0.same(rows) && from.1.same(cols) {
+        return turning;
+    }
+    // The columns of all entries, where rows end, and where places go.
+    let (places, moved) = (rows.places() as u64 + 1, (from.0.places() + from.1.places()) as u64);
+    turning.saturating_add(operand.body.nnz().saturating_mul(4)).saturating_add(8 * places + 4 * moved)
+}
+
 /// An operand as the product reads it.
 fn scaled(operand: &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> Result<(UntypedStore, bool)> {
     if by.is_empty() {
@@ -224,15 +256,29 @@ impl Factors {
     }
     /// Operands as the kernel takes them; the axes of the result, and whether the flipped kernel is the one.
     pub(super) fn aligned(&self, mask: Option<&MaskParts>) -> Result<(Aligned, (Axis, Axis), bool)> {
-        let (mut a, mut b) = (scaled(&self.a, &self.scaled.0)?, scaled(&self.b, &self.scaled.1)?);
+        let limit = self.options.memory_limit.filter(|_| self.a.0.body.is_host());
+        // Before it is taken.
+        let check = |bytes: &dyn Fn() -> u64| limit.map_or(Ok(0), |limit| beside(self.kind.name(), limit, bytes()));
+        let held = |made: &(UntypedStore, bool), by: &[_]| if by.is_empty() { 0 } else { made.0.bytes() };
+        check(&|| scaling_bytes(&self.a, &self.scaled.0))?;
+        let mut a = scaled(&self.a, &self.scaled.0)?;
+        let held_a = held(&a, &self.scaled.0);
+        check(&|| held_a.saturating_add(scaling_bytes(&self.b, &self.scaled.1)))?;
+        let mut b = scaled(&self.b, &self.scaled.1)?;
+        let held = held_a.saturating_add(held(&b, &self.scaled.1));
         let thinned = thinned(self.kind.name(), &mut a.0, &mut b.0, mask)?;
         let mask = thinned.as_ref().or(mask);
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), (&a.0, &a.1), (&b.0, &b.1));
+        let inner = || {
+            let a = if *ta { &a.rows } else { &a.cols };
+            union_bytes(a, if *tb || self.kind == Kind::Mxv { &b.cols } else { &b.rows })
+        };
+        check(&|| held.saturating_add(inner()))?;
         let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
-        if let Some(limit) = self.options.memory_limit.filter(|_| a.body.is_host()) {
-            let turning = |store: &UntypedStore, turned| if turned { store.turning_bytes() } else { 0 };
-            beside(operation, limit, turning(a, to.turned.0).saturating_add(turning(b, to.turned.1)))?;
-        }
+        check(&|| {
+            let aligning = [aligning_bytes(a, to.turned.0, &to.a), aligning_bytes(b, to.turned.1, &to.b)];
+            aligning.into_iter().fold(held.saturating_add(inner()), u64::saturating_add)
+        })?;
         let (reads_a, reads_b) = self.ring.reads();
         // A push may look at a few rows alone, again and again: what it lists is kept.
         let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
@@ -255,7 +301,13 @@ impl Factors {
             if made.shares(given) && scaled.is_empty() { 0 } else { made.bytes() }
         };
         let (a, b) = (bytes(&o.a, &self.a.0, &self.scaled.0), bytes(&o.b, &self.b.0, &self.scaled.1));
-        let left = beside(self.kind.name(), limit, a.saturating_add(b))?;
+        // The list of what both have in common, if there is a new one.
+        let given = [&self.a.0.rows, &self.a.0.cols, &self.b.0.rows, &self.b.0.cols];
+        let listed = match &o.a.cols {
+            inner @ Axis::Listed { .. } if !given.iter().any(|axis| axis.same(inner)) => 8 * inner.places() as u64,
+            _ => 0,
+        };
+        let left = beside(self.kind.name(), limit, a.saturating_add(b).saturating_add(listed))?;
         if self.kind != Kind::Mxm {
             // A vector spread over all its places, marks and sums for each thread; products put in bins, and in vectors that
             // grow by doubling.

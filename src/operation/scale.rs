@@ -1,4 +1,5 @@
 //! Rows and columns of a matrix met by the entries of a vector.
+use super::limit::made_anew;
 use super::operand::Like;
 use super::{Compute, Core, MaskParts, Operand, Operation, ScalarOf, oriented, same_shape, shape_of};
 use crate::algebra::{BinaryOp, Scalar};
@@ -87,6 +88,8 @@ where
 pub(super) trait Scaling: std::fmt::Debug + Send + Sync {
     /// Whether this fits a factor of this shape.
     fn check(&self, shape: (u64, u64), device: Device) -> Result<()>;
+    /// The most host memory that scaling a factor takes, the result among it.
+    fn bytes(&self, factor: &UntypedStore) -> u64;
     /// The factor, not to be transposed any more.
     fn scaled(&self, factor: UntypedStore) -> Result<UntypedStore>;
 }
@@ -112,6 +115,15 @@ impl<A: Scalar, V: Scalar> Scaling for ScaledFactor<A, V> {
         let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of the factor", shape.1) };
         same_shape(self.name, ("v", self.v.shape()), (what, (1, n))).map_err(Error::of_vectors)?;
         same_device(self.name, ("the factor", device), ("v", self.v.device)).map(|_| ())
+    }
+    fn bytes(&self, factor: &UntypedStore) -> u64 {
+        let (entries, value) = (factor.body.nnz(), size_of::<A>());
+        if factor.device == Device::Cpu && self.v.nvals() == self.v.shape().1 {
+            return entries.saturating_mul(value as u64);
+        }
+        // The oracle looks v up in an ordered map.
+        let looked_up = if factor.device == Device::Reference { 64 * self.v.nvals() } else { 0 };
+        made_anew(factor.device, factor.rows.places().max(factor.cols.places()), entries, value) + looked_up
     }
     fn scaled(&self, factor: UntypedStore) -> Result<UntypedStore> {
         let a = Store::made(factor.rows, factor.cols, &factor.body, factor.device)?;
