@@ -2,10 +2,9 @@
 """Which lines of the kernels' templates no test runs on the emulated driver.
 
     tests/emulator/coverage.py run cargo test --test cuda_products    as often as there are programs to count
-    tests/emulator/coverage.py report [TARGET] [--lines] [NAME ...]   lines of each template, and how many were never run
+    tests/emulator/coverage.py report [--lines] [NAME ...]            lines of each template, and how many were never run
 
-TARGET is cargo's target folder, `target` if not given; NAME a part of a template's path. A line that macros expand in several
-places counts as run if one of them is. Needs gcov, which comes with g++. As EMU_CXX this file is the emulator's compiler: kernels are
+NAME is a part of a template's path. A line that macros expand in several places counts as run if one of them is. Needs gcov, which comes with g++. As EMU_CXX this file is the emulator's compiler: kernels are
 compiled to count, by the second of two calls for each.
 """
 import argparse
@@ -61,7 +60,7 @@ def ranges(numbers):
 def report(arguments):
     parser = argparse.ArgumentParser(prog="coverage.py report")
     parser.add_argument("--lines", action="store_true", help="which lines, too")
-    parser.add_argument("target", nargs="?", default="target")
+    parser.add_argument("--target", default=os.environ.get("CARGO_TARGET_DIR", "target"), help="cargo's target folder")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args(arguments)
     files = counted(options.target)
