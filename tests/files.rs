@@ -64,6 +64,38 @@ fn endings_may_be_capitals() {
     assert_eq!(oplus::io::binary::read::<i32, PlusTimes>(&path).unwrap().entries().unwrap(), a.entries().unwrap());
 }
 
+/// An ending says what it says whatever stands before it.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_need_not_be_text() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    std::fs::write(path(b"g\xe9.csv"), "0,1,5\n1,0,7\n").unwrap();
+    assert_eq!(Matrix::<i32>::read(path(b"g\xe9.csv")).unwrap(), a);
+    assert!(matches!(a.write(path(b"g\xe9.csv")), Err(Error::NotSupported { .. })));
+    // A name that is all ending too.
+    for name in [&b"caf\xe9.oplus"[..], b"\xff.OPLUS", b".oplus", b"caf\xe9.oplus.gz", b".oplus.zst"] {
+        let packed = name.ends_with(b"gz") || name.ends_with(b"zst");
+        if packed && !cfg!(feature = "compression") {
+            continue;
+        }
+        let path = path(name);
+        a.write(&path).unwrap();
+        assert_eq!(oplus::io::binary::read::<i32, PlusTimes>(&path).unwrap(), a, "{path:?}");
+        assert_eq!(std::fs::read(&path).unwrap().starts_with(b"\x89OPLUS"), !packed, "{path:?}");
+        assert_eq!(Matrix::<i32>::read(&path).unwrap(), a, "{path:?}");
+    }
+    #[cfg(feature = "npz")]
+    for name in [&b"caf\xe9.npz"[..], b".npz"] {
+        a.write(path(name)).unwrap();
+        assert_eq!(oplus::io::npz::read::<i32, PlusTimes>(path(name)).unwrap(), a, "{name:?}");
+    }
+    a.write(path(b"caf\xe9.mtx")).unwrap();
+    assert_eq!(oplus::io::matrix_market::read::<i32>(path(b"caf\xe9.mtx")).unwrap().values, [5, 7]);
+}
+
 #[cfg(feature = "compression")]
 #[test]
 fn endings_that_compress_may_be_capitals() {

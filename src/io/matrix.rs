@@ -14,12 +14,14 @@ enum Kind {
 }
 
 fn kind(path: &Path) -> Kind {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("tsv" | "csv" | "txt" | "el" | "edges") => Kind::EdgeList,
-        Some("oplus") => Kind::Binary,
-        Some("npz") => Kind::Npz,
+    // Not as text: names need not be UTF-8.
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes().to_ascii_lowercase();
+    let name = name.strip_suffix(b".gz").or_else(|| name.strip_suffix(b".zst")).unwrap_or(&name);
+    let ending = name.iter().rposition(|b| *b == b'.').map_or(&b""[..], |point| &name[point + 1..]);
+    match ending {
+        b"tsv" | b"csv" | b"txt" | b"el" | b"edges" => Kind::EdgeList,
+        b"oplus" => Kind::Binary,
+        b"npz" => Kind::Npz,
         _ => Kind::MatrixMarket,
     }
 }
