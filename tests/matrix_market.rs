@@ -285,6 +285,67 @@ fn numbers_keep_their_digits() {
     assert_eq!(one::<i8>(skew("-127")).unwrap(), -127);
 }
 
+/// What a text says, not the f64 next to it.
+#[test]
+fn reals_are_read_as_integers_digit_by_digit() {
+    fn read<T: mm::FromMatrixMarket>(field: &str, v: &str) -> Result<T> {
+        let text = format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n1 1 {v}\n");
+        mm::read_bytes::<T>(text.as_bytes()).map(|coo| coo.values[0])
+    }
+    let long = |zeros: usize, e: i64| format!("1{}e{e}", "0".repeat(zeros));
+    for (v, expected) in [
+        ("9007199254740993.0", 9007199254740993),
+        ("9007199254740993e0", 9007199254740993),
+        ("-900719925474099.30D1", -9007199254740993),
+        ("9223372036854775807.0", i64::MAX),
+        ("-9.223372036854775808e18", i64::MIN),
+        ("+0.00000000000000000000000000000000000000007e41", 7),
+        ("1000000000000000000000000000000000000000000e-42", 1),
+        (&long(1000, -1000), 1),
+        (&long(100_000, -100_000), 1),
+        ("1.", 1),
+        ("0e400", 0),
+        ("-0.000e-99999999999999999999999999999999999999999999", 0),
+    ] {
+        assert_eq!(read::<i64>("real", v).unwrap(), expected, "{v:.50}");
+    }
+    assert_eq!(read::<u64>("real", "18446744073709551615.0").unwrap(), u64::MAX);
+    assert_eq!(read::<u64>("real", "1844674407370955161.5e1").unwrap(), u64::MAX);
+    for v in [
+        "0.99999999999999999999",
+        "9007199254740993.1",
+        "1.00000000000000000000000000000000000000001",
+        "1e-400",
+        "1e-99999999999999999999999999999999999999999999",
+        "1e-18446744073709551616",
+        "1e18446744073709551616",
+        "1e99999999999999999999999999999999999999999999",
+        "18446744073709551616.0",
+        "1e400",
+        "-1.0",
+        "-infinity",
+        "NaN",
+    ] {
+        let e = read::<u64>("real", v).unwrap_err().to_string();
+        assert!(e.contains("does not fit u64"), "{e}");
+    }
+    assert!(read::<u64>("real", "1.0x").unwrap_err().to_string().contains("is not a number"));
+    // Anything but zero is true, and floats take the nearest, of whole numbers too.
+    for (v, expected) in [("1e-400", true), ("-0.0000", false), ("0e7", false), ("nan", true), ("0.5", true)] {
+        assert_eq!(read::<bool>("real", v).unwrap(), expected, "{v}");
+    }
+    let whole = "1".to_string() + &"0".repeat(39);
+    assert_eq!(read::<f64>("integer", &whole).unwrap(), 1e39);
+    assert_eq!(read::<f64>("integer", &format!("-{whole}")).unwrap(), -1e39);
+    assert_eq!(read::<f32>("integer", &whole).unwrap(), f32::INFINITY);
+    assert_eq!(read::<c64>("integer", &whole).unwrap(), c64::new(1e39, 0.0));
+    assert!(read::<bool>("integer", &(whole.clone() + "00")).unwrap());
+    assert!(!read::<bool>("integer", &"0".repeat(50)).unwrap());
+    assert!(read::<i64>("integer", &whole).unwrap_err().to_string().contains("does not fit i64"));
+    let weights = oplus::io::edge_list::read_bytes::<i64>(b"0 1 9007199254740993.0\n", &Default::default());
+    assert_eq!(weights.unwrap().values, [9007199254740993]);
+}
+
 #[test]
 fn compressed_and_odd_files() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,6 +54,62 @@ pub(crate) fn integer(text: &[u8]) -> Result<i128, Refused> {
     Ok(if negative { -n } else { n })
 }
 
+/// The whole number that a real one is, to the last digit.
+pub(crate) fn whole(text: &[u8]) -> Result<i128, Refused> {
+    if let Some(point) = text.iter().position(|b| *b == b'.')
+        && text[point + 1..].iter().all(|b| *b == b'0')
+        && let Ok(x) = integer(&text[..point])
+    {
+        return Ok(x);
+    }
+    // What is exact, or rounded to no whole number unless it was one.
+    const EXACT: f64 = (1u64 << 53) as f64;
+    if let Some(x) = fast_real(text).filter(|x| x.abs() < EXACT) {
+        return if x.trunc() == x { Ok(x as i128) } else { Err(Refused::DoesNotFit) };
+    }
+    // A number it is.
+    real(text)?;
+    exactly(text).ok_or(Refused::DoesNotFit)
+}
+
+/// The same of a text that is a number: `None` where it is not whole, or longer than an i128.
+fn exactly(text: &[u8]) -> Option<i128> {
+    let grown = |n: i128, zeros: i64, digit: u8| {
+        let power = 10i128.checked_pow(u32::try_from(zeros).ok()?)?;
+        n.checked_mul(power)?.checked_add(digit.into())
+    };
+    // n · 10^(zeros + exponent), whose n ends in no zero: with a power below 0 it is not whole.
+    let (mut n, mut zeros, mut exponent, mut behind_point) = (0i128, 0i64, 0i64, false);
+    for (i, b) in text.iter().enumerate() {
+        match b {
+            b'0'..=b'9' => {
+                exponent -= i64::from(behind_point);
+                zeros += i64::from(n != 0);
+                if *b != b'0' {
+                    (n, zeros) = (grown(n, zeros, b - b'0')?, 0);
+                }
+            }
+            b'.' => behind_point = true,
+            b'e' | b'E' | b'd' | b'D' => {
+                exponent = exponent.saturating_add(power(&text[i + 1..]));
+                break;
+            }
+            // Of infinity and NaN.
+            b'n' | b'N' => return None,
+            _ => (),
+        }
+    }
+    let n = if n == 0 { 0 } else { grown(n, zeros.saturating_add(exponent), 0)? };
+    Some(if text.first() == Some(&b'-') { -n } else { n })
+}
+
+/// Whether a real number is not 0, however near.
+pub(crate) fn nonzero(text: &[u8]) -> Result<bool, Refused> {
+    let nearest = real(text)?;
+    let mut mantissa = text.iter().take_while(|b| !matches!(b, b'e' | b'E' | b'd' | b'D'));
+    Ok(nearest != 0.0 || mantissa.any(|b| matches!(b, b'1'..=b'9')))
+}
+
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
@@ -145,7 +201,7 @@ fn decimal(text: &[u8]) -> (i64, Vec<u8>) {
             }
             b'.' => behind_point = true,
             b'e' | b'E' | b'd' | b'D' => {
-                exponent = exponent.saturating_add(integer(&text[i + 1..]).map_or(0, |e| e as i64));
+                exponent = exponent.saturating_add(power(&text[i + 1..]));
                 break;
             }
             _ => (),
@@ -155,6 +211,16 @@ fn decimal(text: &[u8]) -> (i64, Vec<u8>) {
         digits.pop();
     }
     (exponent, digits)
+}
+
+/// An exponent, as far as a text can have as many digits.
+fn power(text: &[u8]) -> i64 {
+    const MOST: i64 = i64::MAX / 2;
+    match integer(text) {
+        Ok(e) => e.clamp(i128::from(-MOST), i128::from(MOST)) as i64,
+        Err(_) if text.first() == Some(&b'-') => -MOST,
+        Err(_) => MOST,
+    }
 }
 
 #[cfg(test)]

@@ -213,7 +213,12 @@ fn value<T: FromMatrixMarket>(fields: &mut Fields<'_>, field: Field, line: u64) 
     }
     let Some(text) = fields.next_field() else { return Err(parse_error(line, "the value is missing")) };
     let value = match field {
-        Field::Integer => number::integer(text).and_then(|x| T::integer(x).ok_or(Refused::DoesNotFit)),
+        Field::Integer => match number::integer(text) {
+            Ok(x) => T::integer(x).ok_or(Refused::DoesNotFit),
+            // More digits than an i128 has are none too many for a float.
+            Err(Refused::DoesNotFit) => T::decimal(text),
+            Err(refused) => Err(refused),
+        },
         Field::Complex => {
             let Some(im) = fields.next_field() else { return Err(parse_error(line, "the imaginary part is missing")) };
             T::parts(text, im)

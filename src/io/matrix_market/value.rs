@@ -74,10 +74,13 @@ macro_rules! integers { ($($t:ident)*) => {$(
             // Below 2⁶⁴ a whole f64 is an exact i128.
             (x.trunc() == x && x.abs() <= 2f64.powi(64)).then_some(x as i128).and_then(Self::integer)
         }
-        // Whole numbers above 2⁵³ would lose digits on the way through f64.
+        // Whole numbers above 2⁵³ would lose digits on the way through f64, and what is next to a whole number would be one.
         fn decimal(text: &[u8]) -> Result<Self, Refused> {
-            let x = number::integer(text).map(Self::integer).or_else(|_| number::real(text).map(Self::real))?;
-            x.ok_or(Refused::DoesNotFit)
+            let x = match number::integer(text) {
+                Err(Refused::NotANumber) => number::whole(text)?,
+                x => x?,
+            };
+            Self::integer(x).ok_or(Refused::DoesNotFit)
         }
         fn negative(self) -> Option<Self> { (0 as $t).checked_sub(self) }
     }
@@ -118,6 +121,10 @@ impl FromMatrixMarket for bool {
     }
     fn real(x: f64) -> Option<Self> {
         Some(x != 0.0)
+    }
+    // What is nearest to 0 need not be 0.
+    fn decimal(text: &[u8]) -> Result<Self, Refused> {
+        number::nonzero(text)
     }
     fn negative(self) -> Option<Self> {
         Some(self)
