@@ -112,6 +112,22 @@ fn others() {
     assert!(needed <= 240_000 && kept.len() > 500, "{needed} {}", kept.len());
 }
 
+/// All that a result takes is asked for before its factors are listed or its places counted.
+fn at_once() {
+    let full = |nrows, ncols| Matrix::<f64>::full(nrows, ncols, 1.0).expect("one value");
+    let (tall, wide) = (full(1 << 16, 1 << 15), full(1 << 15, 1 << 16));
+    let n = 1u64 << 30;
+    for device in [Device::Cpu, Device::Reference] {
+        let (tall, wide) = (tall.to(&device).expect("one value"), wide.to(&device).expect("one value"));
+        // 2⁶² entries.
+        assert_eq!(refused(kronecker(&tall, &wide, Times).eval()), ("kronecker", u64::MAX));
+        let mut x = Vector::<f64>::new(n).expect("nothing").to(&device).expect("nothing");
+        let (operation, needed) = refused(assign_scalar_vector(1.0, ..).into(&mut x));
+        assert!(operation == "assign_scalar_vector" && needed >= n * 12, "{operation}: {needed}");
+        assert_eq!(x.nvals(), 0);
+    }
+}
+
 /// Without a limit: no machine has that.
 fn more_than_any() {
     match oplus::generate::uniform(1 << 31, 1 << 31, 1 << 20, 1) {
@@ -125,6 +141,7 @@ const TASKS: [(&str, fn()); 5] = [
     ("less_than_expected", less_than_expected),
     ("fewer_threads", fewer_threads),
     ("others", others),
+    ("at_once", at_once),
     ("more_than_any", more_than_any),
 ];
 const TASK: &str = "OPLUS_TEST_HOST_LIMIT";
@@ -166,6 +183,11 @@ fn what_a_few_threads_have_memory_for_is_computed() {
 #[test]
 fn other_results_are_refused_too() {
     run("others", Some(ALLOWED));
+}
+
+#[test]
+fn what_is_refused_is_refused_at_once() {
+    run("at_once", Some(ALLOWED));
 }
 
 #[test]

@@ -97,6 +97,10 @@ impl<A: Scalar, B: Scalar, F: BinaryOp<A, B>> Core<F::Out> for Factors<A, B, F> 
     fn compute(&self, _: Option<&MaskParts>) -> Result<(Owned<F::Out>, bool)> {
         let (mut a, mut b) = (oriented(&self.a.0, self.a.1)?, oriented(&self.b.0, self.b.1)?);
         let entries = a.nvals().saturating_mul(b.nvals());
+        // Before the factors are listed for it.
+        if !matches!(a.device, Device::Cuda(_)) {
+            memory::check("kronecker", entries.saturating_mul(4 + size_of::<F::Out>() as u64))?;
+        }
         let long = product(&a.rows, &b.rows, entries)?.is_none() || product(&a.cols, &b.cols, entries)?.is_none();
         // Which places are in use is found on the host: of few that need not be known to a device.
         let few = |x: &Axis, y: &Axis| x.places() as u128 * y.places() as u128 <= 1 << 24;

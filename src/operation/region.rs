@@ -385,6 +385,11 @@ pub(super) fn dense<T: Scalar>(
             return spread(operation, &Store { rows: Axis::Full(m), cols: Axis::Full(n), body, device }, &part, target);
         }
     }
+    // Before positions are looked for and listed.
+    let entries = least(&part.rows).saturating_mul(least(&part.cols));
+    if !matches!(device, crate::device::Device::Cuda(_)) {
+        memory::check(operation, entries.saturating_mul(4 + size_of::<T>() as u64))?;
+    }
     // A column of entries times a row of entries.
     let offsets = cpu::scan(operation, rows.places(), |r| u64::from(down.has(r as u32)))?;
     let count = offsets[rows.places()] as usize;
@@ -400,6 +405,11 @@ pub(super) fn dense<T: Scalar>(
         Body::from(backend.kronecker::<u8, T, Second>(backend.csr(&left.body)?, backend.csr(&right.body)?)?)
     });
     Ok(Store { rows, cols, body, device })
+}
+
+/// As many indices as there are at least: a list may have one again and again.
+fn least(chosen: &Chosen) -> u64 {
+    if let Chosen::List(_) = chosen { 1 } else { chosen.count() }
 }
 
 /// The places that are chosen, ascending: looked for one by one where they are few.
