@@ -143,6 +143,37 @@ fn what_is_no_file_is_not_replaced_by_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+/// As long as the system lets them be; and links that lead nowhere are its error.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_may_be_long_and_links_circles() {
+    let folder = tempfile::tempdir().unwrap();
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    for (length, ending) in [(240, ".mtx"), (255, ".mtx"), (255, ".oplus")] {
+        let path = folder.path().join("n".repeat(length - ending.len()) + ending);
+        a.write(&path).unwrap();
+        assert_eq!(Matrix::<i32>::read(&path).unwrap(), a, "{length}");
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(matches!(a.write(folder.path().join("n".repeat(256))), Err(Error::Io { .. })));
+    let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
+    link("self.mtx", "self.mtx");
+    link("there.mtx", "back.mtx");
+    link("back.mtx", "there.mtx");
+    for name in ["self.mtx", "there.mtx"] {
+        let path = folder.path().join(name);
+        let (told, system) = (a.write(&path).unwrap_err(), std::fs::File::create(&path).unwrap_err());
+        assert_eq!(told, Error::Io { path: path.clone(), message: system.to_string() });
+        assert!(std::fs::symlink_metadata(&path).unwrap().is_symlink());
+    }
+    // As many one after the other as the system follows.
+    (1..40).for_each(|n| link(&format!("{n}.mtx"), &format!("{}.mtx", n + 1)));
+    a.write(folder.path().join("1.mtx")).unwrap();
+    assert_eq!(Matrix::<i32>::read(folder.path().join("40.mtx")).unwrap(), a);
+    // Nothing else is left behind.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3 + 40);
+}
+
 /// A file keeps who may read and write it when it is written again.
 #[cfg(unix)]
 #[test]

@@ -216,21 +216,25 @@ fn append(bytes: &mut Vec<u8>, from: &mut dyn Read, n: usize) -> Result<bool, St
 }
 
 /// Where the links that `path` may be lead to, there or not.
-fn linked(path: &Path) -> PathBuf {
-    // As many as Linux follows; what is left is told by what comes next.
-    let next = |at: &PathBuf| std::fs::read_link(at).ok().map(|to| at.with_file_name("").join(to));
-    std::iter::successors(Some(path.to_path_buf()), next).take(40).last().unwrap_or_default()
+fn linked(path: &Path) -> std::io::Result<PathBuf> {
+    let mut at = path.to_path_buf();
+    // As many as Linux follows.
+    for _ in 0..=40 {
+        let Ok(to) = std::fs::read_link(&at) else { return Ok(at) };
+        at = at.with_file_name("").join(to);
+    }
+    // More, or a circle: the system says what it thinks of them.
+    std::fs::canonicalize(path)
 }
 
 /// Writes through a temporary file beside `path`, so that a failure leaves what was there; compressed by ending. A link stays, and
 /// so does what is no file, a pipe or a device: that is written to itself.
 pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
-    let target = linked(path);
-    let written = if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
-        write_to(&target, path, fill)
-    } else {
-        replaced(&target, path, fill)
-    };
+    let written = linked(path).and_then(|target| match std::fs::metadata(&target) {
+        Ok(there) if !there.is_file() => write_to(std::fs::File::create(&target)?, path, fill),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => replaced(&target, path, fill),
+    });
     // `fill` may have run out of memory.
     written.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
         Some(ours) => ours.clone(),
@@ -244,16 +248,12 @@ fn replaced(
     path: &Path,
     fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let mut name = target.file_name().unwrap_or_default().to_os_string();
-    // Two threads may write the same path.
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    name.push(format!(".{}.{}.tmp", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
-    let temporary = target.with_file_name(name);
+    let (temporary, file) = new_beside(target)?;
     // Who may read what was there may read what is there now.
     let allowed =
         || std::fs::metadata(target).map_or(Ok(()), |there| std::fs::set_permissions(&temporary, there.permissions()));
     let written =
-        write_to(&temporary, path, fill).and_then(|()| allowed()).and_then(|()| std::fs::rename(&temporary, target));
+        write_to(file, path, fill).and_then(|()| allowed()).and_then(|()| std::fs::rename(&temporary, target));
     if written.is_err() {
         // The first failure is the one to tell.
         let _ = std::fs::remove_file(&temporary);
@@ -261,12 +261,26 @@ fn replaced(
     written
 }
 
+/// A file that was not there, in the folder of another, by a name that is short whatever the other's is.
+fn new_beside(target: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
+    // Two threads may write the same path, and so may processes of one number on two machines.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let n = WRITES.fetch_add(1, Ordering::Relaxed);
+        let path = target.with_file_name(format!(".{}.{n}.tmp", std::process::id()));
+        match std::fs::File::create_new(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+            made => return made.map(|file| (path, file)),
+        }
+    }
+}
+
 fn write_to(
-    to: &Path,
+    file: std::fs::File,
     path: &Path,
     fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let file = std::io::BufWriter::new(std::fs::File::create(to)?);
+    let file = std::io::BufWriter::new(file);
     match packing(path) {
         #[cfg(feature = "compression")]
         Some(Compression::Gzip) => {
