@@ -52,8 +52,8 @@ pub enum Format {
     /// the time of what is added, and masks of a vector's structure are looked up.
     Bitmap,
     /// An entry at every place: nothing is searched or looked up. A matrix of 2¹² entries or more that is made full is that by
-    /// itself; not where all its values are equal and kept as one ([`is_iso`](crate::container::Matrix::is_iso)), as
-    /// [`Matrix::full`](crate::container::Matrix::full) does: its format is `Csr` then.
+    /// itself; not where all its values are equal and an operation kept them as one ([`is_iso`](crate::container::Matrix::is_iso)): its
+    /// format is `Csr` then. [`Matrix::full`](crate::container::Matrix::full) is both, full and iso.
     Full,
     /// The diagonals in use, a value for every row of each.
     Dia,

@@ -69,7 +69,7 @@ const COMMENTS: &[&[u8]] = &[b"#", b"%", b"//"];
 /// number of threads.
 ///
 /// # Errors
-/// `Io`; `Parse` with path and line; `OutOfMemory`.
+/// `Io`; `Parse` with path and line; `InvalidValue` for a delimiter that is part of numbers or ends lines; `OutOfMemory`.
 /// ```no_run
 /// use oplus::io::edge_list::{self, EdgeListOptions};
 /// let roads = edge_list::read::<f32>("roads.csv.gz", &EdgeListOptions { header: true, ..Default::default() })?;
@@ -83,7 +83,7 @@ pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>, options: &EdgeListOptio
 /// The edges of a text, compressed or not. O(bytes), parallel.
 ///
 /// # Errors
-/// `Parse` with the line; `OutOfMemory`.
+/// `Parse` with the line; `InvalidValue` and `OutOfMemory` as [`read`].
 /// ```
 /// use oplus::io::edge_list;
 /// let edges = edge_list::read_bytes::<f64>(b"# from to km\n0,1,2.5\n1\t2\n", &Default::default())?;
