@@ -52,7 +52,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// All values, `absent` where there is no entry. O(m·n).
     ///
     /// # Errors
-    /// `OutOfMemory`; on CUDA `Driver`.
+    /// `OutOfMemory`; `IndexOverflow` where there are no values, and more rows or columns than an array can have; on CUDA `Driver`.
     pub fn to_array(&self, absent: T) -> Result<Array2<T>> {
         let operation = "to_array";
         let (m, n) = self.shape();
@@ -62,7 +62,11 @@ impl<T: Scalar, S> Matrix<T, S> {
         for (i, j, value) in self.iter()? {
             all[i as usize * shape.1 + j as usize] = value;
         }
-        Array2::from_shape_vec(shape, all).map_err(|e| Error::InvalidValue { operation, reason: e.to_string() })
+        // As many values as places: what ndarray refuses is an axis that it does not count.
+        Array2::from_shape_vec(shape, all).map_err(|_| {
+            let (what, value) = if m > n { ("number of rows", m) } else { ("number of columns", n) };
+            Error::IndexOverflow { operation, what, value: value.into(), limit: isize::MAX as u128 }
+        })
     }
 }
 
@@ -104,7 +108,8 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn into_array(self, absent: T) -> Result<Array1<T>> {
-        self.into_full(absent).map(Array1::from_vec)
+        let all = self.into_full(absent).map_err(|e| e.of_parts("into_full", "into_array"))?;
+        Ok(Array1::from_vec(all))
     }
 }
 

@@ -39,7 +39,11 @@ fn absent_values_may_be_nan_and_too_many_are_an_error() {
     let hypersparse: Matrix<f64> = Matrix::new(1 << 40, 1 << 40).unwrap();
     assert!(matches!(hypersparse.to_array(0.0), Err(Error::OutOfMemory { .. })));
     let long: Vector<f64> = Vector::build(1 << 62, &[(5, 1.0)]).unwrap();
-    assert!(matches!(long.into_array(0.0), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(long.into_array(0.0), Err(Error::OutOfMemory { operation: "into_array", .. })));
+    let none: Matrix<f64> = Matrix::new(u64::MAX, 0).unwrap();
+    let told = none.to_array(0.0).unwrap_err().to_string();
+    assert!(told.starts_with("to_array: number of rows is 18446744073709551615, the limit is "), "{told}");
+    assert_eq!(Matrix::<f64>::new(1 << 40, 0).unwrap().to_array(0.0).unwrap().dim(), (1 << 40, 0));
 }
 
 quickcheck! {
