@@ -41,5 +41,13 @@ fn lists_that_no_memory_holds_are_told_by_the_operation() {
     told("reshape_columns", &|| reshape_columns(&a, n * n, 1).map(drop));
     told("to_coo", &|| a.to_coo().map(drop));
     told("entries", &|| a.entries().map(drop));
+    // An algorithm's operations are its own business.
+    told("bfs", &|| algorithm::bfs(&a, 0, &Default::default()).map(drop));
+    told("multi_source_bfs", &|| algorithm::multi_source_bfs(&a, &[0], &Default::default()).map(drop));
+    told("sssp", &|| algorithm::sssp(&a, 0, &Default::default()).map(drop));
+    told("apsp", &|| algorithm::apsp(&Matrix::<f64>::full(n, n, 3.0)?, &Default::default()).map(drop));
+    told("triangle_count", &|| algorithm::triangle_count(&a, &Default::default()).map(drop));
+    told("undirected", &|| algorithm::undirected(&a).map(drop));
+    told("without_loops", &|| algorithm::without_loops(&a).map(drop));
     assert_eq!(reduce(&a, Plus).unwrap(), (3 * n * n) as i64);
 }

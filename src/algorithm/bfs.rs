@@ -1,5 +1,5 @@
 //! Breadth-first search from one vertex: levels and parents.
-use super::{sources_in, square};
+use super::{sources_in, square, told};
 use crate::algebra::{AnySecondI, First, Plus, Scalar, Second};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ pub struct Bfs {
 /// ```
 pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions) -> Result<Bfs> {
     let graph = graph.over();
-    search(&graph, options.symmetric.then(|| graph.clone()), source, options)
+    told("bfs", search(&graph, options.symmetric.then(|| graph.clone()), source, options))
 }
 
 /// As [`bfs`], with the transposed graph at hand. O(nnz(A)) for the products, O(n) a level for the vectors.
@@ -112,7 +112,7 @@ pub fn bfs_with_transpose<T: Scalar, S>(
             vectors: (false, false),
         });
     }
-    search(&graph.over(), Some(transposed.over()), source, options)
+    told("bfs", search(&graph.over(), Some(transposed.over()), source, options))
 }
 
 type Graph<T> = Matrix<T, AnySecondI>;

@@ -34,8 +34,8 @@ pub use triangle_count::{TriangleCount, TriangleMethod, TriangleOptions, VertexO
 /// ```
 pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>> {
     square("undirected", graph.shape())?;
-    let pattern = apply(graph, Pair::<bool>::default()).eval()?;
-    ewise_add(&pattern, &pattern, crate::algebra::Lor).transpose_b().eval()
+    let pattern = apply(graph, Pair::<bool>::default()).eval();
+    told("undirected", pattern.and_then(|a| ewise_add(&a, &a, crate::algebra::Lor).transpose_b().eval()))
 }
 
 /// The entries off the diagonal. O(nnz(A)).
@@ -52,14 +52,15 @@ pub fn undirected<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<bool, S>>
 /// # Ok(()) }
 /// ```
 pub fn without_loops<T: Scalar, S>(graph: &Matrix<T, S>) -> Result<Matrix<T, S>> {
-    placed("without_loops", select(graph, Offdiag, 0).eval())
+    told("without_loops", select(graph, Offdiag, 0).eval())
 }
 
-/// What was selected by its place for an algorithm: vertices from 2⁶³ on, which places have no numbers for, are the algorithm's error.
-fn placed<T>(operation: &'static str, selected: Result<T>) -> Result<T> {
-    selected.map_err(|error| match error {
+/// What an algorithm's operations have no room or no numbers for, such as vertices from 2⁶³ on that are selected by their places, is the
+/// algorithm's error.
+fn told<T>(operation: &'static str, made: Result<T>) -> Result<T> {
+    made.map_err(|error| match error {
         Error::IndexOverflow { what, value, limit, .. } => Error::IndexOverflow { operation, what, value, limit },
-        other => other,
+        other => other.in_operation(operation),
     })
 }
 

@@ -1,5 +1,5 @@
 //! Breadth-first search from many vertices at once.
-use super::{sources_in, square};
+use super::{sources_in, square, told};
 use crate::algebra::{AnyPair, First, Identity, Scalar, Second};
 use crate::container::Matrix;
 use crate::device::Device;
@@ -96,6 +96,14 @@ fn in_cells<T: Scalar, S>(graph: &Matrix<T, S>) -> bool {
 /// # Ok(()) }
 /// ```
 pub fn multi_source_bfs<T: Scalar, S>(
+    graph: &Matrix<T, S>,
+    sources: &[u64],
+    options: &MultiSourceBfsOptions<'_>,
+) -> Result<MultiSourceBfs> {
+    told("multi_source_bfs", in_batches(graph, sources, options))
+}
+
+fn in_batches<T: Scalar, S>(
     graph: &Matrix<T, S>,
     sources: &[u64],
     options: &MultiSourceBfsOptions<'_>,

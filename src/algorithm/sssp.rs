@@ -1,5 +1,5 @@
 //! Shortest paths from one vertex.
-use super::{sources_in, square, weighted};
+use super::{sources_in, square, told, weighted};
 use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, Scalar, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
@@ -48,6 +48,10 @@ pub struct Sssp<T: Scalar> {
 /// # Ok(()) }
 /// ```
 pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
+    told("sssp", shortest(weights, source, options))
+}
+
+fn shortest<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
     let operation = "sssp";
     let n = square(operation, weights.shape())?;
     sources_in(operation, &[source], n)?;

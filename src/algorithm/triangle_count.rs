@@ -1,5 +1,5 @@
 //! How many triangles an undirected graph has.
-use super::{placed, square, undirected, without_loops};
+use super::{square, told, undirected, without_loops};
 use crate::algebra::{Pair, Plus, PlusPair, Scalar, Tril, Triu};
 use crate::container::Matrix;
 use crate::error::Result;
@@ -90,9 +90,13 @@ pub struct TriangleCount {
 /// # Ok(()) }
 /// ```
 pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOptions) -> Result<TriangleCount> {
+    told(OPERATION, count(graph, options))
+}
+
+fn count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOptions) -> Result<TriangleCount> {
     square(OPERATION, graph.shape())?;
     let mut a: Matrix<bool, PlusPair> = match options.prepare {
-        true => placed(OPERATION, without_loops(&undirected(graph)?))?.over(),
+        true => without_loops(&undirected(graph)?)?.over(),
         false => apply(graph, Pair::<bool>::default()).eval()?.over(),
     };
     let edges = a.nvals() / 2;
@@ -112,8 +116,8 @@ pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOpti
         let rows = extract_rows(&a, order).eval()?;
         a = extract_rows(&transpose(&rows).eval()?, order).eval()?;
     }
-    let lower = || placed(OPERATION, select(&a, Tril, -1).eval());
-    let upper = || placed(OPERATION, select(&a, Triu, 1).eval());
+    let lower = || select(&a, Tril, -1).eval();
+    let upper = || select(&a, Triu, 1).eval();
     let triangles = match method {
         TriangleMethod::Burkhardt => mxm(&a, &a).mask(&a.structure()).reduce(Plus)? / 6,
         TriangleMethod::Cohen => mxm(&lower()?, &upper()?).mask(&a.structure()).reduce(Plus)? / 2,

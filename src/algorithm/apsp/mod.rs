@@ -1,5 +1,5 @@
 //! Shortest paths between all pairs of vertices.
-use super::{placed, square, weighted};
+use super::{square, told, weighted};
 use crate::algebra::{Min, MinPlus, Second};
 use crate::container::Matrix;
 use crate::device::Device;
@@ -118,12 +118,16 @@ impl Apsp {
 /// # Ok(()) }
 /// ```
 pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> {
+    told("apsp", all_pairs(weights, options))
+}
+
+fn all_pairs<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> {
     let n = square("apsp", weights.shape())?;
     let (edges, negative) = weighted("apsp", weights)?;
     if negative {
         refuse_negative_loop(&edges)?;
     }
-    let edges = placed("apsp", super::without_loops(&edges))?;
+    let edges = super::without_loops(&edges)?;
     let scale = range::scale(&edges, negative, n)?;
     let edges = range::scaled(edges, scale)?;
     if !options.next_hops {
@@ -151,7 +155,7 @@ fn on_its_cycle(error: Error, edges: &Matrix<f64, MinPlus>) -> Error {
 }
 
 fn refuse_negative_loop(edges: &Matrix<f64, MinPlus>) -> Result<()> {
-    let loops = placed("apsp", crate::operation::select(edges, crate::algebra::Diag, 0).eval())?;
+    let loops = crate::operation::select(edges, crate::algebra::Diag, 0).eval()?;
     if reduce(&loops, Min)? >= 0.0 {
         return Ok(());
     }
